@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import { withoutModule } from "./scripts/house/modules.ts";
 
 /** Vitest leaves one core to itself, and on a machine of two all files would wait for each other. */
-const LEAST_WORKERS = 2;
+const MIN_WORKERS = 2;
 
 /** Packages find each other's sources, so that no test needs a build. Node does not know "module", which is for bundlers. */
 const conditions = ["@longhaul/source", ...defaultServerConditions.filter((name) => name !== "module")];
@@ -20,7 +20,7 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     reporters: ["default", "./scripts/slow-reporter.ts"],
     setupFiles: ["test/support/property-seed.ts"],
-    maxWorkers: Math.max(LEAST_WORKERS, availableParallelism() - 1),
+    maxWorkers: Math.max(MIN_WORKERS, availableParallelism() - 1),
     coverage: {
       include: ["packages/*/src/**/*.ts"],
       exclude: ["**/*.test.ts", "**/*.case.ts"],

@@ -42,7 +42,7 @@ function measured(checkout, section, isQuick) {
   return status === 0 ? figuresIn(stdout) : [];
 }
 
-/** Times and sizes by table, row and column, in milliseconds and megabytes. */
+/** Returns the times and sizes by table, row and column, in milliseconds and megabytes. */
 function figuresIn(text) {
   const lines = text.split("\n");
   const found = [];

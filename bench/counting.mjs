@@ -7,9 +7,9 @@ import { collectGarbage, median, medianMs } from "./measure.mjs";
 import { loadCounters } from "./peers/counters.mjs";
 import { signedPercent, table, times } from "./table.mjs";
 
-const MOST_ERROR = 0.1;
-const MOST_ERROR_ON_MIX = 0.05;
-const LEAST_SPEEDUP = 10;
+const MAX_ERROR = 0.1;
+const MAX_ERROR_ON_MIX = 0.05;
+const MIN_SPEEDUP = 10;
 const ROUNDS = 3;
 /** Several texts, because some counters cache words: repeating one text would cost them little. */
 const MIXES = 40;
@@ -48,7 +48,7 @@ export async function run({ isQuick }) {
   };
 }
 
-/** A flat string as a parser returns it, not a rope of slices and concatenations. */
+/** Makes a flat string, as a parser returns it, from a rope of slices and concatenations. */
 const asRead = (text) => Buffer.from(text).toString();
 
 /** Joins lines up to the maximum message length. */
@@ -102,7 +102,7 @@ function errorOf(counter, exact, parts) {
   return exact?.count ? total(counter.count, parts) / total(exact.count, parts) - 1 : Number.NaN;
 }
 
-/** Megabytes of UTF-8 per second. Each call gets a new text as long as there are any. */
+/** Returns the megabytes of UTF-8 per second. Each call gets a new text as long as there are any. */
 async function speedOf(count, pool, budgetMs) {
   const bytes = pool.flat().reduce((sum, part) => sum + Buffer.byteLength(part), 0) / pool.length;
   const prepare = () => {
@@ -142,7 +142,7 @@ function speedTable(vocabulary, counters, speedTexts) {
   ]);
 }
 
-/** A counter that uses only the length has no meaningful speed. */
+/** Returns true for a counter that uses only the length. Its speed is not meaningful. */
 const isInstant = (speed) => speed > 10_000;
 const megabytesPerSecond = (speed) => (isInstant(speed) ? "∞" : String(Number(speed.toPrecision(3))));
 
@@ -161,22 +161,22 @@ function claimsOf(vocabulary, kinds, counters) {
       `${vocabulary}: largest error of a kind (${worst.kind})`,
       "≤ 10%",
       worst.error,
-      (error) => error <= MOST_ERROR,
+      (error) => error <= MAX_ERROR,
       percent,
     ),
     claim(
       `${vocabulary}: error on the mix`,
       "≤ 5%",
       errorOnMix,
-      (error) => error <= MOST_ERROR_ON_MIX,
+      (error) => error <= MAX_ERROR_ON_MIX,
       percent,
     ),
     ...Object.keys(ours.speeds).map((way) =>
       claim(
         `${vocabulary}: as fast as the fastest peer, mix as ${way}`,
-        `≥ ${LEAST_SPEEDUP}×`,
+        `≥ ${MIN_SPEEDUP}×`,
         speedup(way),
-        (ratio) => ratio >= LEAST_SPEEDUP,
+        (ratio) => ratio >= MIN_SPEEDUP,
       ),
     ),
   ];

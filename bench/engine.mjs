@@ -16,16 +16,16 @@ const LARGEST = 10_000_000;
 const SIZES = [SMALLEST, 200_000, MILLION, LARGEST];
 const KEEP_TOKENS = 10_000;
 
-const LEAST_PLAIN_PASS = 100;
-const MOST_IDLE_GROWTH = 2;
-const MOST_METER_GROWTH = 5;
-const LEAST_PEER_RATIO = 10;
+const MIN_PLAIN_PASS = 100;
+const MAX_IDLE_GROWTH = 2;
+const MAX_METER_GROWTH = 5;
+const MIN_PEER_RATIO = 10;
 /** A slower rival is not among the fastest. */
 const SLOWEST_RIVAL_MS = 200;
 /** Slightly above linear, or above what the machine's caches do to the linear yardstick. */
-const MOST_EXPONENT = 1.1;
-const MOST_ABOVE_YARDSTICK = 0.1;
-const MOST_HEAP_GROWTH = 1.1;
+const MAX_EXPONENT = 1.1;
+const MAX_ABOVE_YARDSTICK = 0.1;
+const MAX_HEAP_GROWTH = 1.1;
 
 export async function run({ isQuick }) {
   const conversations = (isQuick ? SIZES.slice(0, 3) : SIZES).map(materialOf);
@@ -83,15 +83,15 @@ async function idleSection(conversations, isQuick) {
     claims: [
       claim(
         "a turn that needs nothing, 1M tokens, against one plain chars/4 pass",
-        `≥ ${LEAST_PLAIN_PASS}× faster`,
+        `≥ ${MIN_PLAIN_PASS}× faster`,
         first.plain[at(MILLION)] / first.before[at(MILLION)],
-        (ratio) => ratio >= LEAST_PLAIN_PASS,
+        (ratio) => ratio >= MIN_PLAIN_PASS,
       ),
       claim(
         `a turn that needs nothing, ${sizeName(largest)} against 50K tokens`,
-        `≤ ${MOST_IDLE_GROWTH}×`,
+        `≤ ${MAX_IDLE_GROWTH}×`,
         first.before.at(-1) / first.before[at(SMALLEST)],
-        (ratio) => ratio <= MOST_IDLE_GROWTH,
+        (ratio) => ratio <= MAX_IDLE_GROWTH,
       ),
     ],
   };
@@ -112,7 +112,7 @@ async function peersSection(conversations, isQuick) {
   const bestPeer = leastOf(rivals.filter(({ ours }) => !ours));
   const batch = leastOf(rivals.filter(({ isBatch }) => isBatch));
   const allAtOnce = leastOf(rivals.filter(({ isAllAtOnce }) => isAllAtOnce));
-  const isTenfold = (ratio) => ratio >= LEAST_PEER_RATIO;
+  const isTenfold = (ratio) => ratio >= MIN_PEER_RATIO;
   const largest = sizeName(conversations.at(-1).tokens);
   return {
     text: [
@@ -133,17 +133,17 @@ async function peersSection(conversations, isQuick) {
     claims: [
       claim(
         `ContextMeter on ${largest} against 50K tokens`,
-        `≤ ${MOST_METER_GROWTH}×`,
+        `≤ ${MAX_METER_GROWTH}×`,
         meter.at(-1) / meter[0],
-        (ratio) => ratio <= MOST_METER_GROWTH,
+        (ratio) => ratio <= MAX_METER_GROWTH,
       ),
       claim(
         "choosing and clearing the next batch, 1M tokens, against the fastest peer",
-        `≥ ${LEAST_PEER_RATIO}× faster`,
+        `≥ ${MIN_PEER_RATIO}× faster`,
         bestPeer / batch,
         isTenfold,
       ),
-      claim("… and all results at once", `≥ ${LEAST_PEER_RATIO}× faster`, bestPeer / allAtOnce, isTenfold),
+      claim("… and all results at once", `≥ ${MIN_PEER_RATIO}× faster`, bestPeer / allAtOnce, isTenfold),
     ],
   };
 }
@@ -187,7 +187,7 @@ async function growthSection(conversations, isQuick) {
     const isMeasured = (_, index) => row.ms[index] !== undefined;
     const exponentOf = (times) => growthExponent(sizes.filter(isMeasured), times.filter(isMeasured));
     row.exponent = exponentOf(row.ms);
-    row.most = Math.max(MOST_EXPONENT, exponentOf(yardstick) + MOST_ABOVE_YARDSTICK);
+    row.most = Math.max(MAX_EXPONENT, exponentOf(yardstick) + MAX_ABOVE_YARDSTICK);
   }
   const worst = rows.reduce((a, b) => (b.exponent - b.most > a.exponent - a.most ? b : a));
   return {
@@ -241,9 +241,9 @@ function memorySection(isQuick) {
     claims: [
       claim(
         "the heap at the end of these turns against the middle",
-        `≤ ${MOST_HEAP_GROWTH}×`,
+        `≤ ${MAX_HEAP_GROWTH}×`,
         growth,
-        (ratio) => ratio <= MOST_HEAP_GROWTH,
+        (ratio) => ratio <= MAX_HEAP_GROWTH,
       ),
     ],
   };

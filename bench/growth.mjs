@@ -9,7 +9,7 @@ import { signedPercent, table } from "./table.mjs";
 /** Enough responses to learn from. */
 const RESPONSES_SEEN = 10;
 const FEWEST_RESPONSES = 5;
-const MOST_ERROR = 0.1;
+const MAX_ERROR = 0.1;
 
 export async function growthOnRealSessions() {
   const rows = [];
@@ -38,7 +38,7 @@ export async function growthOnRealSessions() {
         `growth on ${rows.length} recorded sessions after ten responses, worst`,
         "≤ 10%",
         worst,
-        (error) => error <= MOST_ERROR,
+        (error) => error <= MAX_ERROR,
         (share) => `${(share * 100).toFixed(1)}%`,
       ),
     ],

@@ -56,7 +56,8 @@ function inspect(path) {
 }
 
 /**
- * A session of another agent. Its boundaries have no ledger, so `inspect` must compute the facts before them.
+ * Generates a session of another agent. Its boundaries have no ledger, so `inspect` must compute the facts
+ * before them.
  */
 function* session(lines, linesPerCompaction) {
   let parentUuid = null;

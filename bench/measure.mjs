@@ -4,7 +4,7 @@ import { Bench } from "tinybench";
 
 /** A shorter sample would mostly measure the clock. */
 const SHORTEST_SAMPLE_MS = 0.5;
-const MOST_CALLS_PER_SAMPLE = 100_000;
+const MAX_CALLS_PER_SAMPLE = 100_000;
 
 setFlagsFromString("--expose-gc");
 /** Runs between rows, so that no row pays for the garbage of the previous one. */
@@ -65,10 +65,10 @@ export async function medianMs(run, { prepare, budgetMs = 400, samples = 9 } = {
 }
 
 async function callsPerSample(run, input) {
-  for (let calls = 1; calls < MOST_CALLS_PER_SAMPLE; calls *= 2) {
+  for (let calls = 1; calls < MAX_CALLS_PER_SAMPLE; calls *= 2) {
     const startedAt = performance.now();
     for (let call = 0; call < calls; call++) consume(run(input));
     if (performance.now() - startedAt >= SHORTEST_SAMPLE_MS) return calls;
   }
-  return MOST_CALLS_PER_SAMPLE;
+  return MAX_CALLS_PER_SAMPLE;
 }

@@ -16,14 +16,14 @@ import { conversationOf } from "./session.mjs";
 import { milliseconds, table, times } from "./table.mjs";
 
 const SIZES = [50_000, 200_000, 1_000_000];
-const MOST_STRINGIFY = 1;
-const MOST_UPDATE_GROWTH = 2;
+const MAX_STRINGIFY = 1;
+const MAX_UPDATE_GROWTH = 2;
 /** About 5,000 tokens: the new messages when notes are updated. */
 const FRESH_ENTRIES = 8;
 const SAMPLES = 25;
 const QUICK_SAMPLES = 7;
 
-/** A window that the conversation half fills, so that nothing happens automatically. */
+/** Returns a window that the conversation half fills, so that nothing happens automatically. */
 const windowFor = (tokens) => tokens * 2;
 
 const template = parseTemplate(NOTES_TEMPLATE);
@@ -100,13 +100,13 @@ export async function run({ isQuick }) {
         "compaction from notes, of JSON.stringify, worst size",
         "≤ 1×",
         worst,
-        (ratio) => ratio <= MOST_STRINGIFY,
+        (ratio) => ratio <= MAX_STRINGIFY,
       ),
       claim(
         "built-in update of notes, 1M against 50K",
         "≤ 2×",
         update.at(-1) / update[0],
-        (ratio) => ratio <= MOST_UPDATE_GROWTH,
+        (ratio) => ratio <= MAX_UPDATE_GROWTH,
         times,
       ),
     ],

@@ -14,13 +14,13 @@ import { megabytes, milliseconds, table } from "./table.mjs";
 
 const SIZES = [10e6, 100e6, 500e6];
 const CHILD = fileURLToPath(new URL("open-child.mjs", import.meta.url));
-const MOST_LOAD = 1.2;
-const MOST_RESUME = 2;
+const MAX_LOAD = 1.2;
+const MAX_RESUME = 2;
 /** A slower run is not repeated. Faster runs repeat until their total reaches this time. */
 const SLOW_MS = 5_000;
 const ENOUGH_MS = 2_000;
 const FEWEST_RUNS = 3;
-const MOST_RUNS = 9;
+const MAX_RUNS = 9;
 /** Reading the largest file at once takes gigabytes. */
 const HEAP = "--max-old-space-size=6144";
 
@@ -64,7 +64,7 @@ async function measureSize(rows, size, folder) {
     await write(path, size);
     const samples = new Map(concerned.map((row) => [row, []]));
     // Interleaves the rows, so that a busy moment of the machine affects all of them.
-    for (let round = 0; round < MOST_RUNS; round++) {
+    for (let round = 0; round < MAX_RUNS; round++) {
       for (const [row, taken] of samples) if (!isEnough(taken)) taken.push(await openOnce(row, path));
     }
     for (const [row, taken] of samples) {
@@ -77,7 +77,7 @@ async function measureSize(rows, size, folder) {
 
 function isEnough(taken) {
   const spent = taken.reduce((sum, { ms }) => sum + ms, 0);
-  return taken.length >= (spent > ENOUGH_MS ? FEWEST_RUNS : MOST_RUNS) || taken[0]?.ms > SLOW_MS;
+  return taken.length >= (spent > ENOUGH_MS ? FEWEST_RUNS : MAX_RUNS) || taken[0]?.ms > SLOW_MS;
 }
 
 /** Infinite if a library fails, like those that read a file into one string beyond half a gigabyte. */
@@ -121,16 +121,16 @@ function claimsOf(rows) {
     claim(`${what}, ${size}`, `≤ ${most}×`, ratio, (r) => r <= most);
   return [
     ...figures("load", "chunks", "ms").map((figure) =>
-      claimed("loadSession against chunked reading", MOST_LOAD, figure),
+      claimed("loadSession against chunked reading", MAX_LOAD, figure),
     ),
     claimed(
       "resumeSession against backward scan, time",
-      MOST_RESUME,
+      MAX_RESUME,
       figures("resume", "backwards", "ms").at(-1),
     ),
     claimed(
       "resumeSession against backward scan, memory",
-      MOST_RESUME,
+      MAX_RESUME,
       figures("resume", "backwards", "peakBytes").at(-1),
     ),
   ];

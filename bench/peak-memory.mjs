@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * `getrusage` may return the parent's figure from before the exec. The kernel's own figure is always right.
+ * Returns the peak memory. `getrusage` may return the parent's figure from before the exec. The kernel's own
+ * figure is always right.
  */
 export function peakBytes() {
   try {

@@ -6,7 +6,7 @@ const FOLDER = join(import.meta.dirname, "..", "..", "shared", "data");
 
 export const MISSING = "\n(The recorded sessions in ../shared/data are not here; left out.)";
 
-/** Paths of Claude Code's sessions. Empty if there are none. */
+/** Returns the paths of Claude Code's sessions. Empty if there are none. */
 export function realSessions() {
   if (!existsSync(FOLDER)) return [];
   const names = readdirSync(FOLDER).filter((name) => name.endsWith(".jsonl") && !/^(codex|pi)__/.test(name));

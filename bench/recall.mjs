@@ -16,8 +16,8 @@ const QUICK_BYTES = 20e6;
 const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
 const GROWTH_BYTES = 1e6;
-const MOST_BUILD = 3;
-const MOST_ANSWER = 1 / 100;
+const MAX_BUILD = 3;
+const MAX_ANSWER = 1 / 100;
 const QUESTIONS = ["words", "exact", "pattern", "file"];
 const CHILD = fileURLToPath(new URL("recall-child.mjs", import.meta.url));
 /**
@@ -38,7 +38,7 @@ export async function run({ isQuick }) {
   }
 }
 
-/** Interleaved, so that a busy moment of the machine affects all of them. */
+/** Measures all steps in alternation, so that a busy moment of the machine affects all of them. */
 async function measured(path, rounds) {
   const index = path.replace(/jsonl$/, "recall");
   const samples = {
@@ -102,16 +102,16 @@ function report(samples, bytes) {
     claims: [
       claim(
         "recall: index against one read with JSON.parse",
-        `≤ ${MOST_BUILD}×`,
+        `≤ ${MAX_BUILD}×`,
         ratio("build", "read"),
-        (r) => r <= MOST_BUILD,
+        (r) => r <= MAX_BUILD,
       ),
       ...QUESTIONS.map((name) =>
         claim(
           `recall: ${name}, cold, of building the index`,
           "≤ 0.01×",
           ratio(name, "build"),
-          (r) => r <= MOST_ANSWER,
+          (r) => r <= MAX_ANSWER,
         ),
       ),
     ],

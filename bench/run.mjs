@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const wanted = values.only ?? Object.keys(SECTIONS);
 const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown !== undefined) {
-  process.stderr.write(`bench: there is no '${unknown}'; --only takes ${Object.keys(SECTIONS).join(", ")}\n`);
+  process.stderr.write(`bench: Unknown section '${unknown}'. Use ${Object.keys(SECTIONS).join(", ")}\n`);
   process.exit(2);
 }
 
@@ -38,7 +38,9 @@ installPeers();
 if (values.against !== undefined) {
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1 || !isBuilt(values.against)) {
-    process.stderr.write("bench: --against takes a checkout that is built, --rounds a number from 1 on\n");
+    process.stderr.write(
+      "bench: Pass a built checkout to --against, and a number of at least 1 to --rounds.\n",
+    );
     process.exit(2);
   }
   const { compareWith } = await import("./against.mjs");

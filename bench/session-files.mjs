@@ -30,7 +30,7 @@ export function writeSession(path, bytes) {
   writeLines(path, longSession(bytes));
 }
 
-/** The same messages in the form of pi, which would overwrite a file of any other form. */
+/** Writes the same messages in the form of pi, which would overwrite a file of any other form. */
 export async function writePiSession(path, bytes) {
   const { entryOf, messageOf } = await import("./peers/pi.mjs");
   const { turnsOf } = await import("./peers/turns.mjs");

@@ -26,7 +26,7 @@ const tailTelling = () => {
   return tail;
 };
 
-/** The last digits of a copy's ids differ from those of every other copy. */
+/** Renames an id. The last digits of a copy's ids differ from those of every other copy. */
 function renamed(id, copy) {
   return typeof id === "string" ? id.slice(0, -5) + copy.toString(16).padStart(5, "0") : id;
 }
@@ -92,7 +92,7 @@ export function conversationOf(tokens) {
   }
 }
 
-/** The new message has the same length at every size. */
+/** Creates the new message, which has the same length at every size. */
 function sameResult(toolUseId) {
   const content = "  42→  const remaining = limits.perHour - used; // what is left of the quota\n".repeat(30);
   return { role: "user", content: [{ type: "tool_result", tool_use_id: toolUseId, content }] };
@@ -105,8 +105,8 @@ function reportedTokens(entry) {
 }
 
 /**
- * Entries of a session file of about this size. It is compacted repeatedly, like a long session, the last
- * time near its end.
+ * Yields the entries of a session file of about this size. It is compacted repeatedly, like a long session,
+ * the last time near its end.
  */
 export function* longSession(bytes) {
   const copies = Math.max(1, Math.round(bytes / bytesOf(tellingOf(0))));

@@ -12,7 +12,7 @@ import { claim } from "./claims.mjs";
 import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";
 
-const MOST_TIMES = 2;
+const MAX_TIMES = 2;
 /** Requested sizes of the demo sessions. The sent size is smaller: see the table. */
 const SIZES = [15_000, 180_000, 600_000];
 /** The size of the claim: 150,000 tokens in the request. */
@@ -53,15 +53,15 @@ export async function run({ isQuick }) {
     claims: [
       claim(
         `the simulator against JSON.parse, one more turn of ${claimed.tokens.toLocaleString("en")} tokens`,
-        `< ${MOST_TIMES}×`,
+        `< ${MAX_TIMES}×`,
         claimed.ratio,
-        (ratio) => ratio < MOST_TIMES,
+        (ratio) => ratio < MAX_TIMES,
       ),
       claim(
         "… and of the second request of a fresh process, over HTTP",
-        `< ${MOST_TIMES}×`,
+        `< ${MAX_TIMES}×`,
         cold,
-        (ratio) => ratio < MOST_TIMES,
+        (ratio) => ratio < MAX_TIMES,
       ),
     ],
   };
@@ -181,7 +181,7 @@ function messagesOf(approximateTokens) {
   return checkRequest({ messages: messages.slice(0, last + 1) }).request.messages;
 }
 
-/** The client's next messages: the answer, and a result for each call in it. */
+/** Returns the client's next messages: the answer, and a result for each call in it. */
 function nextTurn({ content }) {
   const results = content
     .filter(({ type }) => type === "tool_use")

@@ -37,7 +37,8 @@ interface Entry {
 }
 
 /**
- * Published entries of a package. Internal entries have no report, because only our own packages use them.
+ * Returns the published entries of a package. Internal entries have no report, because only our own packages
+ * use them.
  */
 function entriesOf(folder: string): readonly Entry[] {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
@@ -125,7 +126,7 @@ function committedOf(folder: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Lines that only one of the two reports has: enough to see which name changed. */
+/** Returns the lines that only one of the two reports has: enough to see which name changed. */
 function changedLines(before: string, after: string): readonly string[] {
   const [old, now] = [before.split("\n"), after.split("\n")];
   const [inOld, inNow] = [new Set(old), new Set(now)];

@@ -36,12 +36,18 @@ ASSETS[CLI] = ASSETS.simulator;
 const isOurs = (id) => id.startsWith("@longhaul/");
 const isPackage = (id) => !id.startsWith(".") && !id.startsWith("/") && !/^[a-z]:/i.test(id);
 
-/** A file with the time of the last build. It is outside dist, because all of dist is published. */
+/**
+ * Returns the path of the file with the time of the last build. It is outside dist, because all of dist is
+ * published.
+ */
 const stampOf = (name) => join(PACKAGES, name, ".built");
 
 const manifestOf = (name) => JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
-/** Published entries by their name in `dist`. Entries without a built file exist only for our programs. */
+/**
+ * Returns the published entries by their name in `dist`. Entries without a built file exist only for our
+ * programs.
+ */
 function entriesOf(name) {
   if (name === CLI) return { main: join(PACKAGES, name, "src", "main.ts") };
   const sources = Object.values(manifestOf(name).exports)
@@ -53,8 +59,8 @@ function entriesOf(name) {
 }
 
 /**
- * The chunk of a core file: one per folder, because a chunk for every combination of entries would create a
- * hundred tiny files. Rare modules stay separate.
+ * Returns the chunk of a core file: one per folder, because a chunk for every combination of entries would
+ * create a hundred tiny files. Rare modules stay separate.
  */
 function chunkOf(id) {
   const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];

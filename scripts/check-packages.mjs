@@ -18,7 +18,7 @@ const manifests = readdirSync(join(ROOT, "packages"))
   .map((name) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8")))
   .filter((manifest) => !manifest.private);
 
-/** Entries for development only, which users of the package cannot resolve. */
+/** Returns the entries for development only, which users of the package cannot resolve. */
 const unpublished = ({ exports }) =>
   Object.keys(exports).filter(
     (path) => typeof exports[path] === "object" && exports[path].default === undefined,

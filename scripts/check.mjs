@@ -1,4 +1,4 @@
-// Checks the code without running it: format and lint, types, dead code, package structure. Prints one line
+// Checks the code without running it: format and lint, types, prose, dead code, package structure. Prints one line
 // per check, and its output only if it fails.
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -7,6 +7,7 @@ const checks = [
   ["format and lint", "biome", ["check", "--error-on-warnings", "."]],
   ["types", "tsc", ["-p", "tsconfig.json"]],
   ["types of the core without Node", "tsc", ["-p", "packages/core"]],
+  ["prose", "node", ["--import", "tsx", "scripts/prose.ts"]],
   ["dead code", "knip", ["--no-config-hints"]],
   ["published packages", "node", ["scripts/check-packages.mjs"]],
 ];

@@ -2,11 +2,11 @@
 // same cases must run each time, or scores would not be comparable.
 import fc from "fast-check";
 
-const MOST_RUNS = 25;
+const MAX_RUNS = 25;
 const SEED = 4;
 
 function assert(property, parameters = {}) {
-  const numRuns = Math.min(parameters.numRuns ?? MOST_RUNS, MOST_RUNS);
+  const numRuns = Math.min(parameters.numRuns ?? MAX_RUNS, MAX_RUNS);
   return fc.assert(property, { seed: SEED, ...parameters, numRuns, endOnFailure: true });
 }
 

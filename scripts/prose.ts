@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { compareDocuments } from "./prose/documents.ts";
 import { draw } from "./prose/draw.ts";
-import { findOpeners, findPhrases, MOST_OPENERS_SHARE } from "./prose/rules.ts";
+import { findOpeners, findPhrases, MAX_OPENERS_SHARE } from "./prose/rules.ts";
 import { readTexts } from "./prose/texts.ts";
 
 const HELP = `npm run prose                          checks comments, pages, messages and prompts
@@ -38,8 +38,8 @@ function check(): number {
   );
   for (const { file, line, phrase, instead } of phrases)
     console.log(`${file}:${line}: "${phrase}": ${instead}`);
-  if (share <= MOST_OPENERS_SHARE && phrases.length === 0) return 0;
-  if (share > MOST_OPENERS_SHARE)
+  if (share <= MAX_OPENERS_SHARE && phrases.length === 0) return 0;
+  if (share > MAX_OPENERS_SHARE)
     for (const { file, line, text } of found) console.log(`${file}:${line}: ${text}`);
   return 1;
 }

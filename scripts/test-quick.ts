@@ -41,7 +41,7 @@ if (changed === undefined) {
   process.exitCode = runNearest(testsNear(changed), changed);
 }
 
-/** Paths under the root. Undefined if git does not know the commit. */
+/** Returns the paths under the root. Undefined if git does not know the commit. */
 function changedFiles(since: string): readonly string[] | undefined {
   const git = (...args: readonly string[]) => spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
   const tracked = git("diff", "--name-only", "--diff-filter=d", since, "--");
@@ -50,7 +50,7 @@ function changedFiles(since: string): readonly string[] | undefined {
   return [...new Set(`${tracked.stdout}\n${untracked.stdout}`.split("\n").filter(Boolean))];
 }
 
-/** Test files by their distance to the changes. */
+/** Returns the test files by their distance to the changes. */
 function testsNear(from: readonly string[]): readonly string[] {
   const importers = readImporters();
   const reached = new Set(from);
@@ -58,7 +58,7 @@ function testsNear(from: readonly string[]): readonly string[] {
   return [...reached].filter((file) => file.endsWith(".test.ts"));
 }
 
-/** Importers and readers of each file, by paths under the root. */
+/** Returns the importers and readers of each file, by paths under the root. */
 function readImporters(): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>([[PROGRAM, [STARTS_PROGRAM]]]);
   const add = (file: string, importer: string): void => {
@@ -85,7 +85,7 @@ function readImporters(): ReadonlyMap<string, readonly string[]> {
   return importers;
 }
 
-/** Modules that a file imports dynamically. */
+/** Returns the modules that a file imports dynamically. */
 function laterRequestsIn(path: string, text: string): readonly string[] {
   return parseSync(path, text)
     .module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))

@@ -119,7 +119,7 @@ const packageOf = (file: string): string => file.split("/")[0] ?? "";
 const manifestOf = (name: string): Manifest =>
   JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
-/** The longest matching row of the table. Empty for a file outside of all folders. */
+/** Returns the longest matching row of the table. Empty for a file outside of all folders. */
 function folderOf(file: string): string {
   const [name = "", , ...path] = file.split("/");
   const rows = Object.keys(MAY_KNOW_FOLDER[name] ?? {}).sort((one, other) => other.length - one.length);
@@ -239,7 +239,7 @@ describe("import directions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("the core imports no package at all", () => {
+  it("the core imports no package", () => {
     expect(imports.filter(({ file }) => packageOf(file) === "core")).toEqual([]);
     const { dependencies, peerDependencies } = manifestOf("core");
     expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);

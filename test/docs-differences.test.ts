@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { CLEARING_TARGET_TOKENS } from "../packages/core/src/compaction/clear/clearing-limits.ts";
 import { FACTS_BUDGET_TOKENS } from "../packages/core/src/compaction/facts/quote-facts.ts";
 import { RESULT_SHARE } from "../packages/core/src/compaction/plan/compaction-plan.ts";
-import { SMALLEST_WINDOW_TOKENS } from "../packages/core/src/measure/window/settings.ts";
+import { MIN_WINDOW_TOKENS } from "../packages/core/src/measure/window/settings.ts";
 import { formatCount } from "../packages/core/src/messages/text.ts";
 import { PLAIN_CAPABILITIES } from "../packages/core/src/models/plain-model.ts";
 import { API_CLEARING_TRIGGER_TOKENS } from "../packages/core/src/modules/api-clearing/api-clearing.ts";
@@ -28,7 +28,7 @@ const rows = [...PAGE.matchAll(/^\| (\d+) ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]
   }),
 );
 
-/** The row that has these words in its middle columns. */
+/** Returns the row that has these words in its middle columns. */
 function rowWith(...words: readonly string[]): string {
   const found = rows.filter(({ spec, ours }) => words.every((word) => `${spec} | ${ours}`.includes(word)));
   expect(found, words.join(", ")).toHaveLength(1);
@@ -41,7 +41,7 @@ const USUAL = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 const usual = computeThresholds(USUAL);
 
 describe("docs/design/differences.md", () => {
-  it("the table is sorted by section and has a reason in every row", () => {
+  it("the table of differences is sorted by section and has a reason in every row", () => {
     const lines = PAGE.split("\n").filter((line) => /^\| \d/.test(line));
     expect(rows).toHaveLength(lines.length);
     expect(rows.length).toBeGreaterThan(40);
@@ -53,27 +53,27 @@ describe("docs/design/differences.md", () => {
     }
   });
 
-  it("each section has one title only", () => {
+  it("each section of the differences has exactly one title", () => {
     const titles = new Map(rows.map(({ section, title }) => [section, title]));
     expect(rows.filter(({ section, title }) => titles.get(section) !== title)).toEqual([]);
   });
 
-  it("states the warning threshold of a low percentage as the code computes it", () => {
+  it("the differences page states the warning threshold of a low percentage as the code computes it", () => {
     const low = computeThresholds(USUAL, { autoCompactPercent: 5 });
     const row = rowWith("warning = threshold");
     expect(row).toContain(`threshold is ${formatCount(low.autoCompact)}`);
     expect(row).toContain(`the warning ${formatCount(low.warning)}`);
   });
 
-  it("states the smallest window and no smallest blocking limit", () => {
-    expect(rowWith("a smaller window can be set")).toContain(`under ${formatCount(SMALLEST_WINDOW_TOKENS)} `);
+  it("the differences page states the smallest window and that there is no smallest blocking limit", () => {
+    expect(rowWith("a smaller window can be set")).toContain(`under ${formatCount(MIN_WINDOW_TOKENS)} `);
     expect(resolveSettings({ values: { blockingLimit: 1 } })).toMatchObject({
       settings: { blockingLimit: 1 },
       warnings: [],
     });
   });
 
-  it("states where the provider's clearing starts, and the engine sends it as one edit", async () => {
+  it("the differences page states where the provider's clearing starts, and the engine sends one edit", async () => {
     const row = rowWith("clearing by the API starts");
     for (const tokens of [API_CLEARING_TRIGGER_TOKENS, usual.warning, usual.autoCompact, usual.blocking]) {
       expect(row).toContain(formatCount(tokens));
@@ -105,7 +105,7 @@ describe("docs/design/differences.md", () => {
     expect(rowWith("one for write-like tools")).toContain(`${least} tokens each`);
   });
 
-  it("states the numbers of a compaction as the code has them", () => {
+  it("the differences page states the numbers of a compaction as in the code", () => {
     const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
     expect(rowWith("keeps no messages")).toContain(formatCount(KEEP_RECENT_TOKENS));
     const saving = rowWith("compaction-ineffective");
@@ -118,7 +118,7 @@ describe("docs/design/differences.md", () => {
     expect(notes).toContain(formatCount(NOTES_LIMITS.totalTokens));
   });
 
-  it("states the restore order as the code has it", async () => {
+  it("the differences page states the restore order as in the code", async () => {
     rowWith("todos, plan, plan mode");
     const restored = await restoreAll(
       {
@@ -138,7 +138,7 @@ describe("docs/design/differences.md", () => {
     expect(restored.items.map(({ kind }) => kind)).toEqual(["todos", "plan", "tools", "skills"]);
   });
 
-  it("says that a summary from notes omits the italic lines", () => {
+  it("the differences page says that a summary from notes omits the italic lines", () => {
     expect(rowWith("the summary text is the notes")).toContain("italic lines");
     const [first] = TEMPLATE.sections;
     const text = `${first?.heading}\n${first?.guide}\n\nThe quota of ships\n`;

@@ -15,11 +15,14 @@ const firstColumn = (heading: string): readonly string[] =>
     .flatMap(([cell]) => codeIn(cell))
     .sort();
 
-/** Code of the last column, by code of the first. */
+/** Returns the code of the last column, by code of the first. */
 const fieldsInTable = (heading: string): ReadonlyMap<string, readonly string[]> =>
   new Map(tableUnder(page, heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
 
-/** Field names of an object type as the page writes them: `items[]` for a list, `items[].name` inside it. */
+/**
+ * Returns the field names of an object type as the page writes them: `items[]` for a list, `items[].name`
+ * inside it.
+ */
 function fieldsOf(type: string): readonly string[] {
   const names: string[] = [];
   const path: string[] = [];
@@ -71,7 +74,7 @@ const interfaceFields = (code: string, name: string): readonly string[] => {
 const literals = (name: string): readonly string[] =>
   [...declaration(events, name).matchAll(/"([\w-]+)"/g)].map(([, value = ""]) => value).sort();
 
-describe("the page about events", () => {
+describe("docs/events.md", () => {
   it("the page about events is compared with the real source", () => {
     const type =
       "{ readonly a: A; readonly b?: readonly B[]; readonly c: readonly { readonly d: D }[]; readonly e: { readonly f: F }; readonly g: G }";
@@ -108,7 +111,7 @@ describe("the page about events", () => {
   });
 });
 
-describe("the page about the bridge to OpenTelemetry", () => {
+describe("the OpenTelemetry section", () => {
   const names = withoutComments(read("packages", "otel", "src", "names.ts"));
   const values = (constant: string): readonly string[] =>
     [...braces(names, names.indexOf("{", names.indexOf(`const ${constant} =`))).matchAll(/"([^"]+)"/g)]

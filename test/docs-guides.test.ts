@@ -53,7 +53,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
     /^defaults: compacts from \d+ tokens on\n[\s\S]*after an overflow only: compacts from \d+ tokens on\n$/,
     /^longhaul \{\} \d+\.\d\d \d+\nlonghaul \{"form":"off"\} \d+\.\d\d \d+\n$/,
   ],
-  "read-the-ledger.md": [/facts/],
+  "read-the-ledger.md": [/Facts found in them: \d+/],
   "run-the-agent.md": [/answered after \d+ calls\n$/, /^Read .*\btides\n$/, /^\d+\n$/, /^true\n$/],
   "use-it-in-your-loop.md": [
     /\w/,
@@ -67,11 +67,11 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
 /** Names that the code of the README's first screen leaves to the reader. */
 const README_NAMES = `
 import { anthropicModel } from "@longhaul/anthropic";
-import type { ApiMessage, ModelResponse, ToolResultBlock } from "@longhaul/core";
+import type { ApiMessage, ModelReply, ToolResultBlock } from "@longhaul/core";
 const model = anthropicModel({ model: "claude-sonnet-5-5" });
 const tools = [{ name: "Read", description: "Reads a file", input_schema: { type: "object" } }] as const;
 let messages: readonly ApiMessage[] = [{ role: "user", content: "Read the sources." }];
-async function runTools({ content }: ModelResponse): Promise<readonly ApiMessage[]> {
+async function runTools({ content }: ModelReply): Promise<readonly ApiMessage[]> {
   const uses = content.filter((block) => block.type === "tool_use");
   const results = uses.map(({ id }): ToolResultBlock => ({ type: "tool_result", tool_use_id: id, content: "sources" }));
   const reply = { role: "assistant", content } as const;
@@ -159,7 +159,7 @@ function run(command: string, args: readonly string[], cwd = project): Promise<C
 }
 
 describe("the guides", () => {
-  it("every command that a guide marks as not run has a reason here", () => {
+  it("every command that a guide marks as not run has a reason in this test", () => {
     const marked = blocks.filter(({ notRun }) => notRun !== undefined);
     expect(Object.fromEntries(marked.map(({ code, notRun }) => [code.split("\n")[0], notRun]))).toEqual(
       NOT_RUN,
@@ -173,11 +173,11 @@ const shell = blocks.filter(({ language, notRun }) => language === "sh" && notRu
 const sections = [...new Set(shell.map(({ guide, heading }) => `${guide}: ${heading}`))];
 
 /** Commands that write say which session `latest` is. */
-const NAMED_LATEST = /^longhaul: `latest` is .*\n/gm;
+const NAMED_LATEST = /^longhaul: The latest session is .*\n/gm;
 
 /** Commands of a section build on each other. Each section starts with a fresh session. */
 describe.skipIf(process.platform === "win32")("the commands of the guides", () => {
-  it.each(sections)("%s", async (section) => {
+  it.each(sections)("the commands run and print output in %s", async (section) => {
     const own = shell.filter(({ guide, heading }) => `${guide}: ${heading}` === section);
     await begin(own[0] ?? { guide: "", heading: "" });
     for (const { code } of own) {

@@ -33,7 +33,7 @@ const found = (pattern: RegExp): readonly string[] =>
 const WISHES = fields("core/compaction/summary/summary-prompt.ts", "SummaryWishes");
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
-describe("the reader of declarations", () => {
+describe("declaredFields", () => {
   it("finds exactly the fields of an interface", () => {
     const code =
       "export interface A extends B {\n  /** a: */\n  readonly a: C;\n  b?(c: D): { readonly e: F };\n  readonly g?: {\n    readonly h: I;\n  };\n}\n";
@@ -41,7 +41,7 @@ describe("the reader of declarations", () => {
   });
 });
 
-describe("the page of settings and options", () => {
+describe("the settings page", () => {
   it("the settings page has exactly one row for each key of the settings file", () => {
     const known = [
       ...fields("core/measure/window/settings.ts", "Settings"),
@@ -85,9 +85,12 @@ describe("the page of settings and options", () => {
     ["## `openAgent`", "agent/agent-options.ts", "AgentOptions"],
     ["### `permissions`", "agent/permission.ts", "PermissionSettings"],
     ["### `agentTypes`", "agent/agent-options.ts", "AgentType"],
-  ])("%s has exactly one row for each option", (heading, file, name, inherited: readonly string[] = []) => {
-    expect(firstColumn(settings, heading)).toEqual(unique([...fields(file, name), ...inherited]));
-  });
+  ])(
+    "the settings page has exactly one row for each option under %s",
+    (heading, file, name, inherited: readonly string[] = []) => {
+      expect(firstColumn(settings, heading)).toEqual(unique([...fields(file, name), ...inherited]));
+    },
+  );
 
   it("the settings page has exactly one row for each port", () => {
     const clock = fields("core/compaction/apply/new-entries.ts", "CompactionPorts");
@@ -106,15 +109,15 @@ describe("the page of settings and options", () => {
     const code = read("packages", "agent", "src", "agent-options.ts");
     const [, picked = ""] =
       /interface CompactorChoices\s+extends Pick<CompactorOptions, ([^>]*)>/.exec(code) ?? [];
-    const handed = [...picked.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
+    const inherited = [...picked.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
     const leftOut = ["createCompactor", "evidence"];
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && !leftOut.includes(name));
     expect(unique(named)).toEqual(
-      unique([...handed, ...fields("agent/agent-options.ts", "CompactorChoices")]),
+      unique([...inherited, ...fields("agent/agent-options.ts", "CompactorChoices")]),
     );
   });
 
-  it("the settings page names every option of a call", () => {
+  it("the settings page names every option of `before` and `compact`", () => {
     const calls = new Map(
       tableUnder(settings, "## Calls").map(([call = "", options = ""]) => [call, codeIn(options)]),
     );
@@ -127,13 +130,13 @@ describe("the page of settings and options", () => {
   });
 });
 
-describe("the tables of options on other pages", () => {
+describe("tables of options on other pages", () => {
   const memory = read("docs", "memory.md");
   it.each([
     ["## Session notes", "notes/notes-keeper.ts", "NotesOptions"],
     ["## Memory files", "core/modules/memory-files/memory-reader.ts", "MemoryFilesOptions"],
     ["## Context collapse", "core/modules/collapse/collapse.ts", "CollapseOptions"],
-  ])("%s has exactly one row for each option", (heading, file, name) => {
+  ])("the memory page has exactly one row for each option under %s", (heading, file, name) => {
     expect(firstColumn(memory, heading)).toEqual(fields(file, name));
   });
 
@@ -144,7 +147,7 @@ describe("the tables of options on other pages", () => {
   });
 });
 
-describe("the page of an agent's events", () => {
+describe("the agent events page", () => {
   const code = withoutComments(read("packages", "agent", "src", "agent-events.ts"));
   const union = code.slice(code.indexOf("export type AgentEvent"), code.indexOf("export interface"));
   /** Fields next to `type`, and fields that an interface adds. */
@@ -168,7 +171,7 @@ describe("the page of an agent's events", () => {
   });
 });
 
-describe("the guide to the agent", () => {
+describe("the agent guide", () => {
   it("the agent guide has exactly one row for each slash command", () => {
     const guide = read("docs", "guides", "run-the-agent.md");
     const named = firstColumn(guide, "## In the terminal").map((command) => command.split(" ")[0]);
@@ -176,7 +179,7 @@ describe("the guide to the agent", () => {
   });
 });
 
-describe("the table of entries in the guide to the packages", () => {
+describe("the table of entries in the packages guide", () => {
   const rows = tableUnder(read("docs", "guides", "packages.md"), "## Entries").map(
     ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
   );
@@ -197,29 +200,9 @@ describe("the table of entries in the guide to the packages", () => {
     expect(rows.map(([entry]) => entry).sort()).toEqual([...entries.keys()].sort());
   });
 
-  it.each(rows)("the table of entries names only what %s exports", (entry, named) => {
+  it.each(rows)("the table of entries names only exports of %s", (entry, named) => {
     const exported = new Set(entries.get(entry)?.match(/\w+/g));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((one) => !exported.has(one))).toEqual([]);
-  });
-});
-
-describe("the page of errors", () => {
-  const page = read("docs", "reference", "errors.md");
-  const declared = unique(
-    [...read("packages", "core", "src", "messages", "errors.ts").matchAll(/\| "([a-z-]+)"/g)].map(
-      ([, code = ""]) => code,
-    ),
-  );
-  const rows = tableUnder(page, "## Codes");
-
-  it("the page of errors has exactly one row for each code", () => {
-    expect(rows.flatMap(([code]) => codeIn(code)).sort()).toEqual(declared);
-  });
-
-  it("the page of errors says for each code what it means and what to do", () => {
-    expect(rows.filter(([, meaning = "", remedy = ""]) => meaning.length < 10 || remedy.length < 5)).toEqual(
-      [],
-    );
   });
 });

@@ -15,7 +15,7 @@ it("the security page has exactly one row for each rule that a refusal can name"
   );
   const named = [...`${kinds}${rules}`.matchAll(/\| "([a-z-]+)"/g)].map(([, name = ""]) => name);
   const page = read("docs", "security.md");
-  const table = page.slice(page.indexOf("## What asks"), page.indexOf("### Guarded files"));
+  const table = page.slice(page.indexOf("## What needs permission"), page.indexOf("### Guarded files"));
   const rows = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name = ""]) => name);
   expect([...rows].sort()).toEqual([...named].sort());
 });

@@ -27,15 +27,15 @@ const anchorsOf = (text: string): readonly string[] =>
       .replace(/\s/g, "-"),
   );
 
-describe.each(pages.map((page) => [relative(ROOT, page), page]))("%s", (_, page) => {
+describe.each(pages.map((page) => [relative(ROOT, page), page]))("links and paths in %s", (_, page) => {
   const text = readFileSync(page, "utf8");
 
-  it("links only to files that exist", () => {
+  it("a page links only to files that exist", () => {
     const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = ""]) => target);
     expect(targets.filter((target) => !existsSync(join(dirname(page), target)))).toEqual([]);
   });
 
-  it("links only to headings that exist", () => {
+  it("a page links only to headings that exist", () => {
     const targets = [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)];
     const missing = targets.filter(([, file = "", anchor = ""]) => {
       const target = file === "" ? page : join(dirname(page), file);
@@ -44,7 +44,7 @@ describe.each(pages.map((page) => [relative(ROOT, page), page]))("%s", (_, page)
     expect(missing.map(([link]) => link)).toEqual([]);
   });
 
-  it("names only files that exist", () => {
+  it("a page names only files that exist", () => {
     const paths = [
       ...text.matchAll(/`((?:src|packages|test|docs|scripts|examples|bench|\.ci|\.github)\/[\w./-]*)`/g),
     ].map(([, path = ""]) => path);
@@ -113,7 +113,7 @@ describe("package names on pages", () => {
   });
 });
 
-describe("the command line's documentation", () => {
+describe("options of the command line on pages", () => {
   it("the pages name only options that the program has", () => {
     const folder = join(ROOT, "packages", "longhaul", "src");
     const program = readdirSync(folder)

@@ -23,7 +23,7 @@ let machine: string;
 let packed: string;
 let simulator: Simulator;
 
-/** Packs what would be published. The build runs before the tests. */
+/** Packs the files that would be published. The build runs before the tests. */
 beforeAll(() => {
   machine = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-first-use-")));
   const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", machine];
@@ -106,7 +106,7 @@ function linkFile(target: string, path: string): void {
   symlinkSync(target, path);
 }
 
-/** A foreign folder with packages that must never run. */
+/** Creates a foreign folder with packages that must never run. */
 function strangeFolder(): string {
   const folder = join(machine, "strange");
   for (const name of ["ai", "@ai-sdk/openai", "@anthropic-ai/sdk"]) {
@@ -154,7 +154,7 @@ describe.skipIf(process.platform === "win32").each(WAYS)(
   (way) => {
     const OTHER = ["--model", "openai:gpt-5", "--base-url", "http://127.0.0.1:9"];
 
-    it("chat answers with only a key, and names the command that adds another provider", async () => {
+    it("chat works with only a key after the installation, and names the command for another provider", async () => {
       install(way);
       const cwd = strangeFolder();
 
@@ -163,7 +163,7 @@ describe.skipIf(process.platform === "win32").each(WAYS)(
       expect(answered).toEqual({ code: 0, stdout: "Here I am.\n", stderr: "" });
       expect(missing.code).toBe(1);
       expect(missing.stderr).toContain(
-        "Models of openai need the packages ai and @ai-sdk/openai, which are not installed.",
+        "Cannot use models of openai: the packages ai and @ai-sdk/openai are not installed.",
       );
       expect(missing.stderr.split("\n")).toContain(`  ${way.command()}`);
 

@@ -14,7 +14,7 @@ describe("findOpeners", () => {
     expect(findOpeners(texts).found).toHaveLength(5);
   });
 
-  it("ignores such a word later in a line or inside another word", () => {
+  it("ignores these words later in a line or inside another word", () => {
     const { lines, found } = findOpeners([
       at("Tokens that the request carries.\n\nWhereas a retry does not."),
     ]);
@@ -31,7 +31,7 @@ describe("findPhrases", () => {
   );
 
   it.each(["The agent leaves the file alone.", "a recommendation", "It goes on to the next file."])(
-    "accepts %j",
+    "accepts the text %j",
     (text) => {
       expect(findPhrases({ comments: [], literals: [at(text)], pages: [] })).toEqual([]);
     },

@@ -4,7 +4,7 @@ import { peers as plainPeers } from "../peers/plain.mjs";
 import { ENDLESS_WINDOW, Host } from "./host.mjs";
 
 /** The host restarts before its conversation has grown by more than this share. */
-const MOST_GROWTH = 0.1;
+const MAX_GROWTH = 0.1;
 const TOKENS_PER_TURN = 500;
 const TURNS_PER_ROUND = 40;
 /** Enough turns for the JIT to compile everything. */
@@ -57,7 +57,7 @@ class Seat {
     const { tokens, turns } = conversation;
     this.#conversation = conversation;
     this.#options = { window: { tokens: ENDLESS_WINDOW }, ...options };
-    this.#mostTurns = Math.max(TURNS_PER_ROUND, (tokens * MOST_GROWTH) / TOKENS_PER_TURN);
+    this.#mostTurns = Math.max(TURNS_PER_ROUND, (tokens * MAX_GROWTH) / TOKENS_PER_TURN);
     this.#plainPass = plainPeers[0].open({ turns }).check.run;
     this.forget();
   }

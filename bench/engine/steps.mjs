@@ -26,7 +26,7 @@ const open = async (conversation, options = {}) => {
   return host;
 };
 
-/** A window that the next large result fills, so that old results are cleared. */
+/** Creates a host whose window the next large result fills, so that old results are cleared. */
 async function almostFull(conversation) {
   conversation.ownTokens ??= (await open(conversation, { model: UNPRICED_MODEL })).tokens;
   const host = new Host({
@@ -47,7 +47,7 @@ function counted({ entries }) {
   return [{ entries }, { tokensOf, context, ratio: 1, overheadTokens: OVERHEAD_TOKENS }];
 }
 
-/** The error text of the API. */
+/** Returns the error text of the API. */
 const tooLong = ({ tokens }) => ({
   type: "error",
   error: {
@@ -144,7 +144,7 @@ export async function warmUp({ prepare, run, changes }, conversation) {
   }
 }
 
-/** Minimum CPU milliseconds of a call, which is robust on a busy machine. */
+/** Returns the minimum CPU milliseconds of a call, which is robust on a busy machine. */
 export async function leastMs({ prepare, run, changes }, conversation, samples) {
   let input = await prepare(conversation);
   consume(await run(input));
@@ -162,7 +162,7 @@ export async function leastMs({ prepare, run, changes }, conversation, samples) 
   return least;
 }
 
-/** Exponent of the growth: 1 is linear, 2 quadratic. Fitted by least squares. */
+/** Returns the exponent of the growth: 1 is linear, 2 quadratic. Fitted by least squares. */
 export function growthExponent(sizes, times) {
   const points = sizes.map((size, index) => [Math.log(size), Math.log(times[index])]);
   const mean = (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;

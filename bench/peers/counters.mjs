@@ -6,8 +6,8 @@ import { versionOf } from "./version.mjs";
 const QUARTER = 4;
 
 /**
- * gemini-cli's heuristic, from its description: 0.25 tokens per ASCII character, 1.5 per other character, and
- * a quarter of the length for very long texts.
+ * Counts with gemini-cli's heuristic, from its description: 0.25 tokens per ASCII character, 1.5 per other
+ * character, and a quarter of the length for very long texts.
  */
 function countLikeGemini(text) {
   if (text.length > 100_000) return text.length / QUARTER;
@@ -75,7 +75,7 @@ export const COUNTERS = {
   claude: [longhaul("claude"), charsByFour, tokenx, aiTokenizer("claude"), bpeLite("anthropic")],
 };
 
-/** Loaded counters. A counter that failed to load has no `count`. */
+/** Returns the loaded counters. A counter that failed to load has no `count`. */
 export async function loadCounters(vocabulary) {
   const loaded = [];
   for (const counter of COUNTERS[vocabulary]) {

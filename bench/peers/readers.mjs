@@ -20,7 +20,7 @@ export async function readByReadline(path) {
   return entries.length;
 }
 
-/** Reference for reading a whole file: nearly all of its time is JSON.parse. */
+/** Reads a whole file, as a reference: nearly all of its time is JSON.parse. */
 export function readChunks(path) {
   const file = openSync(path, "r");
   const buffer = Buffer.allocUnsafeSlow(CHUNK);
@@ -45,7 +45,10 @@ export function readChunks(path) {
   return entries.length;
 }
 
-/** Reference for a resume: searches back to the line of the last boundary and parses only what follows. */
+/**
+ * Reads like a resume, as a reference: searches back to the line of the last boundary and parses only what
+ * follows.
+ */
 export function readBackwards(path) {
   const file = openSync(path, "r");
   let position = fstatSync(file).size;

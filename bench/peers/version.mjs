@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The version installed under bench/, not the requested one. Throws if it is not installed. */
+/** Returns the version installed under bench/, not the requested one. Throws if it is not installed. */
 export function versionOf(packageName) {
   const path = new URL(`../node_modules/${packageName}/package.json`, import.meta.url);
   return JSON.parse(readFileSync(path, "utf8")).version;

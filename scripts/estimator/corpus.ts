@@ -20,8 +20,8 @@ export interface Passage {
 const PASSAGE = 1500;
 
 /**
- * One folder per kind, one text per file, and an optional weights.json with the weight of each kind. Weights
- * count instead of sizes, because some kinds have more text than others.
+ * Reads a corpus: one folder per kind, one text per file, and an optional weights.json with the weight of
+ * each kind. Weights count instead of sizes, because some kinds have more text than others.
  */
 export function readCorpus(folder: string, encoding: Encoding): readonly Passage[] {
   const tokenizer = new Tokenizer(encoding as ConstructorParameters<typeof Tokenizer>[0]);

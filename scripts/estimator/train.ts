@@ -85,7 +85,10 @@ function hashOfWord(word: string): number {
   return hash;
 }
 
-/** Words that are one token: single letters, frequent words of the corpus, early words of the vocabulary. */
+/**
+ * Returns the words that are one token: single letters, frequent words of the corpus, early words of the
+ * vocabulary.
+ */
 function wordHashes(plan: Plan, passages: readonly Passage[]): Set<number> {
   const seen = new Map<number, { weight: number; splits: number; passages: number; lastPassage: Passage }>();
   const none: Sets = { words: bitmap([]), cjk: bitmap([]) };
@@ -119,7 +122,7 @@ function wordHashes(plan: Plan, passages: readonly Passage[]): Set<number> {
   return new Set([...frequent.map(([hash]) => hash), ...spelled.map(hashOfWord)]);
 }
 
-/** Every prefix of every token of CJK characters, with and without a leading space. */
+/** Returns every prefix of every token of CJK characters, with and without a leading space. */
 function cjkHashes(encoding: Encoding): Set<number> {
   const hashes = new Set<number>();
   for (const token of Object.keys(encoding.stringEncoder)) {
@@ -136,7 +139,7 @@ function cjkHashes(encoding: Encoding): Set<number> {
   return hashes;
 }
 
-/** Initial value of a slot, and the number of characters of text that outweighs it. */
+/** Returns the initial value of a slot, and the number of characters of text that outweighs it. */
 function priors(plan: Plan): { value: Float64Array; weight: Float64Array } {
   const tokenizer = new Tokenizer(plan.encoding as ConstructorParameters<typeof Tokenizer>[0]);
   const alone = (point: number): number => tokenizer.count(String.fromCodePoint(point));
@@ -211,7 +214,7 @@ function means(
   return { weights, variances };
 }
 
-/** Stochastic descent on the relative error of passages, drawn by weight from a fixed sequence. */
+/** Runs a stochastic descent on the relative error of passages, drawn by weight from a fixed sequence. */
 function refine(
   weights: Float64Array,
   variances: Float64Array,

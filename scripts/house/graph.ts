@@ -7,9 +7,9 @@ import { parseSync } from "oxc-parser";
 const SPLINTER_LINES = 40;
 const LONGEST_FILE_LINES = 500;
 /** Maximum number of files with the same name. */
-const MOST_NAMESAKES = 2;
+const MAX_NAMESAKES = 2;
 
-/** Entries of packages, whose names necessarily repeat. */
+/** Returns true for entries of packages, whose names necessarily repeat. */
 const isEntry = (file: string): boolean => /^[^/]+\/src\/(?:internal\/)?[\w-]+\.ts$/.test(file);
 
 const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);
@@ -23,7 +23,7 @@ export interface SourceFile {
 
 export type Graph = ReadonlyMap<string, SourceFile>;
 
-/** Every file of the packages under `root` that is not a test, by its path under `packages`. */
+/** Returns every file of the packages under `root` that is not a test, by its path under `packages`. */
 export function readGraph(root: string): Graph {
   const packages = join(root, "packages");
   const names = readdirSync(packages)
@@ -49,7 +49,7 @@ export function readGraph(root: string): Graph {
 
 const toSlashes = (path: string): string => path.split(sep).join("/");
 
-/** Import specifiers of a file, as written. */
+/** Returns the import specifiers of a file, as written. */
 export function requestsIn(path: string, text: string): readonly string[] {
   const { module } = parseSync(path, text);
   return [
@@ -71,7 +71,7 @@ export function targetOf(packages: string, from: string, request: string): strin
   return join(packages, name, source);
 }
 
-/** Groups of files that import each other, largest first. */
+/** Returns the groups of files that import each other, largest first. */
 export function cyclesIn(files: Graph): readonly (readonly string[])[] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
@@ -95,7 +95,7 @@ export function cyclesIn(files: Graph): readonly (readonly string[])[] {
   return found.sort((one, other) => other.length - one.length);
 }
 
-/** A file and everything that it imports, directly or indirectly. */
+/** Returns a file and everything that it imports, directly or indirectly. */
 function closureOf(files: Graph, start: string): { readonly files: number; readonly lines: number } {
   const reached = new Set([start]);
   for (const file of reached)
@@ -135,7 +135,7 @@ export function figuresOf(files: Graph): Figures {
       .length,
     tooLong: [...files].filter(([, { lines }]) => lines > LONGEST_FILE_LINES).map(([file]) => file),
     namesakes: [...byName]
-      .filter(([, all]) => all.length > MOST_NAMESAKES)
+      .filter(([, all]) => all.length > MAX_NAMESAKES)
       .map(([name, all]) => `${name} (${all.length})`),
     cycles: cyclesIn(files),
     fanIn: leaders(importers),

@@ -41,7 +41,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
 };
 
-/** A Vite plugin that replaces the factory of this module with one that attaches to no conversation. */
+/**
+ * Creates a Vite plugin that replaces the factory of this module with one that attaches to no conversation.
+ */
 export function withoutModule(name: string): Plugin {
   const module = MODULES[name];
   return {

@@ -33,7 +33,7 @@ async function engine() {
   return createCompactor({ model, window: { tokens: WINDOW_TOKENS }, request, settings: { environment } });
 }
 
-/** A turn with one new message in a long conversation, and its response. */
+/** Runs a turn with one new message in a long conversation, and its response. */
 async function idleTurn(): Promise<void> {
   const compactor = await engine();
   const messages = [...rounds(20, 200), NEXT];
@@ -46,7 +46,7 @@ async function idleTurn(): Promise<void> {
   record(false);
 }
 
-/** A turn that compacts, without a model. */
+/** Runs a turn that compacts, without a model. */
 async function compaction(): Promise<void> {
   const compactor = await engine();
   const messages = [...rounds(60, 1_500), NEXT];
@@ -56,7 +56,7 @@ async function compaction(): Promise<void> {
   if (turn.compaction === undefined) throw new Error("Nothing was compacted.");
 }
 
-/** `longhaul compact FILE --in-place` on our own session. */
+/** Runs `longhaul compact FILE --in-place` on our own session. */
 async function inPlace(): Promise<void> {
   const file = join(home, "5f1c7f0e-0000-4000-8000-000000000000.jsonl");
   let parentUuid: string | null = null;

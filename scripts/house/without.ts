@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MODULES } from "./modules.ts";
 
-/** Exit code of the run. */
+/** Returns the exit code of the run. */
 export function runWithout(name: string): number {
   const module = MODULES[name];
   if (module === undefined) {

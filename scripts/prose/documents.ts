@@ -58,7 +58,7 @@ function linkedPage(page: string, target: string): string {
   return path === "" ? page : posix.join(posix.dirname(page), path);
 }
 
-/** A line of a block without the comment behind it and without the padding in front of that. */
+/** Returns a line of a block without the comment after it and without the padding before the comment. */
 const commandIn = (line: string): string =>
   line
     .replace(/\s+(?:#|\/\/) .*$/, "")

@@ -5,7 +5,7 @@ import type { Text, Texts } from "./texts.ts";
 const OPENER = /^(?:What|Whoever|Whatever|Where|Those)\b/;
 
 /** Comment lines that may open in such a way. Some sentences wrap there. */
-export const MOST_OPENERS_SHARE = 0.03;
+export const MAX_OPENERS_SHARE = 0.03;
 
 /** Each phrase with the words of the field to use instead. */
 const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [

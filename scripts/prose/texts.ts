@@ -81,7 +81,7 @@ function joinComments(comments: readonly Comment[], source: string): readonly Om
   return joined.map(({ line, text }) => ({ line, text }));
 }
 
-/** The lines of a block comment without the stars in front of them. */
+/** Returns the lines of a block comment without the stars in front of them. */
 const plainBlock = (value: string): string =>
   value
     .split("\n")
@@ -121,7 +121,7 @@ function stringsIn(program: Node): readonly FoundString[] {
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value;
 
-/** `it`, `it.each(…)`, `describe.skipIf(…)` and the like. */
+/** Returns true for `it`, `it.each(…)`, `describe.skipIf(…)` and similar calls. */
 function isTestFunction(callee: Node): boolean {
   if (callee.type === "Identifier") return ["it", "test", "describe"].includes(callee.name);
   if (callee.type === "MemberExpression") return isTestFunction(callee.object);

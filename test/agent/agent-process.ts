@@ -1,5 +1,5 @@
-// An agent that works until it is killed. Prints the id of each message as soon as it is reported, and each
-// snip and each commit of collapsed spans.
+// Runs an agent until the process is killed. Prints the id of each message as soon as the agent reports it.
+// Also prints each snip and each commit of collapsed spans.
 
 import { openAgent } from "@longhaul/agent";
 import { anthropicModel } from "@longhaul/anthropic";

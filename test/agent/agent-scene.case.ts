@@ -17,7 +17,7 @@ export interface AgentScene extends AsyncDisposable {
   open(options?: Partial<AgentOptions>): Promise<Agent>;
 }
 
-/** A folder, a provider, and agents that use them. */
+/** Creates a folder, a provider, and agents that use them. */
 export async function agentScene(options: SimulatorOptions = {}): Promise<AgentScene> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "longhaul-agent-")));
   const [cwd, home] = [join(base, "project"), join(base, "home")];
@@ -83,7 +83,7 @@ export const eventsOf = <Type extends AgentEvent["type"]>(
 ): readonly Extract<AgentEvent, { readonly type: Type }>[] =>
   events.filter((event): event is Extract<AgentEvent, { readonly type: Type }> => event.type === type);
 
-/** A tool that runs this function. */
+/** Creates a tool that runs this function. */
 export const toolOf = (
   name: string,
   call: (input: { readonly of?: string | undefined }, signal: AbortSignal) => Promise<string> | string,

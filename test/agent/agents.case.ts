@@ -21,7 +21,7 @@ const toolsIn = ({ tools }: Body): readonly unknown[] =>
 const isMain = (body: Body = {}): boolean => toolsIn(body).includes("Task");
 export const isSubagent = (body: Body = {}): boolean => toolsIn(body).length > 0 && !isMain(body);
 
-/** Answers of the main conversation, whatever its subagents get meanwhile. */
+/** Scripts the answers of the main conversation, whatever its subagents get meanwhile. */
 export const main = (...turns: readonly Turn[]): readonly ScriptedTurn[] =>
   turns.map(
     (turn) =>
@@ -29,7 +29,7 @@ export const main = (...turns: readonly Turn[]): readonly ScriptedTurn[] =>
         isMain(body) ? turn : undefined,
   );
 
-/** Answers of the only subagent, in order. */
+/** Scripts the answers of the only subagent, in order. */
 export const subagent = (...turns: readonly Turn[]): Behavior =>
   scriptedTurns(
     turns.map(

@@ -7,13 +7,13 @@ import { agentsFolder } from "../../packages/agent/src/agent-session.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 import { Gate, isSubagent, main, Read, subagent, task, withTasks } from "./agents.case.ts";
 
-/** The body of the last call to the model as text. */
+/** Returns the body of the last call to the model as text. */
 const sent = (body: unknown): string => JSON.stringify(body);
 
 const filesOf = (folder: string): readonly string[] => readdirSync(folder).sort();
 
-describe("a subagent", () => {
-  it("a subagent has its own conversation, tools and transcript, and its parent gets its last answer and its events", async () => {
+describe("subagents", () => {
+  it("a subagent has its own conversation, tools and transcript, and its parent gets its answer and events", async () => {
     await using scene = await agentScene({
       behaviors: [subagent(toolTurn("Read", { of: "quay" }), textTurn("The quay has nine berths."))],
     });
@@ -101,7 +101,7 @@ describe("a subagent", () => {
     expect(eventsOf(events, "call-ended")[1]?.display).toContain("Available types: general-purpose, checker");
   });
 
-  it("a subagent ends with the run that waits for it", async () => {
+  it("a subagent ends when its parent's run ends", async () => {
     const gate = new Gate();
     await using scene = await agentScene({ behaviors: [subagent(toolTurn("wait"), textTurn("late"))] });
     scene.simulator.reply(...main(task("Wait")));

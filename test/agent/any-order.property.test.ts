@@ -74,7 +74,7 @@ class Played {
     const { agent } = this;
     const { simulator } = this.#scene;
     simulator.reset();
-    const byHand: Record<string, () => Promise<unknown>> = {
+    const operations: Record<string, () => Promise<unknown>> = {
       compact: () => agent.compact({ keepRecentTokens: 500, force: true }),
       clear: () => agent.clearResults({ keep: 1 }),
       undo: () => agent.undo(),
@@ -92,7 +92,7 @@ class Played {
       collapse: () => agent.setCollapse(!agent.isCollapseOn),
       expand: () => agent.expand(),
     };
-    const work = byHand[step];
+    const work = operations[step];
     if (work === undefined) await this.#say(step);
     else
       await work().catch((error: unknown) => {
@@ -101,7 +101,7 @@ class Played {
     expect(simulator.requests.invalid, step).toEqual([]);
   }
 
-  /** A prompt in the middle, possibly before a compaction. Empty without prompts. */
+  /** Returns a prompt in the middle, possibly before a compaction. Empty without prompts. */
   async #middle(): Promise<readonly string[]> {
     const prompts = await this.agent.prompts();
     const prompt = prompts[Math.floor(prompts.length / 2)];
@@ -144,7 +144,7 @@ class Played {
 }
 
 describe("an agent under any sequence of operations", () => {
-  it("sends only valid requests, resumes unchanged, and has everything that was said in its transcript", async () => {
+  it("an agent sends only valid requests, resumes unchanged, and keeps every message in its transcript", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
         await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });

@@ -13,7 +13,7 @@ const text = (value: unknown): string => JSON.stringify(value);
 const lastSent = ({ simulator }: AgentScene): string => text(simulator.requests.last?.body);
 const idOf = (agent: Agent): string => agent.agents.list()[0]?.id ?? "";
 
-/** A host that listens to events between runs. */
+/** Creates a host that listens to events between runs. */
 function listening(): { readonly onEvent: (event: AgentEvent) => void; ended(count: number): Promise<void> } {
   let notices = 0;
   let wake: () => void = () => undefined;
@@ -38,7 +38,9 @@ interface Started {
   readonly host: ReturnType<typeof listening>;
 }
 
-/** An agent that has started a background agent, which waits at the gate before it answers `answer`. */
+/**
+ * Creates an agent that has started a background agent, which waits at the gate before it answers `answer`.
+ */
 async function started(scene: AgentScene): Promise<Started> {
   const gate = new Gate();
   const host = listening();
@@ -60,8 +62,8 @@ const waiting = (answer: string): Parameters<typeof agentScene>[0] => ({
 
 const say = (scene: AgentScene, ...turns: readonly Turn[]): void => scene.simulator.reply(...main(...turns));
 
-describe("an agent in the background", () => {
-  it("a background agent runs beside its parent, and the next turn after its end has its result once", async () => {
+describe("background agents", () => {
+  it("a background agent runs beside its parent, and the next turn delivers its result once", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate, host } = await started(scene);
     expect(agent.agents.list()).toMatchObject([{ description: "Count the berths", status: "running" }]);
@@ -89,7 +91,7 @@ describe("an agent in the background", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a background agent that was collected is not announced again", async () => {
+  it("does not announce a background agent again after its result was collected", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate } = await started(scene);
     const id = idOf(agent);
@@ -172,7 +174,7 @@ describe("an agent in the background", () => {
     expect(agent.agents.list()).toMatchObject([{ status: "stopped" }]);
   });
 
-  it("a background agent stays listed through a compaction of its parent, so none is started twice", async () => {
+  it("a background agent stays listed after a compaction of its parent, so it is not started twice", async () => {
     await using scene = await agentScene({
       behaviors: [summaries(), subagent(toolTurn("wait"), textTurn("Nine berths."))],
     });
@@ -212,12 +214,14 @@ describe("an agent in the background", () => {
   });
 });
 
-describe("a background agent after its process has ended", () => {
-  /** The same session in another process. The first is abandoned, as if it had been killed. */
+describe("background agents after their process has ended", () => {
+  /**
+   * Resumes the same session in another process. The first process is abandoned, as if it had been killed.
+   */
   const resumed = (scene: AgentScene, { sessionPath }: Agent): Promise<Agent> =>
     scene.open({ session: sessionPath });
 
-  it("lists a background agent that was running as stopped, and the model learns of it", async () => {
+  it("lists a background agent of an ended process as stopped, and tells the model", async () => {
     await using scene = await agentScene(waiting("never"));
     const { agent } = await started(scene);
     const again = await resumed(scene, agent);
@@ -229,7 +233,7 @@ describe("a background agent after its process has ended", () => {
     expect((await resumed(scene, again)).agents.list()).toEqual([]);
   });
 
-  it("announces a background agent that had ended before, with its result", async () => {
+  it("announces a background agent that finished before its process ended, with its result", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate, host } = await started(scene);
     gate.open();
@@ -241,7 +245,7 @@ describe("a background agent after its process has ended", () => {
     expect(lastSent(scene)).toContain("Nine berths.");
   });
 
-  it("reads results of background agents only from our own folder, whatever the session says", async () => {
+  it("reads results of background agents only from longhaul's folder, whatever path the session claims", async () => {
     await using scene = await agentScene();
     const secret = join(scene.cwd, "secret.md");
     writeFileSync(secret, "the key of the harbour office");

@@ -4,7 +4,7 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const hangs = toolOf("hangs", () => new Promise(() => undefined));
 
-describe("a listener of a run", () => {
+describe("listeners of a run", () => {
   it("a listener may close the agent in the middle of a run", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"));
@@ -19,7 +19,7 @@ describe("a listener of a run", () => {
     expect(seen.at(-1)).toBe("aborted");
   });
 
-  it("a request that a listener makes in the middle of a run waits for the run, not for the listener", async () => {
+  it("a request from a listener waits for the run, and the run does not wait for the listener", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), textTurn("Done."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -50,8 +50,8 @@ describe("a listener of a run", () => {
   });
 });
 
-describe("a closed agent", () => {
-  it("close also ends the waiting runs, and their prompts are written", async () => {
+describe("closed agents", () => {
+  it("close also ends waiting runs and writes their prompts", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"), toolTurn("hangs"));
     const agent = await scene.open({ tools: () => [hangs] });

@@ -112,7 +112,7 @@ describe("an agent whose window fills up", () => {
     await ran(agent, "Now the inner harbour.");
     const full = agent.reading.tokens;
     const before = agent.conversation.map(({ uuid }) => uuid);
-    const told: string[] = [];
+    const shownEvents: string[] = [];
 
     const cleared = await agent.clearResults({ keep: 2 });
     expect(cleared).toBeGreaterThan(5);
@@ -120,8 +120,8 @@ describe("an agent whose window fills up", () => {
     await agent.compact({ instructions: "Mind the ships.", keepRecentTokens: 500 });
     const small = agent.reading.tokens;
     expect(small).toBeLessThan(full / 2);
-    for (const event of scene.idle) if (event.type === "compacting") told.push("compacting");
-    expect(told.length).toBeGreaterThan(0);
+    for (const event of scene.idle) if (event.type === "compacting") shownEvents.push("compacting");
+    expect(shownEvents.length).toBeGreaterThan(0);
     await agent.undo();
     expect(agent.reading.tokens).toBeGreaterThan(small);
     expect(agent.conversation.map(({ uuid }) => uuid).slice(0, before.length)).toEqual(before);

@@ -7,7 +7,7 @@ import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const uuids = (entries: readonly { readonly uuid?: string | undefined }[]) => entries.map(({ uuid }) => uuid);
 
-/** A file is in the place of the folder, so nothing can be written, not even by root. */
+/** Puts a file where the folder should be, so that nobody can write there, not even root. */
 async function blocked(folder: string): Promise<() => Promise<void>> {
   await mkdir(dirname(folder), { recursive: true });
   await writeFile(folder, "");
@@ -45,7 +45,7 @@ describe("an agent whose session cannot be written", () => {
     expect(codes.filter((code) => code === "session-not-written")).toHaveLength(1);
   });
 
-  it("can still change its model and its notes, and a failed rewind changes nothing", async () => {
+  it("changes model and notes while the session cannot be written, and a failed rewind changes nothing", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."));
     const agent = await scene.open({ tools: () => [] });
@@ -56,7 +56,7 @@ describe("an agent whose session cannot be written", () => {
     await agent.setModel(scriptedModel(["Two.", "Three."], { name: "other" }));
     await agent.setNotes("built-in");
     expect(agent.model.name).toBe("other");
-    expect(eventsOf(scene.idle, "problem")[0]?.error.code).toBe("transcript-failed");
+    expect(eventsOf(scene.idle, "problem")[0]?.error.code).toBe("transcript-not-written");
     await expect(agent.rewind(before[0] ?? "")).rejects.toMatchObject({ code: "session-not-written" });
     expect(uuids(agent.conversation)).toEqual(before);
     await unblock();
@@ -66,7 +66,7 @@ describe("an agent whose session cannot be written", () => {
     expect(uuids((await resumeSession(agent.sessionPath)).conversation)).toEqual(uuids(agent.conversation));
   });
 
-  it("gives the model the part of a long result that fits when the whole cannot be stored", async () => {
+  it("sends the model the part of a long result that fits when the full result cannot be stored", async () => {
     await using scene = await agentScene({ windowTokens: 20_000 });
     scene.simulator.reply(toolTurn("long"), textTurn("Long."));
     const agent = await scene.open({ tools: () => [toolOf("long", () => "a long line\n".repeat(5_000))] });

@@ -70,11 +70,13 @@ it("the script of the hostile model has at least 120 different attempts", () => 
 });
 
 describe.skipIf(process.platform === "win32").each(Object.keys(ATTEMPTS))(
-  "a hostile model that attacks by %s changes nothing and sees nothing without a question",
+  "attacks of a hostile model by %s",
   (area) => {
     const attempts = ATTEMPTS[area] ?? [];
     it.each(
-      attempts.map((attempt) => [`${attempt.name}: stopped by the rule ${attempt.rule}`, attempt] as const),
+      attempts.map(
+        (attempt) => [`the rule ${attempt.rule} stops this attempt: ${attempt.name}`, attempt] as const,
+      ),
     )("%s", async (_, attempt) => {
       await attack(attempt, "default");
       // This mode allows ordinary edits.

@@ -8,7 +8,9 @@ import { agentScene } from "./agent-scene.case.ts";
 const CANARY = "CANARY-7f3a";
 const HARMLESS = "the harbour is open";
 
-/** The agent's session after it resumed a foreign session that claims these reads, and compacted it. */
+/**
+ * Returns the agent's session after it resumed a foreign session that claims these reads, and compacted it.
+ */
 async function resumed(
   of: (root: string) => { readonly cwd: string; readonly home: string; readonly reads: readonly string[] },
 ): Promise<string> {

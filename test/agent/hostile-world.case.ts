@@ -186,7 +186,10 @@ function resultsIn(messages: readonly { readonly content: unknown }[]): readonly
   );
 }
 
-/** Every file by path, with a hash of its content, except the agent's own sessions and git's object store. */
+/**
+ * Returns every file by path, with a hash of its content, except the agent's own sessions and git's object
+ * store.
+ */
 function filesIn({ base, pwned, home }: HostileWorld): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const look = (folder: string): void => {

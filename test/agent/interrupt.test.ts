@@ -5,7 +5,7 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const words = (entries: readonly unknown[]): string => JSON.stringify(entries);
 
-describe("an interrupted agent", () => {
+describe("interrupted agents", () => {
   it("an interrupt keeps the shown part of an answer, and the next prompt continues from it", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "slow", betweenEventsMs: 20 });
@@ -25,7 +25,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("an interrupt answers every open call and keeps the results of finished calls", async () => {
+  it("an interrupt answers every open tool call and keeps the results of finished calls", async () => {
     await using scene = await agentScene();
     const abort = new AbortController();
     const hangs = toolOf("hangs", () => {
@@ -50,7 +50,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a call without a first byte ends with its own error, and the next prompt works", async () => {
+  it("a model call without a first byte ends with its own error, and the next prompt works", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "silence" });
     const agent = await scene.open({ compactor: { compaction: { firstByteTimeoutMs: 300 } } });
@@ -63,7 +63,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("the run stops when nobody reads its events anymore", async () => {
+  it("a run stops when its caller no longer reads the events", async () => {
     await using scene = await agentScene();
     let isStopped = false;
     const waits = toolOf(
@@ -88,7 +88,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("closing the agent ends the run, whatever it was doing", async () => {
+  it("closing the agent ends its run even while a tool hangs", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"));
     const agent = await scene.open({ tools: () => [toolOf("hangs", () => new Promise(() => undefined))] });
@@ -104,7 +104,7 @@ describe("an interrupted agent", () => {
     await closing;
   });
 
-  it("an interrupted run has written everything, so a session resumed elsewhere has it", async () => {
+  it("an interrupted run has written everything, so the session can be resumed elsewhere", async () => {
     await using scene = await agentScene();
     const abort = new AbortController();
     scene.simulator.reply(toolTurn("quick"), "Never heard.");

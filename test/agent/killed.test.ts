@@ -9,7 +9,7 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 interface Killed {
   readonly session: string;
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 }
 
 /** Runs an agent in a separate process, and kills it after it has reported this number of messages. */
@@ -30,13 +30,13 @@ function killWhen(isEnough: (printed: string) => boolean, args: readonly string[
     child.once("close", () => {
       // The last line may be incomplete.
       const lines = printed.split("\n").slice(0, -1);
-      const told = lines.flatMap((line) => (line.startsWith("entry ") ? [line.slice(6)] : []));
-      resolve({ session: lines[0]?.replace("session ", "") ?? "", told });
+      const reported = lines.flatMap((line) => (line.startsWith("entry ") ? [line.slice(6)] : []));
+      resolve({ session: lines[0]?.replace("session ", "") ?? "", reported });
     });
   });
 }
 
-describe("an agent that is killed in the middle", () => {
+describe("killed agents", () => {
   it("a killed agent loses nothing that it reported and resumes, kill after kill through compactions", async () => {
     await using scene = await agentScene({
       windowTokens: 16_000,
@@ -47,9 +47,9 @@ describe("an agent that is killed in the middle", () => {
     for (const entries of [3, 40, 14]) {
       const killed = await killAfter(entries, [scene.simulator.url, scene.cwd, home, session]);
       session = killed.session;
-      expect(killed.told.length).toBeGreaterThanOrEqual(entries);
+      expect(killed.reported.length).toBeGreaterThanOrEqual(entries);
       const written = new Set((await loadSession(session)).entries.map(({ uuid }) => uuid));
-      expect(killed.told.filter((uuid) => !written.has(uuid))).toEqual([]);
+      expect(killed.reported.filter((uuid) => !written.has(uuid))).toEqual([]);
     }
 
     expect((await loadSession(session)).boundaries.length).toBeGreaterThan(0);
@@ -67,8 +67,8 @@ describe("an agent that is killed in the middle", () => {
     ["snip", "\nsnipped ", isSnipMarker],
     ["collapse", "\ncommitted ", isCollapsedSpan],
   ] as const)(
-    "resumes after a %s with the replaced messages still in the file",
-    async (mode, line, isStandIn) => {
+    "resumes after a kill that follows a %s, with the replaced messages still in the file",
+    async (mode, line, isReplacement) => {
       await using scene = await agentScene({
         windowTokens: 16_000,
         behaviors: [spanSummaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
@@ -77,11 +77,11 @@ describe("an agent that is killed in the middle", () => {
       const killed = await killWhen((printed) => printed.includes(line), args);
       const { entries, conversation } = await loadSession(killed.session);
       const written = new Set(entries.map(({ uuid }) => uuid));
-      expect(killed.told.filter((uuid) => !written.has(uuid))).toEqual([]);
-      expect(conversation.filter(isStandIn)).not.toEqual([]);
+      expect(killed.reported.filter((uuid) => !written.has(uuid))).toEqual([]);
+      expect(conversation.filter(isReplacement)).not.toEqual([]);
       expect(
         conversation
-          .filter(isStandIn)
+          .filter(isReplacement)
           .flatMap(standInUuids)
           .filter((uuid) => !written.has(uuid)),
       ).toEqual([]);
@@ -94,7 +94,7 @@ describe("an agent that is killed in the middle", () => {
       const { result } = await ran(agent, "Are you there?");
       expect(result).toMatchObject({ reason: "answered", text: "Here I am." });
       await agent.undo();
-      expect(agent.conversation.filter(isStandIn)).toEqual([]);
+      expect(agent.conversation.filter(isReplacement)).toEqual([]);
       expect(scene.simulator.requests.invalid).toEqual([]);
     },
   );

@@ -13,7 +13,7 @@ const NO_USAGE = {
 };
 
 describe("the agent's loop", () => {
-  it("yields messages as they come, runs the tools that the model calls, and ends when it calls none", async () => {
+  it("yields messages as they arrive, runs the model's tool calls, and ends when there are none", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("tide", { of: "Dover" }), textTurn("High water at four."));
     const agent = await scene.open({ tools: () => [toolOf("tide", ({ of = "" }) => `${of}: 04:12`)] });
@@ -101,7 +101,7 @@ describe("the agent's loop", () => {
     ]);
   });
 
-  it("cuts a result that would fill too much of the window and keeps the whole in a private file", async () => {
+  it("cuts a result that is too large for the window and keeps the full text in a private file", async () => {
     await using scene = await agentScene({ windowTokens: 20_000 });
     const long = Array.from({ length: 6_000 }, (_, line) => `line ${line}`).join("\n");
     scene.simulator.reply(toolTurn("long"), textTurn("Long."));
@@ -116,7 +116,7 @@ describe("the agent's loop", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("retries a call after a transient failure and discards its shown part", async () => {
+  it("retries a model call after a transient failure and discards the part that was shown", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "cut", afterBytes: 600 });
     const long = textTurn("A long answer that breaks off. ".repeat(40));
@@ -182,7 +182,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("answers two hundred calls of one response, at most ten at once", async () => {
+  it("answers two hundred tool calls of one response, at most ten at once", async () => {
     await using scene = await agentScene();
     let running = 0;
     let most = 0;

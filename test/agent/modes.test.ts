@@ -3,8 +3,8 @@ import { createHooks } from "@longhaul/core";
 import { describe, expect, it } from "vitest";
 import { agentScene, ran } from "./agent-scene.case.ts";
 
-describe("the permission mode of an agent", () => {
-  it("announces a mode that the user switched during a run with the next prompt", async () => {
+describe("permission modes", () => {
+  it("announces a permission mode that the user switched during a run with the next prompt", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const agent = await scene.open({ tools: () => [] });
@@ -17,7 +17,7 @@ describe("the permission mode of an agent", () => {
     expect(agent.conversation.filter(({ type }) => type === "attachment")).toHaveLength(1);
   });
 
-  it("records the current mode on messages and passes it to compaction hooks", async () => {
+  it("records the current permission mode on messages and passes it to compaction hooks", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.");
     const modes: unknown[] = [];

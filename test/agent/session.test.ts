@@ -38,7 +38,7 @@ describe("an agent's session", () => {
       behaviors: [summaries(), always("On we go.")],
     });
     const original = join(scene.cwd, "claude.jsonl");
-    // The provider reported a system prompt and tools of 45,000 tokens, more than this window holds.
+    // The provider reported a system prompt and tools of 45,000 tokens, which exceed this window.
     const entries = createDemoSession({ approximateTokens: 60_000 }).map((entry) => {
       if (entry.type !== "assistant" || entry.message.usage === undefined) return entry;
       const { usage } = entry.message;
@@ -54,14 +54,14 @@ describe("an agent's session", () => {
     expect(agent.reading.tokens).toBeLessThan(agent.reading.thresholds.autoCompact);
   });
 
-  it("leaves no file when nothing was said", async () => {
+  it("leaves no session file when there was no message", async () => {
     await using scene = await agentScene();
     const agent = await scene.open();
     await agent.close();
     await expect(readFile(agent.sessionPath)).rejects.toThrow("ENOENT");
   });
 
-  it("reports another writer of the session and writes nothing of ours", async () => {
+  it("reports another writer of the session and does not write to it anymore", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const first = await scene.open();
@@ -74,10 +74,10 @@ describe("an agent's session", () => {
 
     expect(eventsOf(events, "problem").map(({ error }) => error.code)).toContain("session-changed");
     expect(await readFile(first.sessionPath, "utf8")).toBe(written);
-    await expect(first.close()).rejects.toMatchObject({ code: "transcript-failed" });
+    await expect(first.close()).rejects.toMatchObject({ code: "transcript-not-written" });
   });
 
-  it("continues the same conversation with another model and its window", async () => {
+  it("continues the same conversation with another model and that model's window", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.");
     const agent = await scene.open();

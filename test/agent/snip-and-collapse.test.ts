@@ -10,7 +10,7 @@ import { type AgentScene, agentScene, eventsOf, ran, toolOf } from "./agent-scen
 const Read = toolOf("Read", ({ of }) => `${of}: ${"the tide table of the outer harbor. ".repeat(80)}`);
 const idsOf = (entries: readonly Entry[]): readonly unknown[] => entries.map(({ uuid }) => uuid);
 
-/** A session of three rounds, each with a read. */
+/** Creates a session of three rounds, each with a read. */
 async function threeRounds(scene: AgentScene): Promise<Agent> {
   const read = (of: string) => [toolTurn("Read", { of }), textTurn(`Read ${of}.`)] as const;
   scene.simulator.reply(...read("heron"), ...read("plover"), ...read("gannet"));
@@ -19,7 +19,7 @@ async function threeRounds(scene: AgentScene): Promise<Agent> {
   return agent;
 }
 
-/** The messages of one round, from its prompt up to the next prompt. */
+/** Returns the messages of one round, from its prompt up to the next prompt. */
 function roundOf({ conversation }: Agent, prompt: string, next: string): readonly string[] {
   const at = (text: string): number =>
     conversation.findIndex((entry) => entry.type === "user" && entry.message.content === text);

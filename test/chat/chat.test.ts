@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => simulator.close());
 
-/** `longhaul chat` as a person starts it, ready for the first prompt. */
+/** Starts `longhaul chat` like a person, ready for the first prompt. */
 async function chat(args: readonly string[] = [], options: Partial<PtyOptions> = {}): Promise<Pty> {
   const { env, ...others } = options;
   const pty = openPty({
@@ -63,7 +63,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
   });
 
   it.each(["what", "always"])(
-    "runs nothing when somebody types or pastes %j into a permission question",
+    "runs nothing when a user types or pastes %j into a permission question",
     async (word) => {
       const canary = join(home, "canary");
       simulator.reply(toolTurn("Bash", { command: `touch ${canary}` }), textTurn("It is done."));
@@ -139,7 +139,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("second prompt");
   });
 
-  it("stops on Ctrl-C in the middle and resumes after kill -9", async () => {
+  it("stops on Ctrl-C during an answer and resumes after kill -9", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 100" }));
     const pty = await chat(["--permission-mode", "allow-all"]);
     send(pty, "wait");
@@ -158,7 +158,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(JSON.stringify(simulator.requests.last?.body)).toContain("remember the word heron");
   });
 
-  it("works in 40 columns, without colors, and when the window is resized", async () => {
+  it("works in 40 columns, without colors, and after a resize of the terminal", async () => {
     simulator.reply(textTurn("An answer that is quite a bit longer than forty columns are."));
     const pty = await chat(["--plan"], { cols: 40, rows: 12, env: { NO_COLOR: "1" } });
     send(pty, "a prompt that is quite a bit longer than forty columns are");

@@ -28,11 +28,11 @@ export interface Pty {
   /** Pastes like a terminal in bracketed paste mode. */
   paste(text: string): void;
   resize(cols: number, rows: number): void;
-  /** The visible rows. */
+  /** Returns the visible rows. */
   screenText(): string;
-  /** All lines since the start. A wrapped line counts as one. */
+  /** Returns all lines since the start. A wrapped line counts as one. */
   scrollback(): readonly string[];
-  /** All output of the program, with control sequences. */
+  /** Returns all output of the program, with control sequences. */
   bytes(): string;
   /** Resolves with the screen when the condition becomes true. Rejects with the screen on a timeout. */
   waitFor(wanted: string | RegExp | ((screen: string) => boolean)): Promise<string>;
@@ -91,7 +91,7 @@ if (loaded.problem !== undefined) process.stderr.write(`Tests are skipped, ${loa
 /** For `describe.skipIf`, because the package has binaries only for some platforms. */
 export const hasNoPty: boolean = loaded.spawn === undefined;
 
-/** The program as users get it: `longhaul` with these arguments. */
+/** Starts the program as users get it: `longhaul` with these arguments. */
 export const openPty = (options: PtyOptions): Pty =>
   startPty(process.execPath, [CLI_MAIN, ...(options.args ?? [])], options);
 
@@ -99,7 +99,7 @@ export const openPty = (options: PtyOptions): Pty =>
 export const openScriptPty = (script: string, options: PtyOptions): Pty =>
   startPty(process.execPath, [...scriptArguments(script), ...(options.args ?? [])], options);
 
-/** Node arguments that run a script of this folder. */
+/** Returns the Node arguments that run a script of this folder. */
 export const scriptArguments = (script: string): readonly string[] => [
   ...FROM_SOURCE,
   join(import.meta.dirname, script),

@@ -1,19 +1,19 @@
 import xterm, { type IBufferCell, type Terminal } from "@xterm/headless";
 
-/** A terminal screen without a window: what a person would see. */
+/** A terminal screen without a window, with the rows that a person would see. */
 export interface ScreenBuffer {
   readonly terminal: Terminal;
   /** Resolves when it has been drawn. */
   write(data: string): Promise<void>;
-  /** The visible rows without trailing blanks. */
+  /** Returns the visible rows without trailing blanks. */
   rows(): readonly string[];
-  /** All lines since the start. A wrapped line counts as one. */
+  /** Returns all lines since the start. A wrapped line counts as one. */
   lines(): readonly string[];
-  /** Name of the foreground color. `default` if none was set. */
+  /** Returns the name of the foreground color. `default` if none was set. */
   colorAt(row: number, column: number): string;
-  /** Distinct colors of the first visible row with this text. */
+  /** Returns the distinct colors of the first visible row with this text. */
   rowColors(text: string): readonly string[];
-  /** Relative to the top left of the visible part, from 0. */
+  /** Returns the position relative to the top left of the visible part, from 0. */
   cursor(): { readonly row: number; readonly column: number };
 }
 

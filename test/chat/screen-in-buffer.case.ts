@@ -14,7 +14,7 @@ export interface ScreenInBuffer {
   readonly buffer: ScreenBuffer;
   /** Calls of the handlers, such as `submitted hello`. */
   readonly told: readonly string[];
-  /** All output, with control sequences. */
+  /** Returns all output, with control sequences. */
   bytes(): string;
   isRaw(): boolean;
   /** Sends keys or text like a terminal. */

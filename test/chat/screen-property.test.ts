@@ -70,7 +70,10 @@ class Record {
 const shown = (line: string): string =>
   squeezed(line.replaceAll("\u001b[2J", "").replaceAll("\u001b[31m", ""));
 
-/** Number of live rows after wrapping to this width. Rows above the screen can no longer be removed. */
+/**
+ * Returns the number of live rows after wrapping to this width. Rows above the screen can no longer be
+ * removed.
+ */
 function rowsWhenFolded(bytes: string, cols: number): number {
   const last = bytes.slice(bytes.lastIndexOf("\u001b[?7l"), bytes.lastIndexOf("\u001b[?7h"));
   const widths = last.split("\r\n").map((row) => textWidth(row.split("\r")[0] ?? ""));

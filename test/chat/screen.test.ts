@@ -21,7 +21,7 @@ async function withScreen(
   }
 }
 
-/** Without trailing empty rows. */
+/** Returns the rows without trailing empty ones. */
 const rowsOf = ({ buffer }: ScreenInBuffer): readonly string[] =>
   buffer.rows().join("\n").trimEnd().split("\n");
 const UP = "\u001b[A";
@@ -29,7 +29,7 @@ const DOWN = "\u001b[B";
 const ENTER = "\r";
 const question: Choice = { title: "Really?", options: [{ label: "Yes", key: "y" }, { label: "No" }] };
 
-describe("the input line", () => {
+describe("input line", () => {
   it("Enter sends the whole input line, and the history keeps it", () =>
     withScreen(async (shown) => {
       await shown.send("é日本語 👩\u200d👩\u200d👧\r");
@@ -95,7 +95,7 @@ describe("the input line", () => {
     ));
 });
 
-describe("interrupting", () => {
+describe("interrupts", () => {
   it("Ctrl-C clears the input, and interrupts when the input is empty", () =>
     withScreen(async (shown) => {
       await shown.send("text");
@@ -105,7 +105,7 @@ describe("interrupting", () => {
       expect(shown.told).toEqual(["interrupted"]);
     }));
 
-  it("Esc reports itself and keeps the input", () =>
+  it("Esc is reported to the chat and keeps the input", () =>
     withScreen(async (shown) => {
       await shown.send("text");
       await shown.send("\u001b");
@@ -113,7 +113,7 @@ describe("interrupting", () => {
       expect(rowsOf(shown)).toEqual(["> text", "status"]);
     }));
 
-  it("Ctrl-D ends the chat only when the input is empty, and once; Ctrl-O unfolds", () =>
+  it("Ctrl-D ends the chat once, and only on an empty input, and Ctrl-O unfolds the last item", () =>
     withScreen(async (shown) => {
       await shown.send("ab\u0001\u0004");
       expect(rowsOf(shown)[0]).toBe("> b");
@@ -122,8 +122,8 @@ describe("interrupting", () => {
     }));
 });
 
-describe("a question", () => {
-  it("a question replaces the input, and the text comes back afterwards", () =>
+describe("questions on the screen", () => {
+  it("a question replaces the input line, and the typed text comes back afterwards", () =>
     withScreen(
       async (shown) => {
         const answer = shown.screen.choose({ ...question, detail: "rm -rf \u001b[8mhidden" });
@@ -142,7 +142,7 @@ describe("a question", () => {
       { cols: 60 },
     ));
 
-  it("letters of somebody who is still typing do not answer a question", () =>
+  it("letters of a user who is still typing do not answer a question", () =>
     withScreen(async (shown) => {
       await shown.send("ma");
       const answer = shown.screen.choose(question);
@@ -169,7 +169,7 @@ describe("a question", () => {
       expect(await answers[2]).toBeUndefined();
     }));
 
-  it("Ctrl-O shows the whole subject of a question", () =>
+  it("Ctrl-O shows the full detail of a question", () =>
     withScreen(async (shown) => {
       const detail = Array.from({ length: 40 }, (_, line) => `detail ${line}`).join("\n");
       void shown.screen.choose({ ...question, detail });
@@ -181,7 +181,7 @@ describe("a question", () => {
     }));
 });
 
-describe("a question that grants something", () => {
+describe("permission questions on the screen", () => {
   const grant: Choice = { ...question, otherLabel: "No, and say why", grants: true };
   const opened = async (shown: ScreenInBuffer, choice: Choice = grant): Promise<() => unknown> => {
     let answer: unknown = "open";
@@ -258,7 +258,7 @@ describe("a question that grants something", () => {
       expect(answers.map((answer) => answer())).toEqual([{ picked: [0] }, "open"]);
     }));
 
-  it("Ctrl-O shows all of a long title, also without a detail", () =>
+  it("Ctrl-O shows all of a long title, even without a detail", () =>
     withScreen(async (shown) => {
       const path = `/${"deep/".repeat(200)}id_rsa`;
       await opened(shown, { ...grant, title: `Read ${path}` });
@@ -276,8 +276,8 @@ describe("a question that grants something", () => {
     }));
 });
 
-describe("the terminal", () => {
-  it("the terminal gets no colors when they are not wanted", () =>
+describe("terminal state", () => {
+  it("prints no colors when colors are off", () =>
     withScreen(
       async (shown) => {
         shown.screen.print("\u001b[31mred\u001b[39m");

@@ -22,26 +22,28 @@ beforeAll(async () => {
 });
 afterAll(() => driven.close());
 
-/** Events of the context in short form. */
-const happenings = (events: readonly AgentEvent[]): readonly string[] =>
+/** Returns the events of the context in short form. */
+const eventNames = (events: readonly AgentEvent[]): readonly string[] =>
   events.flatMap((event) => {
     if (event.type === "agent") return ["subagent"];
     if (event.type === "call-ended") return event.tool === "recall" ? ["recall"] : [];
     if (event.type === "window") return event.window.isAboveWarningThreshold ? ["yellow"] : [];
     if (event.type !== "compactor") return [];
-    const { event: told } = event;
-    if (told.type === "compacted") return [`compacted ${told.tier} ${told.trigger}`];
-    if (told.type === "background-ended") return [`background ${told.outcome}`];
-    if (told.type === "undone") return [told.direction];
-    return ["results-cleared", "notes-updated", "background-started"].includes(told.type) ? [told.type] : [];
+    const { event: inner } = event;
+    if (inner.type === "compacted") return [`compacted ${inner.tier} ${inner.trigger}`];
+    if (inner.type === "background-ended") return [`background ${inner.outcome}`];
+    if (inner.type === "undone") return [inner.direction];
+    return ["results-cleared", "notes-updated", "background-started"].includes(inner.type)
+      ? [inner.type]
+      : [];
   });
 
 /**
- * Each kind of event once, in the order of the first occurrence. Skips notes, which are written in parallel,
- * so the seed does not fix their time.
+ * Returns each kind of event once, in the order of the first occurrence. Skips notes, which are written in
+ * parallel, so the seed does not fix their time.
  */
 const storyOf = (events: readonly AgentEvent[]): readonly string[] => [
-  ...new Set(happenings(events).filter((name) => name !== "notes-updated")),
+  ...new Set(eventNames(events).filter((name) => name !== "notes-updated")),
 ];
 
 describe("the guided tour", () => {
@@ -59,27 +61,27 @@ describe("the guided tour", () => {
       "undo",
       "redo",
     ]);
-    const notes = happenings(events).indexOf("notes-updated");
+    const notes = eventNames(events).indexOf("notes-updated");
     expect(notes).toBeGreaterThanOrEqual(0);
-    expect(notes).toBeLessThan(happenings(events).indexOf("compacted memory manual"));
+    expect(notes).toBeLessThan(eventNames(events).indexOf("compacted memory manual"));
     expect(tour.requests.invalid).toEqual([]);
     expect(report).toMatchObject({ refused: 0, isSound: true, fromBackground: 1, said: { lost: [] } });
     expect([...answers.values()].filter((answer) => answer !== "")).toHaveLength(4);
     // The guide uses different words for things that did not happen.
     const words = steps.map((step) => step.words).join("\n");
-    for (const told of [
+    for (const pattern of [
       /bar is yellow/,
       /old tool results of/,
       /The notes replaced the conversation, without a model call/,
       /without a wait/,
       /found the exact line/,
     ]) {
-      expect(words).toMatch(told);
+      expect(words).toMatch(pattern);
     }
     expect(words.split("\n").every((line) => line.length < 420)).toBe(true);
   });
 
-  it("recall returns text that is neither on disk nor in the context, and user messages never left it", async () => {
+  it("recall returns deleted text that left the context, while user messages stay in the context", async () => {
     const { answers, tour, agent } = driven;
     const level = levelIn(tourFiles(SEED).get(GAUGE_LOG) ?? "") ?? "";
     expect(answers.get(RECALL_PROMPT)).toContain(`${level} m`);
@@ -92,7 +94,7 @@ describe("the guided tour", () => {
     expect(sent.some((body) => !body.includes(RECALL_PROMPT) && body.includes(level))).toBe(true);
   });
 
-  it("the tour does real work: the test fails before the fix and passes after it", () => {
+  it("the tour fixes a real bug: its test fails before the fix and passes after it", () => {
     const runs = driven.events.flatMap((event) =>
       event.type === "call-ended" && event.tool === "Bash" ? [event] : [],
     );
@@ -108,19 +110,19 @@ describe("the guided tour", () => {
   });
 });
 
-describe("a tour", () => {
+describe("tours by seed and length", () => {
   it("the same seed gives the same tour", async () => {
     const again = await driveTour({ seed: SEED });
     try {
       expect([...again.answers]).toEqual([...driven.answers]);
       expect(storyOf(again.events)).toEqual(storyOf(driven.events));
-      expect(happenings(again.events)).toContain("notes-updated");
+      expect(eventNames(again.events)).toContain("notes-updated");
     } finally {
       await again.close();
     }
   });
 
-  it(`runs for ${TURNS} turns by itself without a refused request or a lost message`, async () => {
+  it(`the tour runs ${TURNS} turns unattended without a refused request or a lost message`, async () => {
     const long = await driveTour({ turns: TURNS });
     try {
       expect(long.tour.requests.invalid).toEqual([]);

@@ -6,7 +6,7 @@ import { CLI_MAIN } from "../support/cli.ts";
 const TURNS = 300;
 
 describe("longhaul chat --demo without a user", () => {
-  it(`runs for ${TURNS} turns in a window of 32,000 tokens by itself, as lines without questions`, async () => {
+  it(`chat --demo runs ${TURNS} turns unattended in a window of 32,000 tokens, without questions`, async () => {
     // Rejects unless it exits with 0.
     const running = promisify(execFile)(
       process.execPath,

@@ -54,7 +54,7 @@ async function send(pty: Pty, text: string, shown: Parameters<Pty["waitFor"]>[0]
   return await pty.waitFor(shown);
 }
 
-/** A prompt whose answer reads a separate file. */
+/** Sends a prompt whose answer reads a separate file. */
 async function reads(pty: Pty, name: string): Promise<void> {
   const path = join(home, `${name}.txt`);
   writeFileSync(path, `The ${name} is on page nine of the tide table.\n`.repeat(400));
@@ -67,8 +67,8 @@ async function session(): Promise<Session> {
   return await loadSession(join(home, files.find((file) => file.endsWith(".jsonl")) ?? ""));
 }
 
-describe.skipIf(hasNoPty)("commands that free room, in a terminal", () => {
-  it("removes a round from a list, and the round stays removed after kill -9", async () => {
+describe.skipIf(hasNoPty)("window commands in a terminal", () => {
+  it("/snip removes a round from a list, and the round stays removed after kill -9", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover", "gannet"]) await reads(pty, name);
     await send(pty, "/snip", "Space picks");
@@ -87,11 +87,11 @@ describe.skipIf(hasNoPty)("commands that free room, in a terminal", () => {
     await send(next, "/recall plover", "find plover");
     await send(next, "/undo", "Undid the snip");
     expect(JSON.stringify((await session()).conversation)).toContain("The plover is on");
-    await send(next, "/snip 1-9", "There is no round 9.");
+    await send(next, "/snip 1-9", "there is no round 9");
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("summarizes up to a prompt of the list, opens the summary, and undoes it", async () => {
+  it("/rewind summarizes up to a listed prompt, Ctrl-O opens the summary, and /undo reverts it", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover"]) await reads(pty, name);
     await send(pty, "/rewind", "Which of your prompts?");
@@ -119,7 +119,7 @@ describe.skipIf(hasNoPty)("commands that free room, in a terminal", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("collapses spans and expands one of them, in 44 columns without colors", async () => {
+  it("/collapse collapses spans and expands one of them, in 44 columns without colors", async () => {
     const pty = await chat([], { cols: 44, env: { NO_COLOR: "1" } });
     await send(pty, "/collapse on", "Context collapse is on");
     // Text instead of tool results, so that nothing can be cleared.

@@ -22,7 +22,7 @@ export interface Call {
 }
 
 /**
- * Holds a conversation with the simulator. Every answer calls a tool, and every result has the same length.
+ * Runs a conversation with the simulator. Every answer calls a tool, and every result has the same length.
  */
 export class Agent {
   readonly model: Model;
@@ -44,7 +44,7 @@ export class Agent {
   }
 
   /** Adopts a rewritten conversation. */
-  goOnWith(entries: readonly Entry[]): void {
+  resumeFrom(entries: readonly Entry[]): void {
     this.#entries = entries;
   }
 
@@ -52,7 +52,7 @@ export class Agent {
     this.#keep(this.#talk.user(text));
   }
 
-  /** One model call, and the result of the tool that it calls. */
+  /** Makes one model call, and adds the result of the tool that it calls. */
   async step(frame: Omit<ModelRequest, "messages"> = {}, call: Call = {}): Promise<ModelReply> {
     const id = `t${this.#calls++}`;
     const thought: TurnBlock = { type: "thinking", thinking: `Next comes ${id}.` };
@@ -78,6 +78,6 @@ export class Agent {
   }
 }
 
-/** Tokens that the model was shown. */
+/** Returns the tokens that the model was shown. */
 export const contextTokens = ({ usage }: ModelReply): number =>
   usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;

@@ -23,14 +23,14 @@ describe("clearing with a model that binds its thinking", () => {
   const clear = (bindsThinking: boolean): number => {
     const clearing = chooseBySize(agent.index, SMALL) as Clearing;
     const applied = applyClearing(agent.entries, clearing, { bindsThinking });
-    agent.goOnWith(applied.entries);
+    agent.resumeFrom(applied.entries);
     agent.index.applied(clearing);
     return applied.removedThinkingBlocks;
   };
   const thinkingSent = (): number =>
     JSON.stringify(simulator.requests.last?.body).split('"type":"thinking"').length - 1;
 
-  it("the provider accepts the next calls because the request omits thinking after the cleared result", async () => {
+  it("the provider accepts calls after clearing because the request omits later thinking", async () => {
     expect(clear(true)).toBe(5);
     await agent.step(THINKING, { thinks: true });
     expect(thinkingSent()).toBe(2);
@@ -42,7 +42,7 @@ describe("clearing with a model that binds its thinking", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("the provider would refuse the next call if it carried all of its thinking", async () => {
+  it("the provider would refuse the call after clearing if it carried all of its thinking", async () => {
     expect(clear(false)).toBe(0);
     await expect(agent.step(THINKING)).rejects.toMatchObject({ failure: { kind: "thinking-mismatch" } });
   });

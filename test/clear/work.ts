@@ -17,7 +17,7 @@ export function indexOf(entries: readonly Entry[], options: ResultIndexOptions =
   return index;
 }
 
-/** Tool calls, each with a result of this number of tokens. The ids are `t0`, `t1`, … */
+/** Creates the tool calls, each with a result of this number of tokens. The ids are `t0`, `t1`, … */
 export function work(...tokens: readonly number[]): readonly Entry[] {
   const talk = new ConversationBuilder();
   talk.user("go on");
@@ -26,7 +26,7 @@ export function work(...tokens: readonly number[]): readonly Entry[] {
   return talk.entries;
 }
 
-/** Any conversation, with various tools and result sizes. */
+/** Generates any conversation, with various tools and result sizes. */
 export function arbitraryWork(options: { readonly damaged?: boolean } = {}): fc.Arbitrary<readonly Entry[]> {
   const tools = fc.array(fc.constantFrom("Read", "Read", "Bash", "Edit", "AskUserQuestion", "mcp__a__b"), {
     minLength: 1,

@@ -32,8 +32,8 @@ function expectClearFailure({ code, stderr }: CliRun, word: RegExp): void {
   expect(stderr).not.toMatch(/\bat .*\.js:\d+/);
 }
 
-describe("figures of a provider that cannot be right", () => {
-  it("the cost comparison does not compact a context that is reported smaller than any worthwhile saving", async () => {
+describe("impossible usage figures of a provider", () => {
+  it("does not recommend a compaction when the reported context is smaller than any worthwhile saving", async () => {
     const lines = Array.from({ length: 60 }, (_, at) => {
       const link = { uuid: `u${at}`, parentUuid: at === 0 ? null : `u${at - 1}` };
       const text = `Message ${at}. ${"The parser reads a line and keeps its offset. ".repeat(40)}`;
@@ -62,18 +62,18 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect((await run("inspect", "../../etc/passwd")).code).toBe(1);
   });
 
-  it("exits with 1 for a folder", async () => {
+  it("exits with 1 when the session path is a folder", async () => {
     mkdirSync(join(home, "folder"));
     expectClearFailure(await run("inspect", join(home, "folder")), /folder|directory/);
   });
 
-  it("exits with 1 for a named pipe without a writer, as a session, a configuration or a settings file", async () => {
+  it("exits with 1 for a named pipe without a writer, as a session, configuration or settings file", async () => {
     const pipe = join(home, "pipe.jsonl");
     spawnSync("mkfifo", [pipe, join(home, "pipe-settings.json")]);
     expectClearFailure(await run("inspect", pipe), /not a regular file/);
     expectClearFailure(await run("compact", pipe, "--in-place"), /not a regular file/);
     expectClearFailure(await run("recall", pipe, "word"), /not a regular file/);
-    expectClearFailure(await run("sim", "--config", pipe), /cannot be read/);
+    expectClearFailure(await run("sim", "--config", pipe), /cannot read the file/);
     expectClearFailure(await run("compact", write("for-pipe.jsonl", long), "--out", pipe), /exists already/);
     mkdirSync(join(home, ".longhaul"), { recursive: true });
     spawnSync("mkfifo", [join(home, ".longhaul", "settings.json")]);
@@ -100,7 +100,7 @@ describe("bad input gives a clear message and exit code 1", () => {
 
   it("exits with 1 for a binary file", async () => {
     const bytes = Buffer.from(Array.from({ length: 50_000 }, (_, index) => (index * 7919) % 256));
-    expectClearFailure(await run("inspect", write("binary", bytes)), /not a session/);
+    expectClearFailure(await run("inspect", write("binary", bytes)), /as a session: no line/);
   });
 
   it("exits with 1 for a session without messages", async () => {
@@ -108,18 +108,18 @@ describe("bad input gives a clear message and exit code 1", () => {
       "titles.jsonl",
       `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`,
     );
-    expectClearFailure(await run("compact", path, "--in-place"), /Nothing has been said/);
+    expectClearFailure(await run("compact", path, "--in-place"), /the session has no messages yet/);
     const inspected = await run("inspect", path);
     expect(inspected.code).toBe(0);
     expect(inspected.stdout).toContain("no messages");
   });
 
-  it("names the format of another agent's session and does not change it", async () => {
+  it("names the format of another agent's session and does not change the file", async () => {
     const codex = `${JSON.stringify({ timestamp: "2026-01-01", type: "session_meta", payload: { id: "x", cli_version: "1" } })}\n`;
     expectClearFailure(await run("inspect", write("codex.jsonl", codex)), /Codex/);
   });
 
-  it("reads a tool input nested 100,000 levels deep as far as possible", async () => {
+  it("reads a tool input that is nested 100,000 levels deep as far as possible", async () => {
     const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
     const call = line({
       type: "assistant",
@@ -139,7 +139,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it("text-direction marks of a session reach neither the terminal nor JSON unescaped", async () => {
+  it("escapes text-direction marks of a session in the terminal and in JSON", async () => {
     const content = "\u{1f468}\u200d\u{1f469} pay \u202e001\u202c \u2066x\u2069 \u061c\u200e\u200f";
     const path = write("bidi.jsonl", line({ type: "user", message: { role: "user", content } }));
     const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
@@ -165,13 +165,13 @@ describe("damaged lines", () => {
       (item: { kind: string }) => item.kind,
     );
 
-  it("skips and counts a torn last line", async () => {
+  it("skips and counts a torn last line of a session", async () => {
     expect(await damageOf(write("torn.jsonl", `${hello}{"type":"assistant","mess`))).toEqual([
       "torn-last-line",
     ]);
   });
 
-  it("reads around invalid UTF-8 and counts it", async () => {
+  it("reads a session with invalid UTF-8 and counts the damage", async () => {
     const bad = Buffer.concat([
       Buffer.from(hello.replace('hello"', "hel")).subarray(0, -4),
       Buffer.from([0xff, 0xfe]),
@@ -181,7 +181,7 @@ describe("damaged lines", () => {
     expect((await damageOf(path)).length).toBeGreaterThan(0);
   });
 
-  it("reads a line of 50 MB", async () => {
+  it("reads a session line of 50 MB", async () => {
     const text = "a word and another ".repeat(2_760_000);
     const path = write(
       "huge.jsonl",

@@ -39,7 +39,7 @@ interface Asked {
   readonly cwd?: string;
 }
 
-/** `longhaul chat` with these arguments, over pipes. */
+/** Runs `longhaul chat` with these arguments, over pipes. */
 function chat(args: readonly string[], { stdin = "", env, interruptAt, cwd }: Asked = {}): Promise<CliRun> {
   const key = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url };
   return new Promise((resolve, reject) => {
@@ -91,16 +91,16 @@ describe("longhaul chat -p", () => {
     for (const name of ["made", "new.txt"]) rmSync(join(project, name));
   });
 
-  it("does not start with allow-all in the home folder, and asks for everything there otherwise", async () => {
+  it("refuses allow-all in the home folder, where every call needs a permission otherwise", async () => {
     const { code, stderr } = await chat(["-p", "work", "--permission-mode", "allow-all"], { cwd: home });
     expect(code).toBe(1);
-    expect(stderr).toContain("does not start in");
+    expect(stderr).toContain("is not allowed in");
     simulator.reply(toolTurn("Glob", { pattern: "*" }), textTurn("Done."));
     const report = JSON.parse((await chat(["-p", "look", "--output-format", "json"], { cwd: home })).stdout);
     expect(report.refused).toMatchObject([{ rule: "wide-folder" }]);
   });
 
-  it("runs a slash command without a prompt and answers wrong use with the usage", async () => {
+  it("runs a slash command without a model call, and answers wrong use with the usage", async () => {
     const first = ["--output-format", "json", "-p"];
     simulator.reply(textTurn("Noted: heron."), textTurn("Noted: plover."));
     const { session } = JSON.parse((await chat([...first, "remember heron"])).stdout);
@@ -127,7 +127,7 @@ describe("longhaul chat -p", () => {
     );
     for (const [wrong, usage] of [
       ["/snip", "Usage: /snip [rounds, such as 2 or 1-3]"],
-      ["/rewind", "Use it in a terminal"],
+      ["/rewind", "Use the command in a terminal"],
     ] as const) {
       const run = await on(wrong);
       expect(run).toMatchObject({ code: 1, stdout: "" });
@@ -142,13 +142,13 @@ describe("longhaul chat -p", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("prints the last answer and nothing else", async () => {
+  it("chat -p prints only the last answer", async () => {
     simulator.reply(toolTurn("Glob", { pattern: "*.none" }), textTurn("All is well."));
     const run = await chat(["-p", "how is it?"]);
     expect(run).toEqual({ code: 0, stdout: "All is well.\n", stderr: "" });
   });
 
-  it("uses piped text as the prompt or adds it to the prompt", async () => {
+  it("chat -p uses piped text as the prompt or adds it to the prompt", async () => {
     simulator.reply(textTurn("one"), textTurn("two"));
     expect((await chat([], { stdin: "the whole prompt\n" })).stdout).toBe("one\n");
     expect(said()).toContain("the whole prompt");
@@ -156,7 +156,7 @@ describe("longhaul chat -p", () => {
     expect(said()).toContain("review this\\n\\na diff");
   });
 
-  it("prints a report as JSON with documented fields and continues a session", async () => {
+  it("chat -p prints a JSON report with documented fields and continues a session", async () => {
     simulator.reply(textTurn("I am Ada."), textTurn("I said: Ada."));
     const first = await chat(["-p", "who are you?", "--output-format", "json"]);
     const report = JSON.parse(first.stdout);
@@ -182,7 +182,7 @@ describe("longhaul chat -p", () => {
     expect(said()).toContain("I am Ada.");
   });
 
-  it("continues a session with its own model unless one is named", async () => {
+  it("chat -p continues a session with its own model unless another one is named", async () => {
     simulator.reply(textTurn("one"), textTurn("two"), textTurn("three"));
     const first = await chat(["-p", "hi", "--model", "claude-haiku-4-5", "--output-format", "json"]);
     const { session } = JSON.parse(first.stdout);
@@ -193,7 +193,7 @@ describe("longhaul chat -p", () => {
     expect(asked()).toBe("claude-opus-5-5");
   });
 
-  it("reports the same tokens and window as `inspect`", async () => {
+  it("chat -p reports the same tokens and window as `inspect`", async () => {
     simulator.reply(toolTurn("Glob", { pattern: "*.none" }), textTurn("Nothing there."));
     const { session, context } = JSON.parse(
       (await chat(["-p", "look around", "--model", "claude-haiku-4-5", "--output-format", "json"])).stdout,
@@ -209,7 +209,7 @@ describe("longhaul chat -p", () => {
 
   describeRecorded("a recorded session that its agent compacted at 167,000 tokens", () => {
     it.each(["spotter__4d5611e5.jsonl", "context-evaluator__8209f1c2.jsonl"])(
-      "has a window of 200,000 tokens in the chat: %s",
+      "chat --resume of %s finds the window of 200,000 tokens from its compaction",
       async (name) => {
         simulator.reply(textTurn("Ready."));
         const run = await chat([
@@ -228,7 +228,7 @@ describe("longhaul chat -p", () => {
     );
   });
 
-  it("prints a line for each event with documented fields", async () => {
+  it("chat -p prints a JSON line with documented fields for each event", async () => {
     simulator.reply(toolTurn("Bash", { command: "echo hi" }), textTurn("It was refused."));
     const { stdout, code } = await chat(["-p", "say hi", "--output-format", "stream-json"]);
     const lines = stdout
@@ -244,13 +244,13 @@ describe("longhaul chat -p", () => {
     expect(undocumented("chat -p PROMPT --output-format stream-json", lines.slice(0, -1))).toEqual([]);
   });
 
-  it("runs allowed calls without a question", async () => {
+  it("chat -p runs allowed calls without a question", async () => {
     simulator.reply(toolTurn("Bash", { command: "echo from-the-shell" }), textTurn("Done."));
     await chat(["-p", "say hi", "--allow", "shell:echo*"]);
     expect(said()).toContain("from-the-shell");
   });
 
-  it("exits with 1 and says why when the model fails or the turn limit is reached", async () => {
+  it("chat -p exits with 1 and a reason when the model fails or the turn limit is reached", async () => {
     simulator.fail(401);
     const failed = await chat(["-p", "hi", "--output-format", "json"]);
     expect(failed.code).toBe(1);
@@ -264,18 +264,18 @@ describe("longhaul chat -p", () => {
     const limited = await chat(["-p", "hi", "--output-format", "json"]);
     writeSettings(home, {});
     expect(limited.code).toBe(1);
-    expect(limited.stderr).toContain("Stopped after 1 turn.");
+    expect(limited.stderr).toContain("The agent stopped at its limit of 1 turn.");
     expect(JSON.parse(limited.stdout)).toMatchObject({ reason: "turn-limit", error: { code: "turn-limit" } });
   });
 
-  it("says what to set when there is no key, and offers the tour", async () => {
+  it("chat -p without a key says what to set and offers the tour", async () => {
     const { code, stderr } = await chat(["-p", "hi"], { env: {} });
     expect(code).toBe(1);
     expect(stderr).toContain("ANTHROPIC_API_KEY");
     expect(stderr).toContain("longhaul chat --demo");
   });
 
-  it("prints as JSON why it did not start", async () => {
+  it("chat -p prints as JSON why it did not start", async () => {
     const json = ["-p", "hi", "--output-format", "json"];
     const keyless = await chat(json, { env: {} });
     expect(JSON.parse(keyless.stdout)).toMatchObject({ error: { code: "model-authentication" } });
@@ -284,7 +284,7 @@ describe("longhaul chat -p", () => {
     expect([keyless.code, lost.code]).toEqual([1, 1]);
   });
 
-  it("sends the user's instructions, followed by those of the command line", async () => {
+  it("chat -p sends the user's instructions, followed by those of the command line", async () => {
     mkdirSync(join(home, ".longhaul"), { recursive: true });
     writeFileSync(join(home, ".longhaul", "AGENTS.md"), "Speak Latin.\n");
     simulator.reply(textTurn("Salve."));
@@ -293,13 +293,13 @@ describe("longhaul chat -p", () => {
     rmSync(join(home, ".longhaul", "AGENTS.md"));
   });
 
-  it("exits with 2 on wrong use", async () => {
+  it("chat exits with 2 on wrong use", async () => {
     expect((await chat([])).code).toBe(2);
     expect((await chat(["-p", "x", "--output-format", "xml"])).code).toBe(2);
     expect((await chat(["-p", "x", "--resume"])).code).toBe(2);
   });
 
-  it("ends cleanly on an interrupt, with everything written", async () => {
+  it("chat -p ends cleanly on an interrupt, with everything written", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 60" }));
     const args = ["-p", "wait", "--output-format", "stream-json", "--permission-mode", "allow-all"];
     const run = await chat(args, { interruptAt: "sleep 60" });

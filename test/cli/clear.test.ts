@@ -25,7 +25,7 @@ const runJson = async (...args: readonly string[]) => JSON.parse((await run(...a
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
 describe("longhaul clear", () => {
-  it("prints the documented JSON shape and writes nothing without --in-place or --out", async () => {
+  it("clear prints the documented JSON shape and writes nothing without --in-place or --out", async () => {
     const report = await runJson("clear", session);
     expect(report).toMatchObject({
       session: { path: session },
@@ -47,7 +47,7 @@ describe("longhaul clear", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("shows before, after and the cleared tokens by tool, in 80 columns without colors", async () => {
+  it("clear shows tokens before, after and cleared by tool, in 80 columns without colors", async () => {
     const { stdout, code, stderr } = await run("clear", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const words of ["before", "after", "smaller", "Cleared", "Read", "Nothing was written"])
@@ -56,7 +56,7 @@ describe("longhaul clear", () => {
     expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
-  it("--in-place only appends, and inspect then shows the lower figure", async () => {
+  it("clear --in-place only appends, and inspect then shows the smaller context", async () => {
     const { after, written } = await runJson("clear", session, "--in-place");
     expect(written.mode).toBe("in-place");
     expect(readFileSync(session, "utf8").slice(0, text.length)).toBe(text);
@@ -70,7 +70,7 @@ describe("longhaul clear", () => {
     expect(now.map(textOf)).toEqual(before.map(textOf));
   });
 
-  it("--out writes a new private session and never overwrites one", async () => {
+  it("clear --out writes a new private session and never overwrites one", async () => {
     const out = join(home, "cleared.jsonl");
     const report = await runJson("clear", session, "--out", out, "--keep", "3");
     expect(report).toMatchObject({ out, written: { mode: "new-session" } });
@@ -81,7 +81,7 @@ describe("longhaul clear", () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/not written/)]);
   });
 
-  it("--keep keeps that many newest results, --target that many tokens, and --dry-run writes nothing", async () => {
+  it("clear --keep keeps that many newest results, --target that many tokens, and --dry-run writes nothing", async () => {
     const few = await runJson("clear", session, "--keep", "1");
     const many = await runJson("clear", session, "--keep", "50");
     expect(few.toolUseIds.length - many.toolUseIds.length).toBe(49);
@@ -90,17 +90,17 @@ describe("longhaul clear", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("says when clearing is not enough, and what to do", async () => {
+  it("clear says when clearing is not enough, and advises to compact", async () => {
     const { stdout } = await run("clear", session, "--window", "64000");
     expect(stdout).toMatch(/still over the threshold of [\d,]+\. Compact it\./);
   });
 
-  it("refuses when compaction is disabled", async () => {
+  it("clear refuses when compaction is disabled", async () => {
     const { code, stderr } = await runCli(["clear", session], { home, env: { DISABLE_COMPACT: "1" } });
     expect([code, stderr]).toEqual([1, expect.stringContaining("DISABLE_COMPACT")]);
   });
 
-  it("refuses a read-only session and leaves it unchanged", async () => {
+  it("clear refuses a read-only session and leaves it unchanged", async () => {
     const path = join(home, "readonly.jsonl");
     writeFileSync(path, text);
     chmodSync(path, 0o400);
@@ -110,12 +110,22 @@ describe("longhaul clear", () => {
   });
 
   it.each([
-    ["too few", ["--target", "99999999"], /hold [\d,]+ tokens: no more than the 99,999,999/],
-    ["all to be kept", ["--keep", "100000"], /all of them are to be kept/],
-  ])("fails with a reason when there is nothing to clear (%s)", async (_, args, words) => {
+    [
+      "the results are below the target",
+      ["--target", "99999999"],
+      "clearing-ineffective",
+      /tool results \([\d,]+ tokens\) are within the 99,999,999 tokens/,
+    ],
+    [
+      "all results are to be kept",
+      ["--keep", "100000"],
+      "nothing-to-clear",
+      /are among the newest that stay/,
+    ],
+  ])("clear fails with a reason when %s", async (_, args, errorCode, words) => {
     const { code, stdout, stderr } = await run("clear", session, "--in-place", "--json", ...args);
     expect([code, stderr]).toEqual([1, expect.stringMatching(words)]);
-    expect(JSON.parse(stdout).error.code).toBe("nothing-to-clear");
+    expect(JSON.parse(stdout).error.code).toBe(errorCode);
     expect(isUntouched()).toBe(true);
   });
 
@@ -131,7 +141,7 @@ describe("longhaul clear", () => {
     [["--in-place", "--out", "x"], /cannot be used with/],
     [["--out", ""], /must name a file/],
     [["--model", "x"], /unknown option/],
-  ])("exits with 2 on wrong use %j", async (args, words) => {
+  ])("clear exits with 2 for the wrong arguments %j", async (args, words) => {
     const { code, stderr } = await run("clear", session, ...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
   });
@@ -172,7 +182,7 @@ describe("a chain of clearings and compactions", () => {
 });
 
 describe("clearing in place beside other writers", () => {
-  it("of two clearings at once, one writes and the other reports that the session has changed", async () => {
+  it("when two clearings run at once, one writes and the other reports that the session has changed", async () => {
     const runs = await Promise.all([1, 2, 3].map(() => run("clear", session, "--in-place", "--json")));
     const codes = runs.map(({ code, stdout }) => (code === 0 ? "done" : JSON.parse(stdout).error.code));
     expect(codes.filter((code) => code === "done").length).toBeGreaterThanOrEqual(1);
@@ -180,7 +190,7 @@ describe("clearing in place beside other writers", () => {
     expect((await runJson("inspect", session)).compactions).toHaveLength(1);
   });
 
-  it("a kill at any moment leaves the old lines and at most one unfinished line", async () => {
+  it("a kill during a clearing leaves the old lines and at most one unfinished line", async () => {
     for (const delayMs of [60, 120, 160, 200, 240, 280, 320, 400]) {
       writeFileSync(session, text);
       const child = spawn(process.execPath, [CLI_MAIN, "clear", session, "--in-place"], {

@@ -152,14 +152,14 @@ describe("longhaul compact", () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it("--keep-recent sets how much stays verbatim", async () => {
+  it("compact --keep-recent sets how many tokens stay verbatim", async () => {
     const none = await runJson("compact", session, "--keep-recent", "0");
     const much = await runJson("compact", session, "--keep-recent", "40000");
     expect(none.kept).toEqual({ messages: 0, tokens: 0, inSummary: false });
     expect(much.kept.tokens).toBeGreaterThan(30_000);
   });
 
-  it("says that a summary of the whole conversation covers the kept messages too", async () => {
+  it("compact says that a summary of the whole conversation also covers the kept messages", async () => {
     const covered = /tokens, verbatim, also covered by the summary/;
     const { stdout: whole } = await run("compact", session, "--keep-recent", "40000");
     expect(unfolded(whole)).toMatch(covered);
@@ -170,7 +170,7 @@ describe("longhaul compact", () => {
     expect(unfolded(none)).not.toMatch(covered);
   });
 
-  it("--instructions reach the summary, and --summary shows it", async () => {
+  it("compact --instructions adds to the summary, and --summary shows it", async () => {
     const { stdout } = await run(
       "compact",
       session,
@@ -182,7 +182,7 @@ describe("longhaul compact", () => {
     for (const name of SECTION_NAMES) expect(stdout).toContain(name);
   });
 
-  it("fits a small window by restoring less", async () => {
+  it("compact fits a small window by restoring less", async () => {
     const report = await runJson("compact", session, "--window", "64000");
     expect(report.fits).toBe(true);
   });
@@ -201,7 +201,7 @@ describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect wit
   const run = (...args: string[]) =>
     runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
 
-  it("announces no automatic compaction, in text and in JSON", async () => {
+  it("inspect announces no automatic compaction when it is disabled, in text and in JSON", async () => {
     const { stdout } = await run();
     expect(stdout).toContain(variable);
     expect(stdout).not.toMatch(/┴auto|auto-compact at|auto-compact threshold/);
@@ -231,12 +231,12 @@ describe("longhaul sessions", () => {
     expect(stdout.indexOf(id.slice(0, 8))).toBeLessThan(stdout.indexOf("00000000"));
   });
 
-  it("accepts an id prefix and 'latest' instead of a path", async () => {
+  it("commands accept an id prefix and 'latest' instead of a path", async () => {
     expect((await runJson("inspect", id.slice(0, 6))).session.id).toBe(id);
     expect((await runJson("inspect", "latest")).session.id).toBe(id);
   });
 
-  it("says kindly that there are no sessions", async () => {
+  it("sessions reports that there are no sessions", async () => {
     const empty = mkdtempSync(join(tmpdir(), "longhaul-empty-"));
     const { code, stdout } = await runCli(["sessions"], { home: empty });
     expect(code).toBe(0);
@@ -245,7 +245,7 @@ describe("longhaul sessions", () => {
   });
 });
 
-describe("the program", () => {
+describe("the command line", () => {
   it("longhaul demo shows a compaction and says what to try next", async () => {
     const { code, stdout } = await run("demo");
     expect(code).toBe(0);
@@ -253,8 +253,8 @@ describe("the program", () => {
       expect(stdout).toContain(text);
   });
 
-  it.each([["--help"], ["compact", "--help"], ["--version"]])("%s %s exits with 0", async (...args) => {
-    expect((await run(...args)).code).toBe(0);
+  it.each(["--help", "compact --help", "--version"])("longhaul %s exits with 0", async (args) => {
+    expect((await run(...args.split(" "))).code).toBe(0);
   });
 
   it.each([
@@ -269,7 +269,7 @@ describe("the program", () => {
     [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
     [["inspect", "x", "--window", "nonsense"]],
     [["inspect", "x", "--window", "99999999999999999999"]],
-  ])("exits with 2 on wrong use %j", async (args) => {
+  ])("exits with 2 for the wrong arguments %j", async (args) => {
     const { code, stderr, stdout } = await run(...args);
     expect(code).toBe(2);
     expect(stderr + stdout).toContain("longhaul");

@@ -41,13 +41,13 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
     env: { ANTHROPIC_API_KEY: "sk-simulated" },
   });
 
-describe("a model that fails transiently", () => {
+describe("compact with a model that fails", () => {
   it.each([
-    ["is overloaded for good", 529, "model-overloaded", /overloaded/],
-    ["breaks off each time", { kind: "cut", afterBytes: 2_000 }, "model-cut-off", /cut off/],
-    ["has an inner error", 500, "model-other", /provider error/],
+    ["stays overloaded", 529, "model-overloaded", /overloaded/],
+    ["breaks off in every answer", { kind: "cut", afterBytes: 2_000 }, "model-cut-off", /cut off/],
+    ["has an internal error", 500, "model-other", /provider error/],
   ] as const)(
-    "%s: the built-in summarizer writes, and the output says so",
+    "the built-in summarizer writes the summary when the model %s, and the output says so",
     async (_, fault, reason, words) => {
       simulator.fail(fault, { times: 20 });
       const { code, ...shown } = await compact("--in-place");
@@ -90,7 +90,7 @@ describe("a model that fails transiently", () => {
     expect((await compact()).stdout).toMatch(/claude-sonnet-5-5 wrote no summary\. The built-in summarizer/);
   });
 
-  it("--summary shows the whole text and still says who wrote it and why", async () => {
+  it("compact --summary shows the whole summary and still says who wrote it and why", async () => {
     simulator.fail(529, { times: 20 });
     const { stdout } = await compact("--summary");
     expect(stdout).toMatch(/The built-in summarizer wrote the\s+summary\s+instead/);
@@ -98,8 +98,8 @@ describe("a model that fails transiently", () => {
   });
 });
 
-describe("a model that writes the summary", () => {
-  it("shows the number of cuts in the chain's one step, and no chain in the text", async () => {
+describe("compact with a model that writes the summary", () => {
+  it("compact reports the number of cuts in JSON, and shows no fallback chain in the text", async () => {
     await restart({ windowTokens: 34_000 });
     const { stdout, code } = await compact("--json");
     expect(code).toBe(0);
@@ -109,7 +109,7 @@ describe("a model that writes the summary", () => {
     expect((await compact()).stdout).not.toMatch(/own call|shared prefix/);
   });
 
-  it("the model renames the last sections when newer messages follow", async () => {
+  it("the model renames the last summary sections when newer messages follow", async () => {
     const summary = UP_TO_TITLES.map((title, index) => `## ${index + 1}. ${title}\nsomething`).join("\n\n");
     simulator.reply(`<summary>\n${summary}\n</summary>`, `<summary>\n${summary}\n</summary>`);
     await expectUpToTitles("model", []);
@@ -117,11 +117,11 @@ describe("a model that writes the summary", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("the built-in summarizer renames the last sections too when newer messages follow", async () => {
+  it("the built-in summarizer renames the last summary sections when newer messages follow", async () => {
     await expectUpToTitles("built-in", ["--model", "built-in"]);
   });
 
-  it("a summary from a message on leaves earlier messages alone, and the request is valid", async () => {
+  it("a summary with --from leaves earlier messages unchanged, and its request is valid", async () => {
     const prompts = JSON.parse((await runCli(["inspect", session, "--prompts", "--json"], { home })).stdout);
     const { summary, kept } = JSON.parse((await compact("--from", prompts.at(2).uuid, "--json")).stdout);
     expect(summary).toMatchObject({ source: "model", titles: SECTION_NAMES });

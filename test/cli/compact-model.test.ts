@@ -11,7 +11,7 @@ import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 
 const MODEL = "claude-sonnet-5-5";
 const KEY = { ANTHROPIC_API_KEY: "sk-simulated" };
-const BUILT_IN_OFFER = /Nothing was changed. Without --model the built-in summarizer does it/;
+const BUILT_IN_OFFER = /Nothing was changed. Without --model, the built-in summarizer writes the summary/;
 let home: string;
 let session: string;
 let simulator: Simulator;
@@ -47,7 +47,7 @@ describe("longhaul compact --model", () => {
   });
 
   it.each(["claude-fable-5-1", "claude-opus-5-5", "claude-opus-4-6", "claude-haiku-4-5"])(
-    "works with %s, whatever thinking and tools it supports",
+    "compact works with %s, whatever thinking and tools the model supports",
     async (model) => {
       const { code, stderr } = await compact(["--model", model]);
       expect([code, stderr]).toEqual([0, ""]);
@@ -55,7 +55,7 @@ describe("longhaul compact --model", () => {
     },
   );
 
-  it("condenses what does not fit into the model, and says so", async () => {
+  it("condenses the oldest rounds when they do not fit the model's window, and says so", async () => {
     await simulator.close();
     simulator = await startSimulator({ windowTokens: 90_000 });
     const { stdout, code } = await compact(["--model", MODEL]);
@@ -79,13 +79,13 @@ describe("longhaul compact --model", () => {
     ["an unknown model", ["--model", "claude-none-9"], KEY, "model-unknown-model", /provider:name/],
     ["no network", ["--base-url", "http://127.0.0.1:9"], KEY, "model-unreachable", /network/],
     [
-      "a name of another maker, and no key",
+      "a model of another provider and no key",
       ["--model", "gpt-5"],
       {},
       "model-authentication",
       /provider:name/,
     ],
-    ["no name", ["--model", "openai:"], KEY, "model-unknown-model", /names no model/],
+    ["no model name", ["--model", "openai:"], KEY, "option-invalid", /contains no model name/],
     [
       "a missing package",
       ["--model", "mistral:large"],
@@ -94,7 +94,7 @@ describe("longhaul compact --model", () => {
       /npm install @ai-sdk\/mistral@3/,
     ],
   ])(
-    "%s: explains the failure, offers the built-in summarizer, and exits with 1",
+    "explains a failure with %s, offers the built-in summarizer, and exits with 1",
     async (_, args, env, code, words) => {
       await simulator.close();
       simulator = await startSimulator({ apiKeys: [KEY.ANTHROPIC_API_KEY] });
@@ -110,15 +110,15 @@ describe("longhaul compact --model", () => {
     },
   );
 
-  it("sends a session for an unknown provider to nobody", async () => {
+  it("sends no request when the provider in --model is unknown", async () => {
     const args = ["compact", session, "--model", "nonsense:gpt-5"];
     const { code, stderr } = await runCli(args, { home, env: KEY });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/There is no provider nonsense\./);
+    expect(stderr).toMatch(/Unknown provider "nonsense"/);
     const preview = await runCli([...args, "--dry-run"], { home, env: KEY });
-    expect([preview.code, preview.stderr]).toEqual([1, expect.stringMatching(/no provider nonsense\./)]);
+    expect([preview.code, preview.stderr]).toEqual([1, expect.stringMatching(/Unknown provider "nonsense"/)]);
     const own = await runCli(args, { home, env: { ...KEY, ANTHROPIC_BASE_URL: simulator.url } });
-    expect(own.stderr).toMatch(/There is no model nonsense:gpt-5/);
+    expect(own.stderr).toMatch(/The provider has no model nonsense:gpt-5/);
   });
 
   it("a dry run calls no model and says so", async () => {
@@ -128,7 +128,7 @@ describe("longhaul compact --model", () => {
     expect(simulator.requests.length).toBe(0);
   });
 
-  it("an interrupt ends the call at once and changes nothing", async () => {
+  it("an interrupt ends the summary call at once and changes nothing", async () => {
     simulator.fail({ kind: "silence" });
     const before = readFileSync(session);
     const child = spawn(
@@ -141,18 +141,21 @@ describe("longhaul compact --model", () => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
     child.kill("SIGINT");
     const [code] = await once(child, "close");
-    expect([code, said]).toEqual([1, "longhaul: Interrupted.\nNothing was changed.\n"]);
+    expect([code, said]).toEqual([
+      1,
+      "longhaul: You interrupted the command.\nNothing was changed. Run the command again to start over.\n",
+    ]);
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
-  it("a model on another server needs an address, and the error says so", async () => {
+  it("names the missing --base-url when the model is on another server", async () => {
     const args = ["compact", session, "--model", "openai-compatible:local"];
     const { code, stderr } = await runCli(args, { home });
     expect(code).toBe(1);
     expect(stderr).toMatch(/--base-url/);
   });
 
-  it("accepts only an address as --base-url", async () => {
+  it("rejects a --base-url that is not an address", async () => {
     const { code, stderr } = await runCli(["compact", session, "--base-url", "nonsense"], { home });
     expect(code).toBe(2);
     expect(stderr).toMatch(/must be an address/);

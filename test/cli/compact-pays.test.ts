@@ -20,12 +20,12 @@ const isUnchanged = (): boolean => readFileSync(session).equals(before);
 
 describe("longhaul compact of a session where compaction does not pay", () => {
   it.each([
-    ["--in-place"],
-    ["--in-place", "--keep-recent", "0"],
-    ["--in-place", "--from", "long-"],
-    ["--in-place", "--from-notes"],
-    ["--out", "shorter.jsonl"],
-  ])("fails with exit code 1 and changes nothing: %s %s %s", async (...options) => {
+    [["--in-place"]],
+    [["--in-place", "--keep-recent", "0"]],
+    [["--in-place", "--from", "long-"]],
+    [["--in-place", "--from-notes"]],
+    [["--out", "shorter.jsonl"]],
+  ])("compact with %j fails with exit code 1 and changes nothing when it does not pay", async (options) => {
     const named = options.map((option) => {
       if (option === "shorter.jsonl") return join(home, option);
       return option === "long-" ? (longSession(1).entries[0]?.uuid ?? "") : option;
@@ -46,7 +46,7 @@ describe("longhaul compact of a session where compaction does not pay", () => {
     expect(existsSync(session.replace(".jsonl", ".notes.md"))).toBe(false);
   });
 
-  it("a preview says that compaction does not pay and exits with 0", async () => {
+  it("a preview says that the compaction does not pay, and exits with 0", async () => {
     for (const options of [["--dry-run"], ["--dry-run", "--in-place"], []]) {
       const { code, stdout } = await run("compact", session, ...options);
       expect(code).toBe(0);
@@ -62,7 +62,7 @@ describe("longhaul compact of a session where compaction does not pay", () => {
     expect(isUnchanged()).toBe(true);
   });
 
-  it("a preview shows nothing that --in-place would refuse", async () => {
+  it("a preview fails like --in-place when there is nothing to compact", async () => {
     const { entries } = longSession(40);
     writeFileSync(session, linesOf(entries));
     expect((await run("compact", session, "--in-place", "--keep-recent", "0")).code).toBe(0);
@@ -74,9 +74,9 @@ describe("longhaul compact of a session where compaction does not pay", () => {
     expect(isUnchanged()).toBe(true);
   });
 
-  it.each([["--force"], ["--instructions", "keep the parts"]])(
-    "compacts anyway with %s",
-    async (...options) => {
+  it.each([[["--force"]], [["--instructions", "keep the parts"]]])(
+    "compact with %j compacts even when it does not pay",
+    async (options) => {
       const { code, stdout } = await run("compact", session, "--in-place", ...options);
       expect(code).toBe(0);
       expect(unfolded(stdout)).toContain("Compacted anyway, as you asked.");

@@ -27,7 +27,7 @@ writeFileSync(join(home, "harbor-file.jsonl"), "");
 
 const env = { PATH: `${bin}:${process.env.PATH ?? ""}`, HOME: home, TERM: "xterm" };
 
-/** True if a shell is missing. Says so, because its tests are skipped then. */
+/** Returns true if a shell is missing. Also says so, because its tests are skipped then. */
 function isMissing(shell: string): boolean {
   const isFound = spawnSync(shell, ["-c", "exit 0"], { env }).status === 0;
   if (!isFound) process.stderr.write(`Completion in ${shell} is not tested: ${shell} is not installed.\n`);
@@ -78,16 +78,16 @@ describe.skipIf(process.platform === "win32" || isMissing("bash"))("completion i
       ...words,
     );
 
-  it.each(CASES)("completes longhaul %j to %j", (words, candidates) => {
+  it.each(CASES)("bash completes longhaul %j to %j", (words, candidates) => {
     expect([...complete(...words)].sort()).toEqual(candidates);
   });
 
-  it("completes a value behind an equals sign, which bash makes a word of its own", () => {
+  it("bash completes a value after an equals sign", () => {
     expect(complete("ledger", "--kind", "=", "t")).toEqual(["todo"]);
     expect(complete("ledger", "--kind", "=")).toContain("directive");
   });
 
-  it("registers itself for the program", () => {
+  it("the bash script registers its completion for longhaul", () => {
     const registered = outputOf(
       "bash",
       "--norc",
@@ -107,12 +107,12 @@ describe.skipIf(process.platform === "win32" || isMissing("fish"))("completion i
       `longhaul completions fish | source; complete -C "longhaul ${words.join(" ")}"`,
     );
 
-  it.each(CASES)("completes longhaul %j to %j", (words, candidates) => {
+  it.each(CASES)("fish completes longhaul %j to %j", (words, candidates) => {
     const values = complete(...words).map((line) => line.split("\t")[0]?.replace(/\/$/, ""));
     expect([...values].sort()).toEqual(candidates);
   });
 
-  it("describes commands by their help, and sessions by their title or first prompt", () => {
+  it("fish describes commands by their help, and sessions by their title or first prompt", () => {
     expect(complete("led")).toEqual(["ledger\tshow which facts the compactions kept"]);
     expect(complete("inspect", "5")).toEqual(["5e551044\tWhich berth is free?"]);
   });
@@ -143,24 +143,24 @@ describe.skipIf(hasNoPty || isMissing("zsh"))("completion in zsh", () => {
     return await pty.waitFor(wanted);
   };
 
-  it("completes a command, an option and a value in the line", async () => {
+  it("zsh completes a command, an option and a value in the line", async () => {
     await typed("led", "longhaul ledger ");
     await typed("ledger --ki", "longhaul ledger --kind ");
     await typed("ledger --kind=to", "longhaul ledger --kind=todo");
   });
 
-  it("lists commands with their help, and sessions with their first prompt", async () => {
+  it("zsh lists commands with their help, and sessions with their first prompt", async () => {
     expect(await typed("co", /completions +-- /)).toMatch(/compact +-- summarize the older part/);
     await typed("inspect 5", "longhaul inspect 5e551044");
     expect(await typed("inspect ", /latest +-- /)).toMatch(/5e551044 +-- Which berth is free\?/);
   });
 
-  it("completes a folder where an option needs one", async () => {
+  it("zsh completes a folder when an option needs one", async () => {
     await typed("compact latest --project har", "--project harbor-folder/");
   });
 });
 
-it("refuses a shell that has no script, and names those that have one", async () => {
+it("rejects a shell without a completion script, and names the supported ones", async () => {
   const { code, stderr } = await runCli(["completions", "tcsh"], { home });
   expect(code).toBe(2);
   expect(stderr).toContain("bash, zsh, fish");

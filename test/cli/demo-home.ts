@@ -18,8 +18,8 @@ export interface DemoHome {
 }
 
 /**
- * A home with the demo project, removed after the tests of the file, and a function that runs the command
- * line there.
+ * Creates a home with the demo project, removed after the tests of the file, and a function that runs the
+ * command line there.
  */
 export function demoHome(): DemoHome {
   const home = temporaryFolder();

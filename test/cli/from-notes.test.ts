@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe("longhaul compact --from-notes", () => {
-  it("uses existing notes unchanged, and says so", async () => {
+  it("compact --from-notes uses existing notes unchanged, and says so", async () => {
     await run("notes", session);
     const mine = readFileSync(notes, "utf8").replace(/(# Learnings\n_.*_\n)/, "$1\n- Gulls are loud.\n");
     writeFileSync(notes, mine);
@@ -36,7 +36,7 @@ describe("longhaul compact --from-notes", () => {
     expect((await runJson("inspect", session)).compactions).toHaveLength(1);
   });
 
-  it("builds missing notes and keeps them with a compaction, but not with a preview", async () => {
+  it("compact --from-notes builds missing notes and keeps them, but not in a preview", async () => {
     const look = await run("compact", session, "--from-notes");
     expect(look.code).toBe(0);
     expect(unfolded(look.stdout)).toContain(
@@ -49,12 +49,12 @@ describe("longhaul compact --from-notes", () => {
     expect(existsSync(notes)).toBe(true);
   });
 
-  it("shows the notes as the summary", async () => {
+  it("compact --from-notes --summary shows the notes as the summary", async () => {
     const { stdout } = await run("compact", session, "--from-notes", "--summary");
     expect(stdout).toMatch(/─+\n# Session Title\n/);
   });
 
-  it("says why notes from before the last compaction cannot be used, and what can", async () => {
+  it("explains why notes from before the last compaction cannot be used, and what to do", async () => {
     await run("notes", session);
     await run("compact", session, "--in-place", "--keep-recent", "0");
     const before = readFileSync(session);
@@ -90,15 +90,15 @@ describe("longhaul compact --from-notes", () => {
     ["--from", "x"],
     ["--up-to", "x"],
     ["--keep-recent", "5"],
-  ])("--from-notes together with %s is wrong use", async (...option) => {
+  ])("rejects --from-notes together with %s as wrong use", async (...option) => {
     const { code, stderr } = await run("compact", session, "--from-notes", ...option);
     expect(code).toBe(2);
     expect(stderr).toContain("--from-notes");
   });
 });
 
-describe("a compaction beside notes", () => {
-  it("the summary message points to the notes, whoever writes the summary", async () => {
+describe("compaction of a session that has notes", () => {
+  it("the summary message names the notes file, whoever writes the summary", async () => {
     expect(
       (await runJson("compact", session)).restored.map(({ kind }: { kind: string }) => kind),
     ).not.toContain("session-memory");

@@ -44,7 +44,7 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
 describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
-  it("hooks get their input, instruct the summary, add to the conversation, and are shown", async () => {
+  it("hooks receive their input, instruct the summary, add to the conversation, and are shown", async () => {
     configure({
       PreCompact: [{ command: "cat > pre.json; echo look after the tides" }],
       SessionStart: [{ command: "pwd" }],
@@ -69,7 +69,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     expect(lines).toContain("look after the tides");
   });
 
-  it("JSON lists hooks with their outcome", async () => {
+  it("compact --json lists the hooks with their outcomes", async () => {
     configure({ PreCompact: [{ command: "exit 3" }, { command: "echo yes" }] });
     const { hooks } = JSON.parse((await compact("--json")).stdout);
     const common = { event: "PreCompact", kind: "command", durationMs: expect.any(Number) };
@@ -94,7 +94,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     writeFileSync(session, text.replaceAll(project, join(home, "gone")));
     const { code, stderr } = await runCli(["compact", session], { home });
     expect(code).toBe(1);
-    expect(stderr).toContain(`stopped the compaction: ${home}`);
+    expect(stderr).toContain(`blocked the compaction: ${home}`);
   });
 
   it("a blocking hook stops the compaction: exit 1, reason and remedy shown, nothing written", async () => {
@@ -102,7 +102,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     const { code, stdout, stderr } = await compact("--in-place", "--json");
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /The hook echo not before.* stopped the compaction: not before the release is out/,
+      /The hook echo not before.* blocked the compaction: not before the release is out/,
     );
     expect(stderr).toMatch(/--no-hooks/);
     expect(JSON.parse(stdout).error.code).toBe("compaction-blocked");
@@ -110,7 +110,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     expect((await compact("--in-place", "--no-hooks")).code).toBe(0);
   });
 
-  it("a hook that hangs, fails or prints without end does not stop the compaction, and its outcome is shown", async () => {
+  it("a hook that hangs, fails or prints endlessly does not stop the compaction, and its outcome is shown", async () => {
     configure({
       PreCompact: [
         { command: "sleep 100", timeout: 0.3 },
@@ -121,16 +121,16 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     const { code, stdout } = await compact();
     expect(code).toBe(0);
     expect(stdout).toContain("3 ran, 2 of them failed");
-    expect(unfolded(stdout)).toContain("[sleep 100] failed: it did not end within 0.3 seconds");
+    expect(unfolded(stdout)).toContain("[sleep 100] failed: timed out after 0.3 seconds");
     expect(stdout.length).toBeLessThan(10_000);
   });
 
-  it("refuses hooks when others may write to the settings, and says so", async () => {
+  it("ignores hooks when other users may write to the settings, and says so", async () => {
     configure({ PreCompact: [{ command: "touch refused" }] });
     chmodSync(settingsPath(), 0o666);
     const { code, stderr } = await compact();
     expect(code).toBe(0);
-    expect(stderr).toMatch(/are ignored: others may write to the file/);
+    expect(stderr).toMatch(/are ignored: other users can write to the file/);
     expect(existsSync(join(project, "refused"))).toBe(false);
   });
 
@@ -147,20 +147,20 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     expect(stdout).toContain("1 ran");
   });
 
-  it("hooks leave no warning of Node on the screen", async () => {
+  it("hooks cause no Node warning on the screen", async () => {
     configure({ PreCompact: Array.from({ length: 15 }, (_, index) => ({ command: `echo ${index}` })) });
     expect((await compact()).stderr).toBe("");
   });
 });
 
-describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
+describe.skipIf(!isPosix)("interrupts while a hook runs", () => {
   const start = (): ChildProcessWithoutNullStreams =>
     spawn(process.execPath, [CLI_MAIN, "compact", session, "--in-place"], {
       env: { PATH: process.env.PATH ?? "", HOME: home },
     });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s ends the hook with all its child processes, also stubborn ones, and writes nothing",
+    "%s ends the hook with all of its child processes and writes nothing",
     async (signal) => {
       const mark = join(project, `pids-${signal}`);
       const stubborn = "trap '' TERM INT HUP; (trap '' TERM; sleep 60) & echo $! $$";
@@ -173,7 +173,10 @@ describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
       while (!existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 10));
       child.kill(signal);
       const [code] = await once(child, "close");
-      expect([code, said]).toEqual([1, "longhaul: Interrupted.\nNothing was changed.\n"]);
+      expect([code, said]).toEqual([
+        1,
+        "longhaul: You interrupted the command.\nNothing was changed. Run the command again to start over.\n",
+      ]);
       expect(isUntouched()).toBe(true);
       const pids = readFileSync(mark, "utf8").trim().split(" ");
       expect(pids).toHaveLength(2);
@@ -181,7 +184,10 @@ describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
     },
   );
 
-  /** The list also has ended processes whose exit code was not read yet, marked Z. */
+  /**
+   * Returns true if a process runs. The list also has ended processes whose exit code was not read yet,
+   * marked Z.
+   */
   function isAlive(pid: string): boolean {
     const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" });
     return stdout.trim() !== "" && !stdout.trim().startsWith("Z");

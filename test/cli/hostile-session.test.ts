@@ -53,7 +53,10 @@ interface Claims {
   readonly slug?: string;
 }
 
-/** A session that claims to have worked in this folder, and that has read these files in its older part. */
+/**
+ * Creates a session that claims to have worked in this folder, and that has read these files in its older
+ * part.
+ */
 function hostile({ cwd, reads, memory = [], slug }: Claims): string {
   const c = new ConversationBuilder();
   for (const [index, path] of reads.entries()) c.tool(`r${index}`, "Read", { file_path: path }, "as it was");
@@ -74,7 +77,7 @@ function hostile({ cwd, reads, memory = [], slug }: Claims): string {
 const compact = (session: string, args: readonly string[], cwd = project): Promise<CliRun> =>
   runCli(["compact", session, ...args], { home, cwd });
 
-/** The complete new session after a compaction with these claims. */
+/** Returns the complete new session after a compaction with these claims. */
 async function compacted(
   claims: Claims,
   args: readonly string[] = [],
@@ -89,7 +92,7 @@ async function compacted(
 let counter = 0;
 
 describe("a hostile session file", () => {
-  it("restores a file of the current folder, so that the other tests can fail", async () => {
+  it("restores a file of the current folder (control for the tests below)", async () => {
     const { out } = await compacted({ cwd: "/etc", reads: [join(project, "a.txt")] });
     expect(out).toContain(HARMLESS);
   });
@@ -108,7 +111,7 @@ describe("a hostile session file", () => {
     ],
     ["secrets of the project", project, [".env", "keys/id_rsa", "settings.txt", join(project, ".env")]],
     ["names with other separators", project, ["..\\tides\\plan.txt", `${sibling}/./plan.txt`, "x\0/../a"]],
-  ])("does not restore %s", async (_, cwd, reads) => {
+  ])("does not restore %s for a hostile session", async (_, cwd, reads) => {
     const { out, stdout } = await compacted({ cwd, reads });
     expect(out).not.toContain(CANARY);
     expect(stdout).not.toContain(CANARY);
@@ -121,7 +124,7 @@ describe("a hostile session file", () => {
     expect(stdout).toMatch(/secret {2}\/etc\/shadow/);
   });
 
-  it("does not attach memory files of other folders or what memory files import", async () => {
+  it("does not attach memory files of other folders, or files that memory files import", async () => {
     const memory = [
       join(sibling, "CLAUDE.md"),
       join(project, "linked", "CLAUDE.md"),
@@ -159,7 +162,7 @@ describe("a hostile session file", () => {
     expect((await compacted({ cwd: home, reads }, ["--project", home], { cwd: home })).out).toContain(CANARY);
   });
 
-  it("limits a session in Claude Code's store to the project of its location, not of its claim", async () => {
+  it("restricts a session in Claude Code's store to the project of its location, not the claimed one", async () => {
     const name = project.replace(/[^A-Za-z0-9]/g, "-");
     const session = join(home, ".claude", "projects", name, "id.jsonl");
     const reads = [join(sibling, "plan.txt"), "plan.txt", join(project, "a.txt")];
@@ -168,7 +171,7 @@ describe("a hostile session file", () => {
     expect(out).not.toContain(CANARY);
   });
 
-  it("lists skipped files in text and JSON, also in a dry run, and names --project", async () => {
+  it("lists skipped files in text and JSON, even in a dry run, and names --project", async () => {
     const reads = [1, 2, 3, 4, 5, 6].map((n) => write(join(sibling, `${n}.txt`), CANARY));
     const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads: [...reads, ".env"] }));
     const { stdout } = await compact(session, ["--dry-run"]);
@@ -196,20 +199,23 @@ describe("a hostile session file", () => {
     expect(stdout).not.toContain(CANARY);
   });
 
-  it.skipIf(!isPosix)("runs hooks in the chosen folder, never in the claimed one", async () => {
-    const command = 'pwd; echo "$CLAUDE_PROJECT_DIR $LONGHAUL_PROJECT_DIR"; cat';
-    const hooks = { PreCompact: [{ hooks: [{ type: "command", command: `${command} 2>/dev/null` }] }] };
-    const settings = write(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }));
-    const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads: [] }));
-    const { stdout } = await compact(session, ["--json"]);
-    write(settings, "{}");
-    const [{ text }] = JSON.parse(stdout).hooks;
-    expect(text).toContain(`${project}\n${project} ${project}\n`);
-    expect(text).toContain(`"cwd":"${project}"`);
-    expect(text).not.toContain(sibling);
-  });
+  it.skipIf(!isPosix)(
+    "runs hooks in the chosen folder, never in the folder that the session claims",
+    async () => {
+      const command = 'pwd; echo "$CLAUDE_PROJECT_DIR $LONGHAUL_PROJECT_DIR"; cat';
+      const hooks = { PreCompact: [{ hooks: [{ type: "command", command: `${command} 2>/dev/null` }] }] };
+      const settings = write(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }));
+      const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads: [] }));
+      const { stdout } = await compact(session, ["--json"]);
+      write(settings, "{}");
+      const [{ text }] = JSON.parse(stdout).hooks;
+      expect(text).toContain(`${project}\n${project} ${project}\n`);
+      expect(text).toContain(`"cwd":"${project}"`);
+      expect(text).not.toContain(sibling);
+    },
+  );
 
-  it("refuses a --project that is not a folder as wrong use", async () => {
+  it("rejects a --project that is not a folder as wrong use", async () => {
     const session = write(join(root, "s.jsonl"), hostile({ cwd: project, reads: [] }));
     for (const given of [join(root, "gone"), session, "/", ""]) {
       for (const command of ["compact", "inspect"]) {

@@ -51,7 +51,7 @@ describe("docs/json.md", () => {
     ["ledger SESSION --json", () => ["ledger", session, "--all"]],
     ["undo SESSION --json", () => ["undo", session]],
     ["undo SESSION --list --json", () => ["undo", session, "--list"]],
-  ])("docs/json.md names every field that %s prints", async (heading, args) => {
+  ])("docs/json.md names every field that `%s` prints", async (heading, args) => {
     const { stdout, code } = await runCli([...args(), "--json"], {
       home,
       env: { ANTHROPIC_API_KEY: "sk-simulated" },

@@ -30,7 +30,7 @@ afterEach(async () => {
   await Promise.all(ptys.splice(0).map((pty) => pty.close()));
 });
 
-/** A home with a long session of the project, and a newer session that failed at its first call. */
+/** Creates a home with a long session of the project, and a newer session that failed at its first call. */
 function newHome(): { readonly home: string; readonly session: string; readonly text: () => string } {
   const home = mkdtempSync(join(base, "home-"));
   const write = (id: string, text: string, minute: number, agent: SessionAgent = "claude-code"): string => {
@@ -49,7 +49,7 @@ function newHome(): { readonly home: string; readonly session: string; readonly 
 const run = (home: string, cwd: string, ...args: readonly string[]): Promise<CliRun> =>
   runCli(args, { home, cwd });
 
-describe("latest", () => {
+describe("the session name `latest`", () => {
   it("latest is the newest session with a conversation, not a newer failed call", async () => {
     const { home, session } = newHome();
     const { stdout } = await run(home, home, "inspect", "latest", "--json");
@@ -69,7 +69,7 @@ describe("latest", () => {
     );
   });
 
-  it("names the latest session with its project, and writes it when nobody can be asked", async () => {
+  it("names the latest session with its project, and writes to it when no user can be asked", async () => {
     const { home, text } = newHome();
     const { code, stderr, stdout } = await run(home, home, "compact", "latest", "--in-place", "--json");
     expect(code).toBe(0);
@@ -93,7 +93,7 @@ describe("latest", () => {
   });
 });
 
-describe.skipIf(hasNoPty)("latest in a terminal", () => {
+describe.skipIf(hasNoPty)("the session name `latest` in a terminal", () => {
   function terminal(
     home: string,
     cwd: string,

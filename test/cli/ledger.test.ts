@@ -35,7 +35,7 @@ describe("longhaul ledger", () => {
     expect(stdout).not.toContain("computed now");
   });
 
-  it("--all and --kind list exactly the selected facts", async () => {
+  it("ledger --all and --kind list exactly the selected facts", async () => {
     await run("compact", session, "--in-place", "--keep-recent", "0");
     const { compactions } = await runJson("ledger", session, "--all", "--kind", "directive");
     const kinds = compactions[0].ledger.facts.map(({ kind }: { kind: string }) => kind);
@@ -57,25 +57,25 @@ describe("longhaul ledger", () => {
     expect(ledger.promptVersion).toBe(PROMPT_VERSION);
   });
 
-  it("shows the compaction that --boundary names, and lists the boundaries when none matches", async () => {
+  it("ledger --boundary shows the named compaction, or lists the boundaries when none matches", async () => {
     const { boundary } = await runJson("compact", session, "--in-place");
     const { compactions } = await runJson("ledger", session, "--boundary", boundary.uuid.slice(0, 8));
     expect(compactions).toMatchObject([{ uuid: boundary.uuid }]);
     const { error } = await runJson("ledger", session, "--boundary", "ffffffff");
-    expect(error).toMatchObject({ code: "message-not-found" });
+    expect(error).toMatchObject({ code: "boundary-not-found" });
     expect(error.remedy).toContain("longhaul ledger SESSION");
     expect((await run("ledger", session, "--boundary", "")).code).toBe(2);
     expect((await run("ledger", session, "--kind", "wishes")).code).toBe(2);
   });
 
-  it("says that a session was not compacted", async () => {
+  it("ledger says that a session was not compacted", async () => {
     const { stdout, code } = await run("ledger", session);
     expect(code).toBe(0);
     expect(unfolded(stdout)).toContain("No compaction led to this conversation");
     expect((await runJson("ledger", session)).compactions).toEqual([]);
   });
 
-  it("says of a session made by compact --out that the rest is in the other session", async () => {
+  it("ledger of a session made by compact --out says that its messages are in the original session", async () => {
     const out = join(session, "..", "new.jsonl");
     await run("compact", session, "--out", out, "--keep-recent", "0");
     const { compactions } = await runJson("ledger", out);
@@ -83,15 +83,15 @@ describe("longhaul ledger", () => {
   });
 });
 
-describe("longhaul compact", () => {
-  it("compact summarizes the fate of the facts in a line, also in a dry run", async () => {
+describe("facts in longhaul compact", () => {
+  it("compact summarizes in one line where the facts are, even in a dry run", async () => {
     const { stdout } = await run("compact", session, "--dry-run");
     expect(unfolded(stdout)).toMatch(/Facts \d+ facts: \d+ in the summary.*\. Nothing is lost\./);
   });
 });
 
 describeRecorded("longhaul ledger of a recorded session", () => {
-  it("ledger shows what Claude Code's own compactions kept, and that it was computed now", async () => {
+  it("ledger shows what Claude Code's own compactions kept, and that longhaul computed it", async () => {
     const copy = join(home, "70d782f7.jsonl");
     copyFileSync(realSessionPath("entireio-cli__70d782f7.jsonl"), copy);
     const { stdout, code } = await run("ledger", copy);

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 /** Appends another exchange to the session. */
-function goOn(): void {
+function appendExchange(): void {
   const last = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
   const link = (uuid: string, parentUuid: string) => ({
     uuid,
@@ -39,12 +39,12 @@ function goOn(): void {
     message: { role: "user", content: "paint the lighthouse red" },
   };
   const content = [{ type: "text", text: "The lighthouse is red." }];
-  const told = { ...link("new-2", "new-1"), type: "assistant", message: { role: "assistant", content } };
-  appendFileSync(session, [asked, told].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const answered = { ...link("new-2", "new-1"), type: "assistant", message: { role: "assistant", content } };
+  appendFileSync(session, [asked, answered].map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
 describe("longhaul notes", () => {
-  it("builds missing notes beside the session, says where, and leaves the session unchanged", async () => {
+  it("notes builds missing notes beside the session, names the file, and leaves the session unchanged", async () => {
     const { stdout, stderr, code } = await run("notes", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const name of ["Current State", "Task Specification", "Files and Functions", "Worklog"])
@@ -60,7 +60,7 @@ describe("longhaul notes", () => {
     );
   });
 
-  it("shows existing notes unchanged, and what is newer", async () => {
+  it("notes shows existing notes unchanged, and how many messages are newer", async () => {
     await run("notes", session);
     const before = readFileSync(notes, "utf8");
     expect(await runJson("notes", session)).toMatchObject({
@@ -69,7 +69,7 @@ describe("longhaul notes", () => {
       covers: { state: "known", newer: 0 },
       work: null,
     });
-    goOn();
+    appendExchange();
     expect(await runJson("notes", session)).toMatchObject({ outcome: "shown", covers: { newer: 2 } });
     expect(unfolded((await run("notes", session)).stdout)).toContain(
       "2 newer messages are missing. `longhaul notes SESSION --update` adds them.",
@@ -77,10 +77,10 @@ describe("longhaul notes", () => {
     expect(readFileSync(notes, "utf8")).toBe(before);
   });
 
-  it("--update adds what is new, and --rebuild builds the notes from everything", async () => {
+  it("notes --update adds new messages, and --rebuild builds the notes from all messages", async () => {
     const built = await runJson("notes", session);
     expect(built).toMatchObject({ outcome: "built", written: true, work: { by: "built-in", calls: 0 } });
-    goOn();
+    appendExchange();
     const updated = await runJson("notes", session, "--update");
     expect(updated).toMatchObject({
       outcome: "updated",
@@ -96,7 +96,7 @@ describe("longhaul notes", () => {
     expect(rebuilt).toMatchObject({ outcome: "rebuilt", work: { messages: built.work.messages + 2 } });
   });
 
-  it("--dry-run prints the notes and writes nothing", async () => {
+  it("notes --dry-run prints the notes and writes nothing", async () => {
     const { stdout, code } = await run("notes", session, "--dry-run", "--model", "claude-x");
     expect(code).toBe(0);
     expect(stdout).toContain("Nothing was written.");
@@ -104,13 +104,13 @@ describe("longhaul notes", () => {
     expect(existsSync(notes)).toBe(false);
   });
 
-  it("--path prints only the path of the notes", async () => {
+  it("notes --path prints only the path of the notes", async () => {
     expect(await run("notes", session, "--path")).toEqual({ code: 0, stdout: `${notes}\n`, stderr: "" });
     expect(await runJson("notes", session, "--path")).toEqual({ path: notes });
     expect(existsSync(notes)).toBe(false);
   });
 
-  it("messages about an invalid template cannot control the terminal", async () => {
+  it("removes terminal control sequences from messages about an invalid template", async () => {
     const template = join(home, "hostile.md");
     writeFileSync(template, "# A\u001b[31mB\n\u001b]0;mine\u0007\n");
     writeSettings(home, { notes: { template } });
@@ -120,7 +120,7 @@ describe("longhaul notes", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
-  it("a template gives the notes other sections, which are recognized later without it", async () => {
+  it("a template gives the notes other sections, and later runs recognize them without the template", async () => {
     const template = join(home, "template.md");
     writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
     const names = ({ sections }: { sections: { name: string }[] }) => sections.map(({ name }) => name);
@@ -141,7 +141,7 @@ describe("notes with manual changes", () => {
     expect(stdout).toContain("The notes do not say which messages they cover.");
     const { code, stderr } = await run("notes", session, "--update");
     expect(code).toBe(1);
-    expect(stderr).toContain("left as they are");
+    expect(stderr).toContain("did not change them");
     expect(stderr).toContain("--rebuild");
     expect(readFileSync(notes, "utf8")).toBe(THEIRS);
     expect((await run("notes", session, "--rebuild")).code).toBe(0);
@@ -149,14 +149,19 @@ describe("notes with manual changes", () => {
   });
 });
 
-describe("notes that fail", () => {
+describe("failures of longhaul notes", () => {
   it.each([
     ["a folder", () => mkdirSync(notes), "notes-unreadable", /is a folder/],
     ["a link", () => symlinkSync("/etc/hostname", notes), "notes-unreadable", /is a link/],
-    ["a binary", () => writeFileSync(notes, Buffer.from([0, 1, 2])), "notes-unreadable", /not a text/],
-    ["too large", () => writeFileSync(notes, "x".repeat(2_000_000)), "notes-unreadable", /larger than/],
+    ["a binary file", () => writeFileSync(notes, Buffer.from([0, 1, 2])), "notes-unreadable", /not a text/],
+    [
+      "too large",
+      () => writeFileSync(notes, "x".repeat(2_000_000)),
+      "notes-unreadable",
+      /too large for notes/,
+    ],
   ])(
-    "explains that notes cannot be read because they are %s, and so does inspect",
+    "notes and inspect explain that the notes cannot be read because they are %s",
     async (_, lay, errorCode, words) => {
       lay();
       const { code, stdout, stderr } = await run("notes", session, "--json");
@@ -171,10 +176,10 @@ describe("notes that fail", () => {
   );
 
   it.each([
-    ["no-such-file", "notes-template-invalid", /no template/],
-    [".", "notes-template-invalid", /cannot be read/],
+    ["no-such-file", "notes-template-unreadable", /no such file/],
+    [".", "notes-template-unreadable", /cannot be read/],
     ["plain.md", "notes-template-invalid", /line 1/],
-  ])("fails with a reason for the template %j", async (template, errorCode, words) => {
+  ])("notes fails with a reason for the template %j", async (template, errorCode, words) => {
     writeFileSync(join(home, "plain.md"), "just words\n");
     writeSettings(home, { notes: { template } });
     const { code, stdout, stderr } = await run("notes", session, "--json");
@@ -190,11 +195,11 @@ describe("notes that fail", () => {
     [["x", "--template", ""]],
     [["x", "--base-url", "nowhere"]],
     [["x", "--bogus"]],
-  ])("exits with 2 on wrong use %j", async (args) => {
+  ])("notes exits with 2 for the wrong arguments %j", async (args) => {
     expect((await run("notes", ...args)).code).toBe(2);
   });
 
-  it("exits with 1 without a session", async () => {
+  it("notes exits with 1 without a session", async () => {
     expect((await run("notes", join(home, "none.jsonl"))).code).toBe(1);
     expect((await run("notes", join(home, "none.jsonl"), "--path")).code).toBe(1);
   });
@@ -228,7 +233,7 @@ describe("longhaul notes --model", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("shows notes without a model call", async () => {
+  it("shows existing notes without a model call", async () => {
     await run("notes", session);
     const { stdout } = await model();
     expect(unfolded(stdout)).toContain("claude-haiku-4-5 was not called: there are notes already.");
@@ -249,12 +254,14 @@ describe("longhaul notes --model", () => {
     child.kill("SIGINT");
     const [code] = await once(child, "close");
     expect(code).toBe(1);
-    expect(said).toMatch(/^longhaul: Interrupted\.\nWhat was noted before that is kept; .*--update.*\n$/);
+    expect(said).toMatch(
+      /^longhaul: You interrupted the command\.\nlonghaul keeps the notes .*--update.*\n$/,
+    );
     expect(readFileSync(notes, "utf8")).toMatch(/^<!-- longhaul: noted up to message \S+ -->/);
     expect(existsSync(`${notes}.lock`)).toBe(false);
   });
 
-  it("gives up on a model that never answers, uses the built-in note taker, and says so in text and JSON", async () => {
+  it("uses the built-in note taker when the model never answers, and says so in text and JSON", async () => {
     simulator.fail({ kind: "silence" }, { times: 99 });
     writeSettings(home, { notes: { firstByteTimeout: 1 } });
     const { code, stdout } = await model();
@@ -271,7 +278,7 @@ describe("longhaul notes --model", () => {
     expect(report.work.fallback).toEqual({ reason: "model-timed-out", messages: report.work.messages });
   });
 
-  it("a model that fails keeps the notes written so far, and the error offers the built-in note taker", async () => {
+  it("keeps the notes written so far when the model fails, and offers the built-in note taker", async () => {
     simulator.fail(401, { times: 99 });
     const { code, stderr } = await model();
     expect(code).toBe(1);

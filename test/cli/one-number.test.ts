@@ -49,7 +49,7 @@ async function expectAgreement(path: string): Promise<boolean> {
   return true;
 }
 
-/** The parts that `inspect` shows add up to the whole. */
+/** Checks that the parts that `inspect` shows add up to the whole. */
 function expectWhole({ context, accounting }: Report): void {
   if (accounting.notInFile === 0) return;
   expect(Math.abs(accounting.total + accounting.notInFile - context.tokens)).toBeLessThanOrEqual(1);
@@ -109,12 +109,12 @@ async function expectAfter(path: string, compacted: Report): Promise<void> {
   if (cleared !== undefined) expect(cleared.before.tokens).toBe(after.context.tokens);
 }
 
-describe("inspect, compact, ledger, replay and clear report the same figures for", () => {
-  it("reports the same figures for the demo session", async () => {
+describe("figures of inspect, compact, ledger, replay and clear", () => {
+  it("all commands report the same figures for the demo session", async () => {
     await expectAgreement(written(createDemoSession({ cwd: join(home, "project") })));
   }, 120_000);
 
-  it("reports the same figures for a session with many images, which have a flat cost", async () => {
+  it("all commands report the same figures for a session with many images, which have a flat cost", async () => {
     const built = longSession(40);
     for (let nth = 0; nth < 12; nth++) {
       built.user(Array.from({ length: 3 }, () => image()));
@@ -123,7 +123,7 @@ describe("inspect, compact, ledger, replay and clear report the same figures for
     await expectAgreement(written(built.entries));
   }, 120_000);
 
-  it("reports the same figures for any session that an agent may write", async () => {
+  it("all commands report the same figures for any session that an agent may write", async () => {
     let compared = 0;
     const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
     const overhead = fc.integer({ min: 0, max: 30_000 });
@@ -137,9 +137,9 @@ describe("inspect, compact, ledger, replay and clear report the same figures for
   }, 240_000);
 });
 
-describeRecorded("inspect, compact, ledger, replay and clear tell the same of a recorded session", () => {
+describeRecorded("figures of inspect, compact, ledger, replay and clear for recorded sessions", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s",
+    "inspect, compact, ledger, replay and clear report the same figures for %s",
     async (_, path) => {
       await expectAgreement(copyOf(path));
     },
@@ -147,7 +147,7 @@ describeRecorded("inspect, compact, ledger, replay and clear tell the same of a 
   );
 
   it.each(["spotter__4d5611e5", "context-evaluator__8209f1c2"])(
-    "%s, whose newest automatic compaction shows a window of 200,000 tokens",
+    "finds the window of 200,000 tokens of %s from its newest automatic compaction",
     async (name) => {
       const path = claudeCodeSessions().find((each) => basename(each, ".jsonl") === name) ?? "";
       const shown = { size: 200_000, origin: "auto-compaction", autoCompact: 167_000 };

@@ -38,7 +38,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 beforeEach(() => writeFileSync(session, text));
 
 describe("longhaul inspect --prompts", () => {
-  it("lists the user's prompts, oldest first, with the tokens before them, queued messages included", () => {
+  it("inspect --prompts lists the user's prompts oldest first, with the tokens before each one", () => {
     expect(prompts.length).toBeGreaterThan(10);
     expect(prompts[0]).toMatchObject({ uuid: expect.any(String), tokensBefore: 0 });
     const tokens = prompts.map(({ tokensBefore }) => tokensBefore);
@@ -49,7 +49,7 @@ describe("longhaul inspect --prompts", () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it("shows prompts with id prefixes that compact accepts, in 80 columns", async () => {
+  it("inspect --prompts shows id prefixes that compact accepts, in 80 columns", async () => {
     const { stdout } = await run("inspect", session, "--prompts");
     for (const { uuid } of prompts) expect(stdout).toContain(uuid.slice(0, 8));
     expect(stdout).toMatch(/compact --up-to MESSAGE/);
@@ -57,7 +57,7 @@ describe("longhaul inspect --prompts", () => {
     expect((await run("compact", session, "--up-to", first)).code).toBe(0);
   });
 
-  it("says that the session has no prompts", async () => {
+  it("inspect --prompts says that the session has no prompts", async () => {
     const path = join(home, "silent.jsonl");
     writeFileSync(path, `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`);
     const { code, stdout } = await run("inspect", path, "--prompts");
@@ -67,7 +67,7 @@ describe("longhaul inspect --prompts", () => {
 });
 
 describe("longhaul compact at a message", () => {
-  it("--up-to summarizes earlier messages and keeps the message and the rest", async () => {
+  it("compact --up-to summarizes earlier messages and keeps the message and the rest", async () => {
     const picked = prompts.at(-3);
     const report = await runJson("compact", session, "--up-to", promptAt(-3), "--in-place");
     expect(Math.abs(report.summarized.tokens - (picked?.tokensBefore ?? 0))).toBeLessThanOrEqual(2);
@@ -76,7 +76,7 @@ describe("longhaul compact at a message", () => {
     await expectReadBack(report.after.tokens);
   });
 
-  it("--from summarizes the message and later ones and keeps earlier ones", async () => {
+  it("compact --from summarizes the message and later ones and keeps earlier ones", async () => {
     const report = await runJson("compact", session, "--from", promptAt(4), "--in-place");
     const left = await runJson("inspect", session, "--prompts");
     expect(left.map((prompt: Prompt) => prompt.text)).toEqual(
@@ -86,7 +86,7 @@ describe("longhaul compact at a message", () => {
     await expectReadBack(report.after.tokens);
   });
 
-  it("accepts the beginning of a uuid, and --out leaves the session unchanged", async () => {
+  it("compact accepts the beginning of a uuid, and --out leaves the session unchanged", async () => {
     const out = join(home, "part.jsonl");
     const report = await runJson("compact", session, "--up-to", promptAt(-2).slice(0, 6), "--out", out);
     expect(report.out).toBe(out);
@@ -103,15 +103,20 @@ describe("longhaul compact at a message", () => {
   }
 
   it.each([
-    ["unknown", () => "zzzz", "message-not-found", /No message of the conversation begins like zzzz/],
+    ["is unknown", () => "zzzz", "message-not-found", /No message found: .* starts with zzzz/],
     [
-      "ambiguous",
+      "is ambiguous",
       () => sharedBeginning(),
-      "message-not-found",
-      /\d+ messages begin like .*: .*, .*more of the uuid/s,
+      "id-ambiguous",
+      /\d+ messages have an id that starts with .*: .*, .*more of the id/s,
     ],
-    ["of a message with nothing before it", () => promptAt(0), "not-enough-messages", /Choose a later one/],
-  ])("fails with a remedy for a uuid that is %s", async (_, uuid, code, words) => {
+    [
+      "names a message without earlier ones",
+      () => promptAt(0),
+      "not-enough-messages",
+      /Choose a later message/,
+    ],
+  ])("compact fails with a remedy when the uuid %s", async (_, uuid, code, words) => {
     const {
       code: exit,
       stdout,
@@ -125,10 +130,10 @@ describe("longhaul compact at a message", () => {
   /** One hexadecimal digit is a prefix of many among hundreds of uuids. */
   const sharedBeginning = (): string => promptAt(0).slice(0, 1);
 
-  it("refuses messages that an earlier compaction summarized", async () => {
+  it("compact refuses --from and --up-to for messages that an earlier compaction summarized", async () => {
     await run("compact", session, "--in-place");
     const { code, stderr } = await run("compact", session, "--from", promptAt(2));
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/can no longer be chosen/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot choose messages that an earlier/)]);
   });
 
   it.each([
@@ -139,7 +144,7 @@ describe("longhaul compact at a message", () => {
     [["--up-to", "  "], /uuid of a message/],
     [["--out", ""], /must name a file/],
     [["--keep-recent", ""], /whole number/],
-  ])("exits with 2 on wrong use %j", async (args, words) => {
+  ])("compact exits with 2 for the wrong arguments %j", async (args, words) => {
     const { code, stderr } = await run("compact", session, ...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
   });
@@ -166,19 +171,19 @@ describe("content that a compaction restores", () => {
     expect((await run("compact", stored)).stdout).toMatch(/merry-plan\.md \(plan\)/);
   });
 
-  it("the summary says where the rest can be read, by a path that is valid in any folder", async () => {
+  it("the summary names the transcript by a path that is valid in any folder", async () => {
     const report = await runJson("compact", "session.jsonl", "--in-place");
     expect(report.out).toBe("session.jsonl");
     const added = readFileSync(session, "utf8").slice(text.length);
     expect(added).toContain(session);
   });
 
-  it("--no-restore restores nothing", async () => {
+  it("compact --no-restore restores nothing", async () => {
     const report = await runJson("compact", session, "--no-restore");
     expect([report.restored, report.skipped]).toEqual([[], []]);
   });
 
-  it("skips missing content with its type and reason", async () => {
+  it("lists content that could not be restored with its type and reason", async () => {
     rmSync(project, { recursive: true });
     const report = await runJson("compact", session, "--project", home);
     demoProject(project);

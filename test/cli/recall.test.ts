@@ -27,7 +27,7 @@ interface Hit {
 }
 
 /** Appends another message to the session. */
-function goOn(content: string): void {
+function appendMessage(content: string): void {
   const last = JSON.parse(compacted.trimEnd().split("\n").at(-1) ?? "");
   const { sessionId, cwd, uuid: parentUuid } = last;
   const said = { uuid: "new-1", parentUuid, timestamp: "2027-01-01T00:00:00.000Z", sessionId, cwd };
@@ -36,7 +36,7 @@ function goOn(content: string): void {
 }
 
 describe("longhaul recall", () => {
-  it("finds compacted text by words, shows time, author and id, and leaves the session unchanged", async () => {
+  it("recall finds compacted text by words, shows time, author and id, and leaves the session unchanged", async () => {
     const { stdout, stderr, code } = await run("recall", session, "metrics", "port", "ground", "rules");
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/\n2026-03-30 \d\d:\d\d {2}user\n/);
@@ -49,7 +49,7 @@ describe("longhaul recall", () => {
     expect(statSync(index).mode & 0o777).toBe(0o600);
   });
 
-  it("--id prints a hit word for word, also by the beginning of its id", async () => {
+  it("recall --id prints a match verbatim, even by the beginning of its id", async () => {
     const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
     const [hit] = hits;
     expect(hit).toMatchObject({ kind: "user", isInContext: false });
@@ -63,7 +63,7 @@ describe("longhaul recall", () => {
     expect(stdout).toContain(read.pieces[0].text);
   });
 
-  it("--exact, --pattern, --file and --tool find hits that match all of them, newest first", async () => {
+  it("recall --exact, --pattern, --file and --tool return matches of all filters, newest first", async () => {
     const exact = await runJson("recall", session, "--exact", "require If-Match", "--tool", "Bash");
     expect(exact.hits.length).toBeGreaterThan(1);
     for (const { text, tool } of exact.hits as Hit[])
@@ -77,16 +77,16 @@ describe("longhaul recall", () => {
     for (const { file } of hits as Hit[]) expect(file).toMatch(/src\/server\.ts$/);
   });
 
-  it("--page continues after the previous page", async () => {
+  it("recall --page continues after the previous page", async () => {
     const ids = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await runJson("recall", session, "tide", ...args)).hits.map(({ id }: Hit) => id);
     const whole = await ids("--limit", "6");
     expect([...(await ids("--limit", "3")), ...(await ids("--limit", "3", "--page", "2"))]).toEqual(whole);
   });
 
-  it("searches the current context only with --all, including the newest messages", async () => {
+  it("recall searches the current context only with --all, including the newest messages", async () => {
     await run("recall", session, "tide");
-    goOn("paint the lighthouse vermilion");
+    appendMessage("paint the lighthouse vermilion");
     expect((await runJson("recall", session, "vermilion")).hits).toEqual([]);
     const nothing = await run("recall", session, "vermilion");
     expect([nothing.code, unfolded(nothing.stdout)]).toEqual([0, expect.stringContaining("--all also")]);
@@ -94,7 +94,7 @@ describe("longhaul recall", () => {
     expect(hits).toMatchObject([{ id: "new-1", isInContext: true }]);
   });
 
-  it("does not find text that an undo brought back, and finds it again after a redo", async () => {
+  it("recall does not find text that an undo restored, and finds it again after a redo", async () => {
     const found = async (): Promise<number> =>
       (await runJson("recall", session, "--exact", "stays on port 8471, metrics on 9464")).total;
     expect(await found()).toBe(1);
@@ -104,8 +104,8 @@ describe("longhaul recall", () => {
     expect(await found()).toBe(1);
   }, 30_000);
 
-  it("shows no terminal control characters", async () => {
-    goOn("vermilion \u001b]0;mine\u0007\u001b[31mred");
+  it("recall prints no terminal control characters", async () => {
+    appendMessage("vermilion \u001b]0;mine\u0007\u001b[31mred");
     for (const args of [
       ["vermilion", "--all"],
       ["--id", "new-1"],
@@ -117,14 +117,22 @@ describe("longhaul recall", () => {
   });
 });
 
-describe("recall that fails", () => {
+describe("failures of longhaul recall", () => {
+  it("recall --id tells a missing page from an ambiguous id", async () => {
+    const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
+    const { error: page } = await runJson("recall", session, "--id", hits[0].id, "--page", "99");
+    expect(page).toMatchObject({ code: "page-not-found", facts: { page: 99 } });
+    const { error: several } = await runJson("recall", session, "--id", "toolu_");
+    expect(several).toMatchObject({ code: "id-ambiguous", facts: { id: "toolu_" } });
+  });
+
   it.each([
     [[], "query-empty"],
     [["--file", "./"], "query-empty"],
     [["--pattern", "("], "pattern-invalid"],
-    [["--id", "no-such-id"], "message-not-found"],
-    [["--id", "../../../etc/passwd"], "message-not-found"],
-  ])("exits with 1 and says why for %j", async (args, code) => {
+    [["--id", "no-such-id"], "entry-not-found"],
+    [["--id", "../../../etc/passwd"], "entry-not-found"],
+  ])("recall exits with 1 and a reason for %j", async (args, code) => {
     const failed = await run("recall", session, ...args, "--json");
     expect([failed.code, JSON.parse(failed.stdout).error.code]).toEqual([1, code]);
     expect(failed.stderr).not.toBe("");
@@ -138,11 +146,11 @@ describe("recall that fails", () => {
     [["x", "y", "--page", "0"]],
     [["x", "y", "--limit", "many"]],
     [["x", "--bogus"]],
-  ])("exits with 2 on wrong use %j", async (args) => {
+  ])("recall exits with 2 for the wrong arguments %j", async (args) => {
     expect((await runCli(["recall", ...args], { home })).code).toBe(2);
   });
 
-  it("exits with 1 without a session, and leaves nothing behind", async () => {
+  it("recall exits with 1 without a session, and leaves no files behind", async () => {
     expect((await run("recall", join(home, "none.jsonl"), "tide")).code).toBe(1);
     expect(existsSync(join(home, "none.recall"))).toBe(false);
   });

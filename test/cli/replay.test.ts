@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe("longhaul replay", () => {
-  it("shows the policies side by side and compares the costs, in 80 columns", async () => {
+  it("replay shows the policies side by side and compares the costs, in 80 columns", async () => {
     const { stdout, code } = await run(session, "--window", "40000");
     expect(code).toBe(0);
     for (const line of stdout.split("\n")) expect([...line].length).toBeLessThanOrEqual(80);
@@ -28,7 +28,7 @@ describe("longhaul replay", () => {
     expect(unfolded(stdout)).toMatch(/longhaul costs [\d.]+ times as much as keeping everything/);
   });
 
-  it("draws a chart into a new file, and overwrites one only with the flag", async () => {
+  it("replay draws a chart into a new file, and overwrites a file only with the flag", async () => {
     const chart = join(home, "chart.svg");
     const args = [session, "--window", "40000", "--policies", "drop-oldest", "--svg", chart];
     expect(await run(...args)).toMatchObject({ code: 0, stdout: expect.stringContaining("chart.svg") });
@@ -42,7 +42,7 @@ describe("longhaul replay", () => {
     expect(readFileSync(chart, "utf8")).toContain("<svg");
   });
 
-  it("puts no content into the chart", async () => {
+  it("replay puts no content of the session into the chart", async () => {
     const chart = join(home, "silent.svg");
     await run(session, "--policies", "everything", "--svg", chart);
     const texts = readFileSync(session, "utf8").match(/[A-Za-z]{4,} [a-z]{3,} [a-z]{3,} [a-z]{3,}/g) ?? [];
@@ -51,7 +51,7 @@ describe("longhaul replay", () => {
     expect(texts.filter((text) => svg.includes(text))).toEqual([]);
   });
 
-  it("explains when the chart cannot be written", async () => {
+  it("replay explains why the chart cannot be written", async () => {
     const chart = join(home, "no-such-folder", "chart.svg");
     const { code, stderr } = await run(session, "--policies", "everything", "--svg", chart);
     expect(code).toBe(1);
@@ -59,7 +59,7 @@ describe("longhaul replay", () => {
     expect(existsSync(chart)).toBe(false);
   });
 
-  it("adds up sessions and uses the given prices and cache lifetime", async () => {
+  it("replay adds up sessions and uses the given prices and cache lifetime", async () => {
     const { stdout } = await run(
       ...[session, session, "--policies", "everything", "--model", "claude-opus-5"],
       ...["--cache-ttl", "1h", "--json"],
@@ -77,7 +77,7 @@ describe("longhaul replay", () => {
     [["x.jsonl", "--model", "nobody-1"], "prices are not known"],
     [["x.jsonl", "--cache-ttl", "2d"], "Allowed choices are 5m, 1h"],
     [["x.jsonl", "--window", "7"], "It must be at least"],
-  ])("explains what is wrong with %j", async (args, words) => {
+  ])("replay explains what is wrong with the arguments %j", async (args, words) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(words);

@@ -16,8 +16,8 @@ export const home: string = temporaryFolder();
 export type Report = ReturnType<typeof JSON.parse>;
 
 /**
- * The --json output of a command. Undefined if the command refuses, for example because the session is too
- * short.
+ * Returns the --json output of a command. Undefined if the command refuses, for example because the session
+ * is too short.
  */
 export async function reported(
   command: (composition: Composition) => Promise<void>,
@@ -46,7 +46,7 @@ export const previewed = (path: string): Promise<Report> =>
 export const replayed = (path: string): Promise<Report> =>
   reported((it) => replay([path], { json, policies: ["everything"] }, it));
 
-/** A writable copy in a separate folder. */
+/** Creates a writable copy in a separate folder. */
 export function copyOf(path: string): string {
   const copy = join(mkdtempSync(join(home, "s-")), basename(path));
   writeFileSync(copy, readFileSync(path));
@@ -66,7 +66,7 @@ function longerBlock(block: ContentBlock, filler: string): ContentBlock {
   return isText ? { ...block, content: block.content + filler } : block;
 }
 
-/** The session with long texts, and with the usage that a provider would have reported for them. */
+/** Returns the session with long texts, and with the usage that a provider would have reported for them. */
 export function inflated(lines: readonly Entry[], perToken: number, besides: number): readonly Entry[] {
   const filler = " and so on,".repeat(800);
   let said = 0;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   appendFileSync(session, linesOf(collapseLines(commitSpans(loaded.conversation, staged, options))));
 });
 
-describe("longhaul inspect", () => {
+describe("spans in longhaul inspect", () => {
   it("inspect shows collapsed spans and the tokens they save", async () => {
     const { collapse } = await runJson("inspect", session);
     expect(collapse).toMatchObject({
@@ -49,10 +49,12 @@ describe("longhaul inspect", () => {
     }
   });
 
-  it("inspect says that there is no such span", async () => {
+  it("inspect says that there is no span with the given id", async () => {
     const { code, stderr } = await run("inspect", session, "--span", "ffff");
     expect(code).toBe(1);
-    expect(stderr).toContain("No collapsed span of the session begins like ffff.");
+    expect(stderr).toContain(
+      "No collapsed span found: no span of this session has an id that starts with ffff.",
+    );
     expect((await run("inspect", session, "--span", "")).code).toBe(2);
     expect((await run("inspect", session, "--span", "x", "--prompts")).code).toBe(2);
   });
@@ -67,7 +69,7 @@ describe("longhaul inspect", () => {
   });
 });
 
-describe("longhaul notes", () => {
+describe("spans in longhaul notes", () => {
   it("notes cover collapsed messages too", async () => {
     const { work } = await runJson("notes", session, "--dry-run");
     const { context } = await runJson("inspect", session);

@@ -26,7 +26,7 @@ const STEPS = {
     reported((it) => clear(path, { json, inPlace: true, keep: 1 }, it)),
 };
 
-/** Figures about the conversation of a session, without those about its file. */
+/** Returns the figures about the conversation of a session, without those about its file. */
 async function figuresOf(path: string): Promise<Report> {
   const { session, context, compactions, memory, ...rest } = await inspected(path);
   // The file has more lines, including a boundary.
@@ -48,42 +48,36 @@ async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Prom
   return true;
 }
 
-describe.each(["compact", "clear"] as const)(
-  "after %s and undo, inspect and replay report the same as before",
-  (step) => {
-    it("inspect and replay report the same figures after an undo of the demo session", async () => {
-      const path = written(createDemoSession({ cwd: join(home, "project") }));
-      expect(await expectSameAfterUndo(path, step)).toBe(true);
-    }, 120_000);
+describe.each(["compact", "clear"] as const)("figures after %s and undo", (step) => {
+  it("inspect and replay report the same figures after an undo of the demo session", async () => {
+    const path = written(createDemoSession({ cwd: join(home, "project") }));
+    expect(await expectSameAfterUndo(path, step)).toBe(true);
+  }, 120_000);
 
-    it("inspect and replay report the same figures after an undo of any session that an agent may write", async () => {
-      let compared = 0;
-      const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
-      const overhead = fc.integer({ min: 0, max: 30_000 });
-      await fc.assert(
-        fc.asyncProperty(sessionArbitrary, ratio, overhead, async ({ lines }, perToken, besides) => {
-          if (await expectSameAfterUndo(written(inflated(lines, perToken, besides)), step)) compared += 1;
-        }),
-        { numRuns: 20 },
-      );
-      expect(compared).toBeGreaterThan(3);
-    }, 240_000);
-  },
-);
-
-describeRecorded(
-  "after a step and undo, inspect and replay report the same as before of a recorded session",
-  () => {
-    it.each(
-      claudeCodeSessions().flatMap((path) =>
-        (["compact", "clear"] as const).map((step) => [step, basename(path), path] as const),
-      ),
-    )(
-      "%s of %s",
-      async (step, _, path) => {
-        await expectSameAfterUndo(copyOf(path), step);
-      },
-      240_000,
+  it("inspect and replay report the same figures after an undo of any agent's session", async () => {
+    let compared = 0;
+    const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
+    const overhead = fc.integer({ min: 0, max: 30_000 });
+    await fc.assert(
+      fc.asyncProperty(sessionArbitrary, ratio, overhead, async ({ lines }, perToken, besides) => {
+        if (await expectSameAfterUndo(written(inflated(lines, perToken, besides)), step)) compared += 1;
+      }),
+      { numRuns: 20 },
     );
-  },
-);
+    expect(compared).toBeGreaterThan(3);
+  }, 240_000);
+});
+
+describeRecorded("figures after a step and its undo in recorded sessions", () => {
+  it.each(
+    claudeCodeSessions().flatMap((path) =>
+      (["compact", "clear"] as const).map((step) => [step, basename(path), path] as const),
+    ),
+  )(
+    "inspect and replay report the same figures after %s and undo of %s",
+    async (step, _, path) => {
+      await expectSameAfterUndo(copyOf(path), step);
+    },
+    240_000,
+  );
+});

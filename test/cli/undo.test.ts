@@ -30,7 +30,7 @@ const shown = async (path: string): Promise<string> =>
 const isUntouched = (): boolean => readFileSync(session, "utf8") === compacted;
 
 describe("longhaul undo", () => {
-  it("previews the undo and writes nothing without --in-place or --out", async () => {
+  it("undo previews the step and writes nothing without --in-place or --out", async () => {
     const { stdout, code, stderr } = await run("undo", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const words of ["Undo", "Undone", "compaction", "manual", "before", "after", "none came since"])
@@ -41,7 +41,7 @@ describe("longhaul undo", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("--in-place restores the conversation, --redo reverts that, and no line is removed", async () => {
+  it("undo --in-place restores the conversation, --redo reverts that, and no line is removed", async () => {
     const before = await shown(session);
     const undone = await runJson("undo", session, "--in-place");
     expect(undone).toMatchObject({ direction: "undo", step: { kind: "compaction", isUndo: false } });
@@ -55,7 +55,7 @@ describe("longhaul undo", () => {
     expect(readFileSync(session, "utf8").startsWith(compacted)).toBe(true);
   });
 
-  it("--out writes the restored conversation as a new session and leaves the original unchanged", async () => {
+  it("undo --out writes the restored conversation as a new session and leaves the original unchanged", async () => {
     const out = join(home, "before.jsonl");
     const report = await runJson("undo", session, "--out", out);
     expect([report.out, report.written.mode]).toEqual([out, "new-session"]);
@@ -63,7 +63,7 @@ describe("longhaul undo", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("--list shows the steps, and undo accepts the beginning of a step's id", async () => {
+  it("undo --list shows the steps, and undo accepts the beginning of a step's id", async () => {
     const { stdout } = await run("undo", session, "--list");
     const id = /^[0-9a-f]{8}/m.exec(stdout)?.[0] ?? "";
     expect(stdout).toContain("compaction, manual");
@@ -72,7 +72,7 @@ describe("longhaul undo", () => {
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("--list")]);
   });
 
-  it("inspect does not count an undo as a compaction or as a call that fills the provider's cache", async () => {
+  it("inspect counts an undo neither as a compaction nor as a call that fills the prompt cache", async () => {
     const { compactions } = await runJson("inspect", session);
     await run("undo", session, "--in-place");
     const { compactions: after, cost } = await runJson("inspect", session);
@@ -80,10 +80,10 @@ describe("longhaul undo", () => {
     expect(cost.cache.isCold).toBe(true);
   });
 
-  it("explains that there is nothing to undo or redo", async () => {
+  it("undo explains that there is nothing to undo or redo", async () => {
     writeFileSync(session, demoProject(join(home, "harbour-2")));
     const nothing = await run("undo", session, "--in-place");
-    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("could be undone")]);
+    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("Nothing to undo")]);
     const { error } = await runJson("undo", session, "--redo");
     expect([error.code, error.remedy]).toEqual(["nothing-to-redo", expect.any(String)]);
     expect((await run("undo", session, "--list")).stdout).toContain("Nothing to undo");

@@ -26,7 +26,7 @@ const tools = () =>
   );
 
 describe("ai with @ai-sdk/anthropic", () => {
-  it("generateText holds a conversation with tools, step after step", async () => {
+  it("generateText runs a conversation with tools against the simulator, step by step", async () => {
     const { steps, finishReason } = await generateText({
       model: model(),
       tools: tools(),
@@ -38,7 +38,7 @@ describe("ai with @ai-sdk/anthropic", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("streamText holds a conversation with tools", async () => {
+  it("streamText runs a conversation with tools against the simulator", async () => {
     const result = streamText({
       model: model(),
       tools: tools(),

@@ -37,7 +37,7 @@ describe.each([
   ["1.x, API of 2026-10-21", () => new Anthropic(options()), "2026-10-21"],
   ["0.x, API of 2023-06-01", () => new Anthropic0(options()) as unknown as Anthropic, "2023-06-01"],
 ] as const)("@anthropic-ai/sdk %s", (_, connect, version) => {
-  it("holds a conversation with tools by plain calls", async () => {
+  it("the Anthropic SDK runs a conversation with tools by plain calls", async () => {
     const client = connect();
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: REQUEST }];
     for (;;) {
@@ -50,7 +50,7 @@ describe.each([
     expect(simulator.requests.last?.version).toBe(version);
   });
 
-  it("holds a conversation with tools by streamed calls, whose accumulated message can be sent back", async () => {
+  it("the Anthropic SDK streams a conversation with tools, and accumulated messages can be sent back", async () => {
     const client = connect();
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: REQUEST }];
     const streamed: string[] = [];
@@ -67,7 +67,7 @@ describe.each([
     expect(simulator.requests.messages.every(({ isStream }) => isStream)).toBe(true);
   });
 
-  it("holds a conversation with tools by the tool runner", async () => {
+  it("the Anthropic SDK runs a conversation with its tool runner", async () => {
     const client = connect();
     const runner = client.beta.messages.toolRunner({
       model: MODEL,
@@ -87,7 +87,7 @@ describe.each([
     expectSoundConversation();
   });
 
-  it("counts tokens and lists models of the simulator", async () => {
+  it("the Anthropic SDK counts tokens and lists models of the simulator", async () => {
     const client = connect();
     const request = { model: MODEL, messages: [{ role: "user" as const, content: REQUEST }] };
     const { input_tokens } = await client.messages.countTokens(request);
@@ -98,7 +98,7 @@ describe.each([
     expect(names).toContain(MODEL);
   });
 
-  it("throws the API's own error classes", async () => {
+  it("the Anthropic SDK throws its own error classes for errors of the simulator", async () => {
     const client = connect();
     const refused = client.messages.create({ model: "claude-none-9", max_tokens: 10, messages: [] });
     await expect(refused).rejects.toMatchObject({ status: 404 });

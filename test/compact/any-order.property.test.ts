@@ -182,7 +182,7 @@ class Life {
   }
 }
 
-/** Every entry is summarized or kept, in order, and no pair is split. */
+/** Checks that every entry is summarized or kept, in order, and that no pair is split. */
 function expectWhole(plan: CompactionPlan): void {
   const { entries, summarized, kept, keptPlace, pending, isKeptRewritten } = plan;
   const inOrder = keptPlace === "before" ? [...kept, ...summarized, ...pending] : [...summarized, ...kept];
@@ -200,8 +200,8 @@ function expectWhole(plan: CompactionPlan): void {
 }
 
 /**
- * Kept messages are the same objects, unless their thinking had to be removed. Shortened messages and
- * markers, which are elsewhere on disk, are not compared. The summary at the start is always rewritten.
+ * Checks that kept messages are the same objects, unless their thinking had to be removed. Shortened messages
+ * and markers, which are elsewhere on disk, are not compared. The summary at the start is always rewritten.
  */
 function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
   const [opening] = plan.entries.filter((entry) => isEntry(entry) && !isCompactBoundary(entry));
@@ -217,8 +217,9 @@ function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, binds
 }
 
 /**
- * A marker or a span names every removed message that has an id, and its tokens are not undercounted. An
- * expanded span may have been between two parts of one message at each end, and those counted twice.
+ * Checks that a marker or a span names every removed message with an id, and that its tokens are not
+ * undercounted. An expanded span can start or end between two parts of one message. Both parts then count
+ * twice.
  */
 function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], joined = 0): void {
   const named = new Set(after.filter(isEntry).flatMap((entry) => [entry.uuid, ...standInUuids(entry)]));
@@ -232,7 +233,7 @@ function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], j
 }
 
 describe("compaction tiers in any order, any number of times", () => {
-  it("every sequence of rewrites leaves a valid request in which each message is kept, summarized or marked", async () => {
+  it("any sequence of rewrites leaves a valid request, with every message kept, summarized or marked", async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), steps, fc.boolean(), async (generated, list, bindsThinking) => {
@@ -244,7 +245,7 @@ describe("compaction tiers in any order, any number of times", () => {
     );
   }, 60_000);
 
-  it("every request of the user is in the context, or a summary or a marker replaces it", async () => {
+  it("every user request stays in the context, or a summary or a marker replaces it", async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {

@@ -8,7 +8,7 @@ import { ConversationBuilder } from "../support/builders.ts";
 const PER_MESSAGE = 1_000;
 export const OVERHEAD: number = 2_000;
 
-/** Every sent entry counts as 1,000 tokens, unless `tokens` overrides it. */
+/** Counts every sent entry as 1,000 tokens, unless `tokens` overrides it. */
 function measured(entries: readonly Entry[], tokens: Readonly<Record<string, number>> = {}): KnownMeasures {
   const tokensOf = (entry: Entry): number =>
     tokens[entry.uuid ?? ""] ?? (["user", "assistant", "attachment"].includes(entry.type) ? PER_MESSAGE : 0);
@@ -23,7 +23,7 @@ function measured(entries: readonly Entry[], tokens: Readonly<Record<string, num
   return { tokensOf, context, ratio: 1, overheadTokens: OVERHEAD };
 }
 
-/** `e-1` is the first message. Prompts and answers alternate. */
+/** Builds a conversation. `e-1` is the first message. Prompts and answers alternate. */
 export function talk(
   messages: number,
   c: ConversationBuilder = new ConversationBuilder(),

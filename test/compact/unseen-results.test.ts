@@ -32,7 +32,7 @@ const words = (tokens: number, seed = 0): string =>
   Array.from({ length: tokens }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
 const tokensIn = (text: string): number => ESTIMATORS.o200k(text);
 
-/** A long session whose last calls have results that no model has seen. */
+/** Creates a long session whose last calls have results that no model has seen. */
 function unseenSession(results: readonly number[], after: readonly string[] = []): readonly Entry[] {
   const c = longSession(12);
   const ids = results.map((_, at) => `new-${at}`);
@@ -49,7 +49,7 @@ const carriedOut = (plan: CompactionPlan, targetTokens?: number): Promise<Compac
     ...(targetTokens === undefined ? {} : { targetTokens }),
   });
 
-/** Results of the newest calls in the next request. */
+/** Returns the results of the newest calls in the next request. */
 function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const messages = flatten(entries);
   expect(apiRuleViolations(messages)).toEqual([]);
@@ -69,23 +69,23 @@ const last = (entries: readonly Entry[], back: number): string => entries.at(-ba
 
 /** Every way to compact a conversation, with its limit. */
 const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPlan>> = {
-  "a compaction of everything": (entries) =>
+  "a compaction of the whole conversation": (entries) =>
     planCompaction({ entries }, { keepRecentTokens: 0, targetTokens: TARGET }),
-  "one that keeps recent messages": (entries) =>
+  "a compaction that keeps recent messages": (entries) =>
     planCompaction({ entries }, { keepRecentTokens: 3_000, targetTokens: TARGET }),
-  "a summary from a message on": (entries) =>
+  "a summary of the messages after a point": (entries) =>
     planCompaction({ entries }, { variant: "from", at: 9, targetTokens: TARGET, force: true }),
   "a summary up to the newest message": (entries) =>
     planCompaction({ entries }, { variant: "up-to", at: last(entries, 1), targetTokens: TARGET }),
-  "reactive compaction": (entries) =>
+  "a compaction after an overflow": (entries) =>
     planReactive({ entries }, { failure: { kind: "too-long" }, targetTokens: TARGET }),
-  "a summary written ahead": (entries) =>
+  "a background summary": (entries) =>
     planFromPrepared(
       { entries },
       entries.map(({ uuid }) => uuid),
       {},
     ) as CompactionPlan,
-  "the session's notes": (entries) => {
+  "a compaction from notes": (entries) => {
     const found = planFromNotes(
       { entries },
       { text: "# Notes\n", coveredUuid: last(entries, 1), leastSaving: "none" },
@@ -94,14 +94,14 @@ const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPla
   },
 };
 
-describe.each(Object.keys(WAYS))("%s", (name) => {
+describe.each(Object.keys(WAYS))("unseen results in %s", (name) => {
   const way = WAYS[name] as (entries: readonly Entry[]) => CompactionPlan;
 
   it.each([
     ["nothing", []],
-    ["words of the user", ["By the way, use tabs."]],
+    ["a message of the user", ["By the way, use tabs."]],
     ["reminders", ["<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"]],
-  ])("keeps unseen results whole and as the answers to their calls, followed by %s", async (_, after) => {
+  ])("keeps unseen results in full as answers to their calls, followed by %s", async (_, after) => {
     const entries = unseenSession([2_000, 40, 900], after);
     const compaction = await carriedOut(way(entries), TARGET);
     const answers = answersIn(rebuild(compaction));
@@ -125,7 +125,7 @@ it("drops a background summary when only a call with an unseen result is left of
 });
 
 describe("unseen results that do not fit beside the summary", () => {
-  it("shortens a result to head and tail with a pointer to recall, and records it in the ledger", async () => {
+  it("shortens an unseen result to head and tail with a pointer to recall, and records it in the ledger", async () => {
     const entries = unseenSession([60_000]);
     const plan = planCompaction({ entries }, { targetTokens: TARGET });
     const compaction = await carriedOut(plan, TARGET);
@@ -141,7 +141,7 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(JSON.stringify(compaction.summary)).not.toContain("follow verbatim");
   });
 
-  it("shortens the longest results first and keeps 2,000 tokens of each", async () => {
+  it("shortens the longest unseen results first and keeps 2,000 tokens of each", async () => {
     const entries = unseenSession([40_000, 300, 20_000]);
     const compaction = await carriedOut(planCompaction({ entries }, { targetTokens: TARGET }), TARGET);
     const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
@@ -151,7 +151,7 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(compaction.tokensAfter).toBeLessThan(TARGET);
   });
 
-  describe("in a small window", () => {
+  describe("unseen results in a small window", () => {
     const SIZES = [700, 950, 1_300, 600];
     const [targetTokens, limitTokens] = [6_000, 12_000];
     const sizesIn = async (plan: CompactionPlan, limits: object): Promise<readonly number[]> => {
@@ -161,7 +161,7 @@ describe("unseen results that do not fit beside the summary", () => {
     };
     const whole = SIZES.map((size, at) => tokensIn(words(size, at)));
 
-    it("keeps 2,000 tokens of a result, or all of a shorter one, while the window holds that beside a summary", async () => {
+    it("keeps 2,000 tokens of each unseen result, or all of a shorter one, while they fit beside a summary", async () => {
       const limits = { targetTokens, limitTokens };
       const plan = planCompaction({ entries: unseenSession(SIZES) }, limits);
       const sizes = await sizesIn(plan, limits);
@@ -170,13 +170,13 @@ describe("unseen results that do not fit beside the summary", () => {
       }
     });
 
-    it("shortens results further when the window does not hold 2,000 tokens of each", async () => {
+    it("shortens unseen results further when the window cannot fit 2,000 tokens of each", async () => {
       const plan = planCompaction({ entries: unseenSession(SIZES) }, { targetTokens });
       const sizes = await sizesIn(plan, { targetTokens });
       expect(Math.max(...sizes)).toBeLessThan(2_000);
     });
 
-    it("keeps the minimum of each result after an overflow too", async () => {
+    it("keeps the minimum of each unseen result after an overflow", async () => {
       const limits = { targetTokens, limitTokens };
       const failure = { kind: "too-long", tokens: 20_000, limit: 16_000 } as const;
       const plan = planReactive({ entries: unseenSession([950, 900, 800]) }, { failure, ...limits });
@@ -184,7 +184,7 @@ describe("unseen results that do not fit beside the summary", () => {
       expect(sizes).toEqual([950, 900, 800].map((size, at) => tokensIn(words(size, at))));
     });
 
-    it("keeps the minimum of each result when the messages that the user chose to keep exceed the window", () => {
+    it("keeps the minimum of an unseen result when the chosen messages exceed the window", () => {
       const entries = unseenSession([5_000]);
       const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
       const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens: 4_000 });
@@ -192,7 +192,7 @@ describe("unseen results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
-    it("keeps the minimum of each result when the messages that the user chose to keep leave little room", () => {
+    it("keeps the minimum of an unseen result when the chosen messages leave little room", () => {
       const entries = unseenSession([5_000]);
       const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
       const { keptTokens, overheadTokens } = planCompaction({ entries }, options);
@@ -201,7 +201,7 @@ describe("unseen results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
-    it("keeps the minimum of each result when wrong usage reports say that not even the system prompt fits", () => {
+    it("keeps the minimum of each unseen result when wrong usage says that the system prompt does not fit", () => {
       const entries = unseenSession([700, 5_000]);
       const sized = sizeUp({ entries }, {});
       const plan = planCompaction(
@@ -214,7 +214,7 @@ describe("unseen results that do not fit beside the summary", () => {
     });
 
     it.each([0, 260])(
-      "keeps the minimum of a result beside an image when a low ratio leaves room for %i tokens",
+      "removes the image of an unseen result only if the rest then fits a room of %i tokens",
       (mostTokens) => {
         const tokenRatio = 0.5;
         const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
@@ -233,7 +233,7 @@ describe("unseen results that do not fit beside the summary", () => {
     );
 
     it.each([100, 400])(
-      "keeps 300 tokens of a result as the last resort, or 2,000 in a room of %i tokens",
+      "cuts an unseen result to a room of %i tokens as a last resort, or keeps 2,000 if that is too small",
       (room) => {
         const entries = unseenSession([6_000]).slice(-2);
         const { shortened } = shortenResults(entries, {
@@ -251,7 +251,7 @@ describe("unseen results that do not fit beside the summary", () => {
       },
     );
 
-    it("gives results the room of an image that had to be removed", () => {
+    it("uses the room of a removed image for the unseen results", () => {
       const picture = measureBlock(image(), tokensIn);
       const mostTokens = 2 * 2_000 + picture;
       const c = new ConversationBuilder();
@@ -276,7 +276,7 @@ describe("unseen results that do not fit beside the summary", () => {
       }
     });
 
-    it("cuts results alike whether the host passes one object several times or copies of it", () => {
+    it("cuts unseen results alike for one shared object and for copies of it", () => {
       const text: ContentBlock = { type: "text", text: words(1_500) };
       const tokens = 2 * tokensIn(words(1_500)) + 4 * measureBlock(image(), tokensIn);
       const cut = (mostTokens: number, own: (block: ContentBlock) => ContentBlock): ShortenedEntries => {
@@ -327,7 +327,7 @@ describe("unseen results that do not fit beside the summary", () => {
       },
     );
 
-    it("counts results by our own estimate when usage reports have made the ratio too high", () => {
+    it("counts unseen results by its own estimate when usage reports have made the ratio too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
         roomTokens: 500,
@@ -356,7 +356,7 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(compaction.tokensAfter).toBeLessThan(TARGET);
   });
 
-  it("keeps the images of a result when they fit, and leaves a note when they do not", async () => {
+  it("keeps the images of an unseen result when they fit, and leaves a note otherwise", async () => {
     const c = longSession(12);
     c.assistant([toolUse("new-0", "Read", {})]);
     c.user([toolResult("new-0", [image(), { type: "text", text: words(60_000) }])]);
@@ -368,13 +368,13 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(await compactedTo(3_500)).toContain("[image left out to fit the context window]");
   });
 
-  it("advises to call the tool again when no transcript has the result", () => {
+  it("advises to call the tool again when no transcript contains the result", () => {
     const entries = unseenSession([60_000]);
     const { kept } = planCompaction({ entries, isRecorded: false }, { targetTokens: TARGET });
     expect(JSON.stringify(kept)).toContain("Call the tool again for the missing part.");
   });
 
-  it("cuts parallel results to one common size and keeps smaller ones whole", () => {
+  it("cuts parallel results to one common size and keeps smaller ones in full", () => {
     const sizes = fc.array(fc.constantFrom(5, 150, 400, 900, 2_500, 6_000), { minLength: 1, maxLength: 6 });
     const share = fc.double({ min: 0.05, max: 1, noNaN: true });
     fc.assert(
@@ -451,7 +451,7 @@ describe("other rewrites with unseen results", () => {
     expect(firstUnseenIndex([...entries, error])).toBe(entries.length - 14);
   });
 
-  it("collapsing spans leaves calls with unseen results alone", () => {
+  it("collapse leaves calls with unseen results unchanged", () => {
     const entries = separate();
     const plan = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true });
     const taken = new Set(plan?.uuids);

@@ -1,4 +1,6 @@
-/** Typical JSON in agent sessions: API answers, lock files, settings, event lines; compact and indented. */
+/**
+ * Typical JSON in agent sessions: API answers, lock files, settings and event lines, compact and indented.
+ */
 import { type Choices, choices, grow } from "./random.ts";
 
 const FIRST = ["Amelia", "Noah", "Priya", "Lukas", "Chen", "Fatima", "Oliver", "Sofia", "Mateus", "Ingrid"];

@@ -27,9 +27,9 @@ const silentAt = (when: typeof isFork): Promise<void> =>
       { kind: "silence" },
       {
         when: (call) => {
-          const isMeant = when(call);
-          if (isMeant) setTimeout(resolve, 5);
-          return isMeant;
+          const isTarget = when(call);
+          if (isTarget) setTimeout(resolve, 5);
+          return isTarget;
         },
       },
     );
@@ -71,13 +71,13 @@ const MOMENTS: readonly (readonly [string, () => Case])[] = [
       },
     }),
   ],
-  ["todos being asked for", stateThatHangs((standstill) => ({ todos: () => standstill.stand([]) }))],
-  ["skills being asked for", stateThatHangs((standstill) => ({ skills: () => standstill.stand([]) }))],
-  ["a hook before", hookThatHangs("PreCompact")],
-  ["a hook after", hookThatHangs("PostCompact")],
-  ["a hook at the new start", hookThatHangs("SessionStart")],
+  ["the request for to-dos", stateThatHangs((standstill) => ({ todos: () => standstill.stand([]) }))],
+  ["the request for skills", stateThatHangs((standstill) => ({ skills: () => standstill.stand([]) }))],
+  ["a PreCompact hook", hookThatHangs("PreCompact")],
+  ["a PostCompact hook", hookThatHangs("PostCompact")],
+  ["a SessionStart hook", hookThatHangs("SessionStart")],
   [
-    "the transcript being written",
+    "the write of the transcript",
     hanging((standstill) => ({
       transcript: { path: "/nowhere", append: () => standstill.stand(undefined) },
     })),
@@ -85,7 +85,7 @@ const MOMENTS: readonly (readonly [string, () => Case])[] = [
 ];
 
 describe.each(MOMENTS)("an abort during %s", (_name, makeCase) => {
-  it("an abort ends the turn at once and changes nothing", async () => {
+  it("an abort ends the turn at once and leaves the conversation unchanged", async () => {
     const { options = {}, moment, release } = makeCase();
     const shown: unknown[] = [];
     const loop = scene.loop({
@@ -118,7 +118,7 @@ describe.each(MOMENTS)("an abort during %s", (_name, makeCase) => {
     release?.();
     await loop.compactor.before(messages, { caller: "main" }).then((again) => {
       expect(again.compaction).toBeDefined();
-      loop.conversation.goOnWith(again.messages);
+      loop.conversation.resumeFrom(again.messages);
     });
     await loop.run(3);
     expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
@@ -131,7 +131,7 @@ async function makeFull(loop: AgentLoop): Promise<void> {
   loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(600));
 }
 
-/** The request without a compaction, for a caller that is never compacted. */
+/** Returns the request without a compaction, for a caller that is never compacted. */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
     caller: "compact",

@@ -99,7 +99,7 @@ export class AgentLoop {
     });
     this.#caller = options.use === undefined ? "main" : "subagent";
     this.conversation = hostConversation(options.form ?? "messages", ports);
-    if (options.resumed !== undefined) this.conversation.goOnWith(options.resumed);
+    if (options.resumed !== undefined) this.conversation.resumeFrom(options.resumed);
     this.compactor =
       options.use ??
       createCompactor({
@@ -123,7 +123,7 @@ export class AgentLoop {
     for (let turn = 0; turn < turns; turn++) await this.turn();
   }
 
-  /** One model call with everything around it, and the results of its tools. */
+  /** Makes one model call with everything around it, and adds the results of its tools. */
   async turn(): Promise<ModelReply> {
     const { simulator, turnMs = DEFAULT_TURN_MS } = this.#options;
     simulator.clock.advance(turnMs);
@@ -150,7 +150,7 @@ export class AgentLoop {
     return { ...reply, usage: distort(reply.usage) as ModelUsage };
   }
 
-  /** The person says something that can be found later. */
+  /** Lets the person say something that can be found later. */
   say(words = "Go on with the harbour's books, and mind the tides."): void {
     this.conversation.addUser(this.#newWords(words));
   }
@@ -163,7 +163,7 @@ export class AgentLoop {
     this.lastTurn = turn;
     this.lengths.push(turn.messages.length);
     if (turn.problem !== undefined) this.problems.push(turn.problem.code);
-    this.conversation.goOnWith(turn.messages);
+    this.conversation.resumeFrom(turn.messages);
     this.#options.onTurn?.(turn, this);
   }
 

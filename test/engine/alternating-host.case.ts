@@ -153,7 +153,7 @@ export class AlternatingHost {
     this.lists.held = list;
   }
 
-  /** The host works for a while before it uses the engine. */
+  /** Lets the host work for a while before it uses the engine. */
   fill(rounds: number, size: number): void {
     for (let round = 0; round < rounds; round++) this.lists.own.push(...this.#toolRound(size));
     this.#sent = tagsIn(this.lists.own);

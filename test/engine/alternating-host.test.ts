@@ -46,7 +46,7 @@ const step: fc.Arbitrary<HostStep> = fc.oneof(
 const plainUse: Use = { list: "own", copying: "none", adopts: false, inPlace: false };
 
 describe("a host that alternates between its own list and the returned list", () => {
-  it("sends one conversation whichever list the host uses, copies, mutates or changes", async () => {
+  it("sends the same conversation whichever list the host uses, copies, mutates or changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.boolean(), async (steps, collapses) => {
         const host = new AlternatingHost({ collapses });
@@ -57,7 +57,7 @@ describe("a host that alternates between its own list and the returned list", ()
     );
   });
 
-  it("keeps a reply that only one list has after the host removed a message", async () => {
+  it("keeps a reply that only one of the host's lists has after the host removed a message", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take({ ...round, kind: "text" });
@@ -67,7 +67,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("a removed result stays removed in a list whose calls the engine merged", async () => {
+  it("a removed result stays removed when the host sends a list whose calls the engine merged", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -80,7 +80,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("a removed result stays removed in the host's list although an older list lacks it too", async () => {
+  it("a removed result stays removed in the host's list when an older list lacks it too", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -102,7 +102,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take({ ...plainUse, list: "held", kind: "edit" });
   });
 
-  it("sends one conversation when the host converts its lists to another form and back", async () => {
+  it("sends the same conversation when the host converts its lists to another form and back", async () => {
     const cut = fc.constantFrom("split" as const, "merged" as const);
     await fc.assert(
       fc.asyncProperty(

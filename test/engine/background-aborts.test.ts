@@ -12,7 +12,7 @@ import { SlowSummaries } from "./slow-summaries.case.ts";
 import { Standstill } from "./standstill.case.ts";
 
 const TURN_MS = 10_000;
-const FOR_EVER = Number.POSITIVE_INFINITY;
+const FOREVER = Number.POSITIVE_INFINITY;
 const NO_OUTPUT = { outcomes: [], output: "" };
 
 const folder = temporaryFolder();
@@ -73,7 +73,7 @@ function fillToThreshold(loop: AgentLoop): void {
 const turnOf = (loop: AgentLoop, signal?: AbortSignal): Promise<Turn> =>
   loop.compactor.before(loop.conversation.messages, { caller: "main", signal });
 
-/** The request without a compaction, for a caller that is never compacted. */
+/** Returns the request without a compaction, for a caller that is never compacted. */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { messages } = loop.conversation;
   const turn = await loop.compactor.before(messages, { caller: "compact" });
@@ -107,8 +107,8 @@ const hasBoundary = (entries: readonly Entry[]): boolean =>
   entries.some((entry) => entry.type === "system" && entry.subtype === "compact_boundary");
 
 describe("an abort while a background summary is swapped in", () => {
-  it.each(["a hook at the new start", "the transcript being written"])(
-    "an abort during %s changes nothing, and the next turn swaps the summary in without another call",
+  it.each(["a SessionStart hook", "the write of the transcript"])(
+    "an abort during %s changes nothing, and the next turn uses the finished summary",
     async (where) => {
       const standstill = new Standstill();
       const transcript = new HangingTranscript(standstill);
@@ -118,7 +118,7 @@ describe("an abort while a background summary is swapped in", () => {
       fillToThreshold(loop);
       transcript.hangsAt = () => true;
       const { messages } = loop.conversation;
-      const asIs = await untouched(loop);
+      const unchanged = await untouched(loop);
 
       const controller = new AbortController();
       const ended = expect(turnOf(loop, controller.signal)).rejects.toMatchObject({ code: "model-aborted" });
@@ -126,14 +126,14 @@ describe("an abort while a background summary is swapped in", () => {
       controller.abort();
       await ended;
       expect(loop.conversation.messages).toBe(messages);
-      expect(await untouched(loop)).toBe(asIs);
+      expect(await untouched(loop)).toBe(unchanged);
       expect(hasBoundary(transcript.written)).toBe(false);
       expect(loop.eventsOf("compaction-failed").map(({ reason }) => reason)).toEqual(["aborted"]);
 
       standstill.letGo();
       transcript.hangsAt = () => false;
       const again = await turnOf(loop);
-      loop.conversation.goOnWith(again.messages);
+      loop.conversation.resumeFrom(again.messages);
       expect(again.compaction?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
       expect(summaries.asked).toBe(1);
       await loop.run(3);
@@ -141,7 +141,7 @@ describe("an abort while a background summary is swapped in", () => {
     },
   );
 
-  it("an abort comes too late once the transcript lines are being written: the swap counts", async () => {
+  it("an abort during the write of the transcript comes too late: the background summary is swapped in", async () => {
     const standstill = new Standstill();
     const transcript = new HangingTranscript(standstill);
     const { loop } = slowLoop(TURN_MS, { transcript });
@@ -156,15 +156,15 @@ describe("an abort while a background summary is swapped in", () => {
     const { compaction, messages } = await turn;
     expect(compaction).toBeDefined();
     expect(hasBoundary(transcript.written)).toBe(true);
-    loop.conversation.goOnWith(messages);
+    loop.conversation.resumeFrom(messages);
     await loop.run(3);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 });
 
 describe("closing a compactor during a background summary", () => {
-  it("close does not wait for the model and ignores its later answer", async () => {
-    const { loop, summaries } = slowLoop(FOR_EVER);
+  it("close does not wait for the model of a background summary and ignores its later answer", async () => {
+    const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
     expect(summaries.asked).toBe(1);
@@ -172,17 +172,17 @@ describe("closing a compactor during a background summary", () => {
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
-  it("close does not wait for a model that fails later", async () => {
-    const { loop, summaries } = slowLoop(FOR_EVER);
+  it("close does not wait for a background summary that fails later", async () => {
+    const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
-    summaries.refuse = FOR_EVER;
+    summaries.refuse = FOREVER;
     await loop.compactor.close();
     await summaries.releaseToTheEnd();
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
   it("starts no further background summary when an answer arrives after close", async () => {
-    const { loop, summaries } = slowLoop(FOR_EVER);
+    const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
     loop.compactor.after({});
@@ -193,21 +193,21 @@ describe("closing a compactor during a background summary", () => {
 
 describe("a manual compaction during a background summary", () => {
   it.each(["good", "failing"])(
-    "a manual compaction works, and the background summary, %s, never appears later",
+    "a manual compaction works while a background summary runs, and the %s one is dropped later",
     async (end) => {
-      const { loop, summaries } = slowLoop(FOR_EVER);
+      const { loop, summaries } = slowLoop(FOREVER);
       expect(await workUntil(loop, isStarted(loop))).toBe(true);
-      const byHand = loop.compactor.compact(loop.conversation.messages);
+      const manual = loop.compactor.compact(loop.conversation.messages);
       while (summaries.asked < 2) await new Promise((resolve) => setImmediate(resolve));
       summaries.releaseNewest();
-      const { compaction, messages } = await byHand;
+      const { compaction, messages } = await manual;
       expect(compaction?.attempts.at(-1)).toMatchObject({ outcome: "written" });
-      loop.conversation.goOnWith(messages);
-      const asIs = await untouched(loop);
+      loop.conversation.resumeFrom(messages);
+      const unchanged = await untouched(loop);
       if (end === "failing") summaries.refuse = 1;
       await summaries.releaseToTheEnd();
       expect(loop.eventsOf("background-ended")).toEqual([]);
-      expect(await untouched(loop)).toBe(asIs);
+      expect(await untouched(loop)).toBe(unchanged);
       await loop.run(5);
       expect(loop.eventsOf("compacted")).toHaveLength(1);
       expect(scene.simulator.requests.invalid).toEqual([]);
@@ -256,7 +256,7 @@ describe("background summaries of a subagent", () => {
 });
 
 describe("an undo right after a swap", () => {
-  it("an undo restores the messages and those that arrived during the summary, and no summary appears", async () => {
+  it("an undo after a swap restores all messages, including those that arrived during the summary", async () => {
     const transcript: TranscriptWriter = await openTranscript(path, {
       lock: async () => async () => undefined,
     });
@@ -268,12 +268,12 @@ describe("an undo right after a swap", () => {
     expect(swapped.compaction).toBeDefined();
     const undone = await loop.compactor.undo(swapped.messages);
     expect(JSON.stringify(undone.messages)).toBe(JSON.stringify(given));
-    loop.conversation.goOnWith(undone.messages);
+    loop.conversation.resumeFrom(undone.messages);
     const next = await turnOf(loop);
     expect([next.compaction, next.skipped]).toEqual([undefined, "just-undone"]);
     const redone = await loop.compactor.redo(next.messages);
     expect(shown(redone.request.messages)).toEqual(shown(swapped.request.messages));
-    loop.conversation.goOnWith(redone.messages);
+    loop.conversation.resumeFrom(redone.messages);
     expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);
     await loop.compactor.close();
     await transcript.close();

@@ -70,7 +70,7 @@ const compactions = (loop: AgentLoop): number => loop.eventsOf("compacted").leng
 describe.each<Form>(["messages", "entries"])(
   "a summarizer that takes 60 seconds, with a conversation in the form of %s",
   (form) => {
-    it("no turn waits for a slow summarizer, and no new message is lost or doubled", async () => {
+    it("no turn waits for a slow summarizer, and no new message is lost or duplicated", async () => {
       const { loop, summaries } = slowLoop(MINUTE_MS, { form });
       expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
       const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
@@ -91,7 +91,7 @@ describe.each<Form>(["messages", "entries"])(
   },
 );
 
-/** Number of human messages that contain each of these words. Quotes in a summary do not count. */
+/** Counts the human messages that contain each of these words. Quotes in a summary do not count. */
 async function timesWritten(tokens: readonly string[]): Promise<readonly number[]> {
   const { entries } = await loadSession(path);
   const said = entries.filter(isSaid).map((entry) => JSON.stringify(entry));
@@ -101,7 +101,7 @@ async function timesWritten(tokens: readonly string[]): Promise<readonly number[
 const isSpoken = (entry: Entry): boolean =>
   entry.type === "user" && entry.isCompactSummary !== true && entry.isMeta !== true;
 
-/** Not rewritten by a compaction. */
+/** Returns true if no compaction rewrote the message. */
 const isSaid = (entry: Entry): boolean => isSpoken(entry) && !("writtenWith" in entry);
 
 describe("a background summary", () => {
@@ -156,7 +156,7 @@ describe("a background summary", () => {
     const { loop } = slowLoop(0);
     const isReady = (): boolean => loop.eventsOf("background-ended").length === 1;
     expect(await workUntil(loop, isReady)).toBe(true);
-    loop.conversation.goOnWith(loop.conversation.messages.slice(2));
+    loop.conversation.resumeFrom(loop.conversation.messages.slice(2));
     expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
     expect(loop.eventsOf("background-ended").map(({ outcome, reason }) => [outcome, reason])).toContainEqual([
       "discarded",

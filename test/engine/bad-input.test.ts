@@ -17,7 +17,7 @@ afterEach(() => scene.simulator.close());
 
 /** Each breaks a different rule of the API. */
 const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
-  ["a result that nobody asked for", [{ role: "user", content: [toolResult("gone", "orphan")] }]],
+  ["a result without a call", [{ role: "user", content: [toolResult("gone", "orphan")] }]],
   [
     "a call without a result",
     [
@@ -26,7 +26,7 @@ const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
       { role: "user", content: "Go on." },
     ],
   ],
-  ["the assistant at the start", [{ role: "assistant", content: "Hello." }]],
+  ["an assistant message at the start", [{ role: "assistant", content: "Hello." }]],
   [
     "empty texts",
     [
@@ -35,7 +35,7 @@ const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
     ],
   ],
   [
-    "the same id twice",
+    "a duplicate id",
     [
       { role: "user", content: "Go." },
       { role: "assistant", content: [toolUse("twice", "Read", {})] },
@@ -53,26 +53,29 @@ const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
   ["a hole in the list", [null, { role: "user", content: "Go." }]],
 ];
 
-describe("a conversation that breaks API rules on arrival", () => {
-  it.each(DAMAGED)("repairs the conversation, reports it once, and continues: %s", async (_name, damaged) => {
-    const loop = scene.loop();
-    const said = loop.conversation.messages;
-    loop.conversation.goOnWith([...(damaged as readonly Message[]), ...said]);
-    await loop.turn();
-    expect(loop.lastTurn?.findings.length).toBeGreaterThan(0);
-    expect(loop.eventsOf("request-repaired").length).toBeGreaterThan(0);
-    const told = loop.eventsOf("request-repaired").length;
-    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
-    await loop.run(3);
-    expect(loop.eventsOf("request-repaired")).toHaveLength(told);
-    expect(scene.simulator.requests.invalid).toEqual([]);
-  });
+describe("a conversation that breaks API rules", () => {
+  it.each(DAMAGED)(
+    "repairs a conversation with %s, reports it once, and continues",
+    async (_name, damaged) => {
+      const loop = scene.loop();
+      const said = loop.conversation.messages;
+      loop.conversation.resumeFrom([...(damaged as readonly Message[]), ...said]);
+      await loop.turn();
+      expect(loop.lastTurn?.findings.length).toBeGreaterThan(0);
+      expect(loop.eventsOf("request-repaired").length).toBeGreaterThan(0);
+      const repaired = loop.eventsOf("request-repaired").length;
+      expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+      await loop.run(3);
+      expect(loop.eventsOf("request-repaired")).toHaveLength(repaired);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    },
+  );
 
-  it("repairs damage that appears in the middle of the work too", async () => {
+  it("repairs damage that appears in the middle of a conversation", async () => {
     const loop = scene.loop();
     for (const [, damaged] of DAMAGED) {
       await loop.run(2);
-      loop.conversation.goOnWith([...loop.conversation.messages, ...(damaged as readonly Message[])]);
+      loop.conversation.resumeFrom([...loop.conversation.messages, ...(damaged as readonly Message[])]);
     }
     await loop.run(40);
     expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
@@ -81,7 +84,7 @@ describe("a conversation that breaks API rules on arrival", () => {
 });
 
 describe.each<Form>(["messages", "entries"])("a clock that jumps, with %s", (form) => {
-  it("a jumping clock neither repeats compactions or clearing nor stops them", async () => {
+  it("a jumping clock neither repeats nor prevents compactions and clearing", async () => {
     const random = createRandom(5);
     const loop: AgentLoop = new AgentLoop({
       simulator: scene.simulator,
@@ -102,7 +105,7 @@ describe.each<Form>(["messages", "entries"])("a clock that jumps, with %s", (for
 });
 
 describe("hooks that misbehave", () => {
-  it("hooks that hang, throw or answer nonsense do not stop a compaction", async () => {
+  it("hooks that hang, throw or return an invalid answer do not stop a compaction", async () => {
     const fail = (): never => {
       throw new Error("broken");
     };
@@ -126,7 +129,7 @@ describe("hooks that misbehave", () => {
     await loop.run(2);
   });
 
-  it("a hook that blocks a compaction stops it, and the turn continues and reports it", async () => {
+  it("a hook that blocks stops the compaction, and the turn continues and reports it", async () => {
     const hooks = {
       run: async () => ({ outcomes: [], output: "", blocked: { by: "guard", reason: "not now" } }),
     };

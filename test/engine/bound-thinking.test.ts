@@ -52,8 +52,8 @@ async function resumedLoop(path: string): Promise<AgentLoop> {
   });
 }
 
-describe("thinking of a session that a new process resumes", () => {
-  it("sends thinking unchanged when the file has the same messages", async () => {
+describe("thinking in a resumed session", () => {
+  it("sends thinking unchanged when the session file has the same messages", async () => {
     const path = join(folder, "same.jsonl");
     await endedSession(path);
     const loop = await resumedLoop(path);
@@ -64,7 +64,7 @@ describe("thinking of a session that a new process resumes", () => {
     await expectNoRefusal(loop);
   });
 
-  it("omits thinking after a line that another program changed", async () => {
+  it("omits thinking after a session line that another program changed", async () => {
     const path = join(folder, "changed.jsonl");
     await endedSession(path);
     writeFileSync(path, changedFile(readFileSync(path, "utf8")));
@@ -78,7 +78,7 @@ describe("thinking of a session that a new process resumes", () => {
   });
 });
 
-/** The file with a different text in the person's first message. */
+/** Returns the file with a different text in the person's first message. */
 function changedFile(file: string): string {
   const lines = file.split("\n");
   const at = lines.findIndex((line) => line !== "" && (JSON.parse(line) as Entry).type === "user");
@@ -87,7 +87,7 @@ function changedFile(file: string): string {
 }
 
 describe.each<Form>(["messages", "entries"])("a host with its own list of %s", (form) => {
-  it("the provider refuses nothing when the host adds the newest reply to a different history than it sent", async () => {
+  it("the provider accepts a reply that the host adds to a different history than the one it sent", async () => {
     const loop = scene.loop({ form, model: binding() });
     await loop.run(6);
     const [first, ...rest] = loop.conversation.messages as [Message, ...Message[]];
@@ -95,11 +95,11 @@ describe.each<Form>(["messages", "entries"])("a host with its own list of %s", (
       force: true,
       keepRecentTokens: 0,
     });
-    loop.conversation.goOnWith(compacted.messages);
+    loop.conversation.resumeFrom(compacted.messages);
     expect(await workUntil(loop, () => thinksInNewestReply(loop))).toBe(true);
     const start = rest.slice(0, newestReply(rest.slice(0, 6)));
     const { messages } = loop.conversation;
-    loop.conversation.goOnWith([withOtherWords(first), ...start, ...messages.slice(newestReply(messages))]);
+    loop.conversation.resumeFrom([withOtherWords(first), ...start, ...messages.slice(newestReply(messages))]);
     await expectNoRefusal(loop);
   });
 });
@@ -109,7 +109,7 @@ const withOtherWords = (message: Message): Message =>
     ? { ...message, content: "Other words." }
     : { ...message, message: { role: "user", content: "Other words." } }) as Message;
 
-/** Index of the newest reply. Entries of one response are adjacent. */
+/** Returns the index of the newest reply. Entries of one response are adjacent. */
 function newestReply(messages: readonly Message[]): number {
   const isReply = (message: Message | undefined): boolean =>
     message !== undefined && ("role" in message ? message.role : message.type) === "assistant";

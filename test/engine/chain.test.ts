@@ -26,14 +26,15 @@ async function compactedLoop(arm: (scene: Scene) => void, options: SceneOptions 
   return loop;
 }
 
-const told = (attempts: readonly SummaryAttempt[] = []): readonly string[] =>
+const describeAttempts = (attempts: readonly SummaryAttempt[] = []): readonly string[] =>
   attempts.map(({ step, outcome, reason, cuts }) =>
     [step, outcome, reason, cuts === 0 ? undefined : `${cuts} cuts`].filter(Boolean).join(" "),
   );
 
-const chainOf = (loop: AgentLoop): readonly string[] => told(loop.eventsOf("compacted")[0]?.attempts);
+const chainOf = (loop: AgentLoop): readonly string[] =>
+  describeAttempts(loop.eventsOf("compacted")[0]?.attempts);
 
-/** Whatever wrote the summary, the conversation is shorter, valid, and continues. */
+/** Checks that the conversation is shorter, valid and continues, whatever wrote the summary. */
 async function expectToGoOn(loop: AgentLoop): Promise<void> {
   await loop.run(5);
   expect(loop.eventsOf("compaction-judged")[0]?.verdict).toBe("effective");
@@ -43,7 +44,7 @@ async function expectToGoOn(loop: AgentLoop): Promise<void> {
   expect(text.includes(loop.said[0] ?? "nothing was said")).toBe(true);
 }
 
-describe("the fallback chain in the loop", () => {
+describe("the fallback chain in a loop", () => {
   it("continues with a direct call when the fork stays overloaded", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(status(529), { times: TRIES, when: isFork }),
@@ -97,7 +98,7 @@ describe("the fallback chain in the loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("does not call a provider again that rejected the key", async () => {
+  it("does not call a provider again after it rejected the key", async () => {
     const loop = await compactedLoop(({ simulator }) => simulator.fail(status(401), { when: isSummaryCall }));
     expect(chainOf(loop)).toEqual([
       "fork failed model-authentication",
@@ -108,7 +109,7 @@ describe("the fallback chain in the loop", () => {
   });
 
   it.each<BadSummaryKind>(["empty", "only-analysis", "tool-call", "refusal", "api-error-as-text"])(
-    "uses the built-in summarizer when no answer is a summary: %s",
+    "uses the built-in summarizer when every answer is of the type %s",
     async (kind) => {
       const loop = await compactedLoop(() => undefined, { kinds: kind });
       const [fork, direct, last, ...more] = chainOf(loop);
@@ -119,14 +120,14 @@ describe("the fallback chain in the loop", () => {
     },
   );
 
-  it("uses the answer of the direct call when the fork gives no summary", async () => {
+  it("uses the answer of the direct call when the fork returns no summary", async () => {
     const loop = await compactedLoop(() => undefined, { kinds: ["empty", "good"] });
     expect(chainOf(loop).at(-1)).toBe("direct written");
     await expectToGoOn(loop);
   });
 
   it.each([[{ kind: "cut", afterBytes: 600 }], [{ kind: "overload-in-stream", afterEvents: 4 }]] as const)(
-    "discards an answer that broke off: %o",
+    "discards an answer that broke off with %o",
     async (fault) => {
       const loop = await compactedLoop(({ simulator }) =>
         simulator.fail(fault, { times: 2, when: isSummaryCall }),

@@ -52,7 +52,7 @@ function family(): Family {
   return { parent, children, compactors, cleanings: () => cleanings };
 }
 
-/** Requests of the parent in order, for work and for summaries. */
+/** Returns the requests of the parent in order, for work and for summaries. */
 const sentByParent = (): readonly string[] =>
   scene.simulator.requests.messages.flatMap(({ body }) => {
     const sent = JSON.stringify(body);
@@ -60,7 +60,7 @@ const sentByParent = (): readonly string[] =>
   });
 
 describe("many subagents that compact at once beside their parent", () => {
-  it("subagents do not change a byte of what their parent sends", async () => {
+  it("subagents do not change a byte of the requests of their parent", async () => {
     const alone = family();
     await alone.parent.run(PARENT_TURNS);
     const expected = sentByParent();
@@ -95,7 +95,7 @@ describe("many subagents that compact at once beside their parent", () => {
     expect(parent.lastTurn?.thresholds.size).toBe(32_000);
   });
 
-  it("subagents outlive a compaction of their parent, which lists them as running until they end", async () => {
+  it("subagents survive a compaction of their parent, which lists them as running until they end", async () => {
     const { parent, compactors } = family();
     expect(await workUntil(parent, hasCompacted(parent))).toBe(true);
     const restored = (): readonly string[] =>

@@ -19,7 +19,7 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 const WINDOW_TOKENS = 32_000;
 const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
 
-/** A prompt, a file read, its result, and an answer. Each has a unique word. */
+/** Creates a prompt, a file read, its result, and an answer. Each has a unique word. */
 const round = (nth: number, lines = 200): readonly ApiMessage[] => [
   { role: "user", content: `Question ${nth}: what is in berth-${nth}.ts?` },
   { role: "assistant", content: [toolUse(`call_${nth}`, "Read", { file_path: `/project/berth-${nth}.ts` })] },
@@ -41,8 +41,8 @@ interface Host {
 }
 
 /**
- * All promises of the engine, whichever optional modules are installed. A module may add to them, but without
- * it all of them must hold.
+ * Checks all promises of the engine, for any set of optional modules. A module may add promises, but all of
+ * these apply without it.
  */
 export function engineContract(modules: () => readonly CompactorModule[]): void {
   const host = (options: CompactorOptions = {}): Host => {
@@ -108,7 +108,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     const append = (): Promise<void> => Promise.reject(new Error("The disk is full."));
     const { compactor } = host({ transcript: { path, append } });
     const messages = [...rounds(22), NEXT];
-    await expect(compactor.compact(messages)).rejects.toMatchObject({ code: "transcript-failed" });
+    await expect(compactor.compact(messages)).rejects.toMatchObject({ code: "transcript-not-written" });
     expect((await compactor.before(messages)).messages).toBe(messages);
   });
 
@@ -133,7 +133,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     await compactor.close();
   });
 
-  it("does not believe a reported usage that cannot be true", async () => {
+  it("ignores a reported usage that cannot be true", async () => {
     const main = host();
     const messages = [...rounds(6), NEXT];
     const { tokens } = await main.compactor.before(messages);

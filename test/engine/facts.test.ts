@@ -32,8 +32,8 @@ const ALL = Object.keys(WRITERS).flatMap((writer) =>
   ),
 );
 /**
- * Twelve courses take half a minute. Every run plays all courses with the worst summaries, and one with each
- * other kind.
+ * Twelve runs take half a minute. Every test run plays all of them with the worst summaries, and one for each
+ * other type of summary.
  */
 const COURSES =
   process.env.LONGHAUL_LONG_RUN === "1"

@@ -13,10 +13,10 @@ const CHARS_PER_TOKEN = 4;
 const CALLS_BETWEEN_OVERFLOWS = 5;
 const PROBABILITY_STEPS = 100_000;
 
-/** No real waiting, because clients obey this header. */
+/** Creates a fault without real waiting, because clients obey this header. */
 export const status = (code: number): StatusFault => ({ kind: "status", status: code, retryAfter: 0 });
 
-/** In the words of the API. */
+/** Creates the API's error for a prompt that is too long. */
 export const tooLong = (tokens: number, limit: number): StatusFault => ({
   ...status(400),
   type: "invalid_request_error",
@@ -32,7 +32,7 @@ const endsInSummaryRequest = ({ endpoint, body }: FaultCandidate): boolean => {
   );
 };
 
-/** A logged request in the form that a condition gets. */
+/** Returns a logged request in the form that a condition gets. */
 export const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest): FaultCandidate => ({
   endpoint,
   body,
@@ -40,12 +40,12 @@ export const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest):
   index,
 });
 
-/** A separate call for a summary. */
+/** Returns true for a separate call for a summary. */
 export const isDirect = ({ body }: FaultCandidate): boolean => body?.system === SUMMARY_SYSTEM_PROMPT;
-/** A summary call that shares the conversation's prefix. */
+/** Returns true for a summary call that shares the conversation's prefix. */
 export const isFork = (call: FaultCandidate): boolean => endsInSummaryRequest(call) && !isDirect(call);
 export const isSummaryCall = (call: FaultCandidate): boolean => isFork(call) || isDirect(call);
-/** A call of the agent's own work. */
+/** Returns true for a call of the agent's own work. */
 export const isWork = (call: FaultCandidate): boolean =>
   call.endpoint === "messages" && ![isSummaryCall, isNotesCall, isSpanCall].some((isOurs) => isOurs(call));
 

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** About 17 tokens per line. The window has 32,000, and the threshold is at 21,440. */
+/** Creates a frame of about 17 tokens per line. The window has 32,000, and the threshold is at 21,440. */
 const frameOf = (lines: number): RequestFrame => ({
   ...FRAME,
   system: "You are a careful engineer. Working directory: /home/dev/harbour\n".repeat(lines),
@@ -27,7 +27,7 @@ describe("a conversation that no compaction can get below its threshold", () => 
     expect(loop.eventsOf("compacted").filter(({ trigger }) => trigger === "auto")).toEqual([]);
   });
 
-  it("continues while overflows can be recovered: a call that succeeds is no strike", async () => {
+  it("continues while overflows can be recovered, because a successful call is not a strike", async () => {
     const loop = scene.loop({ frame: frameOf(1_300) });
     expect(await workUntil(loop, () => loop.recoveries >= 6)).toBe(true);
     const judged = loop.eventsOf("compaction-judged");
@@ -35,7 +35,7 @@ describe("a conversation that no compaction can get below its threshold", () => 
     expect(loop.eventsOf("compacted").every(({ messagesKept }) => messagesKept > 0)).toBe(true);
   });
 
-  it("ends with the provider's error after a few tries when the window itself is too small", async () => {
+  it("throws the provider's error after a few tries when the window itself is too small", async () => {
     const loop = scene.loop({ frame: frameOf(1_760) });
     await expect(loop.run(60)).rejects.toMatchObject({ code: "model-too-long" });
     const before = loop.eventsOf("compacted").length;
@@ -45,8 +45,8 @@ describe("a conversation that no compaction can get below its threshold", () => 
   });
 });
 
-describe("a floor that is only an estimate", () => {
-  it("does not report a floor before the provider has reported usage", async () => {
+describe("an estimated floor", () => {
+  it("does not report that compaction cannot help before the provider has reported usage", async () => {
     const loop = scene.loop({ frame: frameOf(900) });
     await loop.run(3);
     expect(loop.eventsOf("floor-above-threshold")).toEqual([]);

@@ -35,7 +35,7 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("makes no fork when the cache is cold, because the direct call is smaller", async () => {
+  it("makes no fork when the prompt cache is cold, because the direct call is smaller", async () => {
     const loop = scene.loop({ modelName, form, turnMs: 6 * 60_000 });
     expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
     const [event] = loop.eventsOf("compacted");
@@ -45,7 +45,7 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
     ]);
   });
 
-  it("makes a fork for an hour when the cache lives for an hour, and reads from it", async () => {
+  it("makes a fork within an hour when the prompt cache lives for an hour, and reads from it", async () => {
     const loop = scene.loop({
       modelName,
       form,

@@ -25,8 +25,8 @@ export class Traces {
     return this.#traces.length;
   }
 
-  /** Number of objects that are still referenced, except these. */
-  heldBeside(current: readonly object[]): number {
+  /** Counts the objects that are still referenced, except these. */
+  retainedOutside(current: readonly object[]): number {
     const expected = new Set(current);
     return this.#traces.filter((trace) => {
       const object = trace.deref();

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => simulator.close());
 
-describe.each<Form>(["messages", "entries"])("memory that a conversation in the form of %s holds", (form) => {
-  it("holds only the current conversation and releases compacted messages", async () => {
+describe.each<Form>(["messages", "entries"])("memory use for a conversation in the form of %s", (form) => {
+  it("keeps only the current conversation in memory and releases compacted messages", async () => {
     const traces = new Traces();
     const loop: AgentLoop = new AgentLoop({
       simulator,
@@ -33,10 +33,10 @@ describe.each<Form>(["messages", "entries"])("memory that a conversation in the 
     collectGarbage();
     expect(loop.eventsOf("compacted").length).toBeGreaterThanOrEqual(3);
     expect(traces.count).toBeGreaterThan(60);
-    expect(traces.heldBeside(loop.conversation.messages)).toBeLessThan(5);
+    expect(traces.retainedOutside(loop.conversation.messages)).toBeLessThan(5);
   });
 
-  it("counts about as many tokens after a compaction as the provider", async () => {
+  it("counts about as many tokens after a compaction as the provider does", async () => {
     const loop = new AgentLoop({
       simulator,
       form,

@@ -9,12 +9,12 @@ export type Form = "messages" | "entries" | "messages with reminders";
 export interface HostConversation {
   readonly messages: readonly Message[];
   /** Adopts the messages that the engine returned. */
-  goOnWith(messages: readonly Message[]): void;
+  resumeFrom(messages: readonly Message[]): void;
   addReply(reply: ModelReply): void;
   addUser(content: readonly ContentBlock[] | string): void;
 }
 
-/** Content that the model sees, independent of its split into blocks. */
+/** Returns the content that the model sees, independent of its split into blocks. */
 export const shown = (
   messages: readonly { readonly role: string; readonly content: unknown }[],
 ): readonly string[] =>
@@ -40,7 +40,7 @@ class PlainConversation implements HostConversation {
     return this.#messages;
   }
 
-  goOnWith(messages: readonly Message[]): void {
+  resumeFrom(messages: readonly Message[]): void {
     this.#messages = messages;
   }
 
@@ -65,10 +65,10 @@ class RemindingConversation extends PlainConversation {
     });
   }
 
-  override goOnWith(messages: readonly Message[]): void {
+  override resumeFrom(messages: readonly Message[]): void {
     const isReminder = (block: ContentBlock): boolean =>
       block.type === "text" && block.text === REMINDER.text;
-    super.goOnWith(
+    super.resumeFrom(
       (messages as readonly ApiMessage[]).map(({ role, content }) =>
         typeof content === "string"
           ? { role, content }
@@ -90,11 +90,11 @@ class EntryConversation implements HostConversation {
     return this.#entries;
   }
 
-  goOnWith(messages: readonly Message[]): void {
+  resumeFrom(messages: readonly Message[]): void {
     this.#entries = messages;
   }
 
-  /** One entry per block, like agents write it, all with the id and the usage of the response. */
+  /** Adds a reply like an agent: one entry per block, all with the id and the usage of the response. */
   addReply({ id, model, content, usage }: ModelReply): void {
     for (const block of content) {
       this.#add({

@@ -11,28 +11,32 @@ const open = killedRounds("background");
 const boundariesIn = async (session: KilledSession): Promise<number> =>
   (await session.conversation()).filter(isCompactBoundary).length;
 
-/** Number of these events in the last process. */
+/** Counts these events in the last process. */
 const times = ({ last }: KilledSession, name: string): number =>
   last?.reportsOf("event").filter((event) => event.name === name).length ?? 0;
 
-describe.concurrent.each(ROUNDS)("a process with background summaries that is killed (%d)", (seed) => {
-  it("a kill while a summary is written, in or between turns, compacts nothing", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "background", seed });
-    const chance = createRandom(seed);
-    // More turns could fill the window, and no turn waits for that.
-    await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
-    expect(times(session, "background-started")).toBe(1);
-    expect(times(session, "compaction-started")).toBe(0);
-    expect(await boundariesIn(session)).toBe(0);
+describe.concurrent.each(ROUNDS)("killed processes with background summaries (%d)", (seed) => {
+  it(
+    "a kill while a background summary is written, in or between turns, compacts nothing",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "background", seed });
+      const chance = createRandom(seed);
+      // More turns could fill the window, and no turn waits for that.
+      await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
+      expect(times(session, "background-started")).toBe(1);
+      expect(times(session, "compaction-started")).toBe(0);
+      expect(await boundariesIn(session)).toBe(0);
 
-    // The request was lost with the process, so the next one sends it again.
-    await killAt(session, whileAnswering(isSummaryCall, chance.between(0, 80)));
-    expect(await boundariesIn(session)).toBe(0);
-    await killAt(session, afterAnswer(isSummaryCall, chance.between(0, 20)));
-    expect(await session.finish()).toEqual([]);
-  });
+      // The request was lost with the process, so the next one sends it again.
+      await killAt(session, whileAnswering(isSummaryCall, chance.between(0, 80)));
+      expect(await boundariesIn(session)).toBe(0);
+      await killAt(session, afterAnswer(isSummaryCall, chance.between(0, 20)));
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 
-  it("a kill before the swap resumes the session without the summary", KILLS_TIMEOUT, async () => {
+  it("a kill before the swap resumes the session without the background summary", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "background", seed });
     const chance = createRandom(seed);
     await killAt(session, afterEvent("background-ended", 0));
@@ -43,16 +47,20 @@ describe.concurrent.each(ROUNDS)("a process with background summaries that is ki
     expect(await session.finish()).toEqual([]);
   });
 
-  it("a kill in the middle of a swap leaves all of it or nothing", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "background", seed });
-    const chance = createRandom(seed);
-    await killAt(session, atWrite("torn", "compaction", { share: tornShare(seed, chance) }));
-    expect(times(session, "background-ended")).toBeGreaterThan(0);
-    expect(await session.conversation()).toEqual(await session.conversationBeforeWrite());
+  it(
+    "a kill in the middle of a swap leaves the whole compaction or nothing of it",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "background", seed });
+      const chance = createRandom(seed);
+      await killAt(session, atWrite("torn", "compaction", { share: tornShare(seed, chance) }));
+      expect(times(session, "background-ended")).toBeGreaterThan(0);
+      expect(await session.conversation()).toEqual(await session.conversationBeforeWrite());
 
-    await killAt(session, atWrite("after", "compaction"));
-    const [first] = await session.conversation();
-    expect(first?.uuid).toBe(session.last?.reportsOf("writing").at(-1)?.boundaryUuid);
-    expect(await session.finish()).toEqual([]);
-  });
+      await killAt(session, atWrite("after", "compaction"));
+      const [first] = await session.conversation();
+      expect(first?.uuid).toBe(session.last?.reportsOf("writing").at(-1)?.boundaryUuid);
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 });

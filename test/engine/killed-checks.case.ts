@@ -55,7 +55,10 @@ function damageIn({ damage }: Session, { tornLines }: Ledger): readonly string[]
   return kinds.length - others.length > tornLines ? [`damage: ${kinds.join()}`] : others;
 }
 
-/** Written lines are in the file. Those after the last compaction are also in the conversation. */
+/**
+ * Finds missing lines. Written lines are in the file. Those after the last compaction are also in the
+ * conversation.
+ */
 function missingLines({ entries, conversation, boundaries }: Session, { uuids }: Ledger): readonly string[] {
   const inFile = new Set(uuidsOf(entries));
   const standing = withWhatTheyStandFor(conversation, entries);
@@ -89,7 +92,10 @@ function withWhatTheyStandFor(
   return found;
 }
 
-/** Words of the person that are neither in the context nor in the transcript that the context refers to. */
+/**
+ * Returns the words of the person that are neither in the context nor in the transcript that the context
+ * refers to.
+ */
 export function missingWords(
   context: string,
   sessionPath: string,
@@ -104,7 +110,7 @@ export function missingWords(
     .map((word) => `${word} is lost`);
 }
 
-/** Messages after the remembered one that are missing after a compaction from notes. */
+/** Returns the messages after the remembered one that are missing after a compaction from notes. */
 function notKept({ entries, boundaries }: Session, index: number, { covered }: Ledger): readonly string[] {
   const boundary = entries[index];
   if (boundary === undefined || !isCompactBoundary(boundary)) return [];
@@ -120,7 +126,7 @@ function notKept({ entries, boundaries }: Session, index: number, { covered }: L
   return [...factsIn(fresh)].filter((fact) => !after.has(fact)).map((fact) => `${fact} was not kept`);
 }
 
-/** Facts that identify a message: its calls, results and the person's words. */
+/** Returns the facts that identify a message: its calls, results and the person's words. */
 function factsIn(entries: readonly Entry[]): ReadonlySet<string> {
   const facts = new Set<string>();
   for (const { content } of flatten(entries)) {
@@ -133,7 +139,7 @@ function factsIn(entries: readonly Entry[]): ReadonlySet<string> {
   return facts;
 }
 
-/** The notes are absent, or complete with every heading and the comment about their coverage. */
+/** Checks that the notes are absent, or complete with every heading and the comment about their coverage. */
 function faultsInNotes(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const text = readFileSync(path, "utf8");

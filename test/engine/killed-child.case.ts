@@ -34,10 +34,10 @@ export class Child {
   }
 
   /** Resolves with the next matching report. */
-  next(isMeant: (report: Report) => boolean): Promise<void> {
+  next(isTarget: (report: Report) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#listeners.push((report) => {
-        if (isMeant(report)) resolve();
+        if (isTarget(report)) resolve();
       });
     });
   }

@@ -18,7 +18,7 @@ const compactedAtOnce = ({ last }: KilledSession): boolean =>
     return type === "turn" || ("name" in report && report.name === "compaction-started");
   })?.type === "event";
 
-describe.concurrent.each(ROUNDS)("a process that is killed in the middle of a compaction (%d)", (seed) => {
+describe.concurrent.each(ROUNDS)("processes killed during a compaction (%d)", (seed) => {
   it("a kill while the summary is written compacts nothing", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "summaries", seed });
     const chance = createRandom(seed);
@@ -29,7 +29,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed in the middle of a co
   });
 
   it.each(["summaries", "notes"] as const)(
-    "a kill during a compaction from %s leaves all of it or nothing",
+    "a kill during a compaction from %s leaves the whole compaction or nothing of it",
     KILLS_TIMEOUT,
     async (headroom) => {
       const session = await open({ headroom, seed });

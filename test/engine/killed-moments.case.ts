@@ -28,7 +28,10 @@ function struck({ simulator }: KilledSession, fault: Fault, isCall: IsCall): Pro
   });
 }
 
-/** The model gets a call and does not answer. Meanwhile the work continues for some turns, if it can. */
+/**
+ * Returns the moment when the model gets a call and does not answer. Meanwhile the work continues for some
+ * turns, if it can.
+ */
 export function whileSilent(isCall: IsCall, turns = 0): Moment {
   return {
     name: `silent, and ${turns} turns on`,
@@ -42,7 +45,7 @@ export function whileSilent(isCall: IsCall, turns = 0): Moment {
   };
 }
 
-/** In the middle of an answer that is streamed word by word for seconds. */
+/** Returns a moment in the middle of an answer that is streamed word by word for seconds. */
 export function whileAnswering(isCall: IsCall, milliseconds: number): Moment {
   return {
     name: `${milliseconds} ms into the answer`,
@@ -56,7 +59,7 @@ export function whileAnswering(isCall: IsCall, milliseconds: number): Moment {
   };
 }
 
-/** Some milliseconds after the answer, during the work that follows. */
+/** Returns a moment some milliseconds after the answer, during the work that follows. */
 export function afterAnswer(isCall: IsCall, milliseconds: number): Moment {
   return {
     name: `${milliseconds} ms after the answer`,
@@ -70,7 +73,10 @@ export function afterAnswer(isCall: IsCall, milliseconds: number): Moment {
   };
 }
 
-/** When a file next to the session appears, changes or disappears. The system reports it immediately. */
+/**
+ * Returns the moment when a file next to the session appears, changes or disappears. The system reports it
+ * immediately.
+ */
 export function onFile(name: RegExp, skip = 0): Moment {
   return {
     name: `change ${skip} of ${name}`,
@@ -89,7 +95,7 @@ export function onFile(name: RegExp, skip = 0): Moment {
   };
 }
 
-/** Some milliseconds after an event, optionally after skipping some. */
+/** Returns a moment some milliseconds after an event, optionally after skipping some. */
 export function afterEvent(event: CompactorEvent["type"], milliseconds: number, skip = 0): Moment {
   return {
     name: `${milliseconds} ms after ${event} ${skip}`,
@@ -101,7 +107,7 @@ export function afterEvent(event: CompactorEvent["type"], milliseconds: number, 
   };
 }
 
-/** At an exact point: the process stops itself before, in or after a write to the session. */
+/** Returns an exact moment: the process stops itself before, in or after a write to the session. */
 export function atWrite(
   at: Hold["at"],
   kind: Hold["kind"],

@@ -22,7 +22,7 @@ import { kindOf, type LineKind, type Orders, type Report, uuidsOf } from "./kill
 import { tokensIn } from "./transcript-view.case.ts";
 
 /** A moment that never comes must not block a test forever. */
-const MOST_TURNS = 400;
+const MAX_TURNS = 400;
 const OFTEN = { firstTokens: 1_000, nextTokens: 500, toolCalls: 1 };
 
 const orders = JSON.parse(process.argv[2] ?? "") as Orders;
@@ -45,7 +45,7 @@ function isHeldAt(at: "before" | "torn" | "after", kind: LineKind): boolean {
   return hold?.at === at && hold.kind === kind && (passed.get(kind) ?? 0) >= hold.skip;
 }
 
-/** A write that stops in the middle, like in a killed process. */
+/** Opens a file whose write stops in the middle, like in a killed process. */
 async function openTearing(path: string, mayCreate: boolean): Promise<OpenedAppendFile> {
   const { file, realPath } = await openAppendFile(path, mayCreate);
   const tearing: AppendFile = {
@@ -123,7 +123,7 @@ async function work(): Promise<void> {
   });
   const rewrites = (): number => loop.eventsOf("compacted").length + loop.eventsOf("spans-committed").length;
   for (let left = until.moreTurns; left > 0 || rewrites() < until.rewrites; ) {
-    if (loop.turns >= MOST_TURNS) throw new Error(`Nothing happened in ${MOST_TURNS} turns`);
+    if (loop.turns >= MAX_TURNS) throw new Error(`Nothing happened in ${MAX_TURNS} turns`);
     await loop.turn();
     report({ type: "turn", turn: loop.turns });
     if (rewrites() >= until.rewrites) left -= 1;

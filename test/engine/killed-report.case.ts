@@ -36,7 +36,7 @@ export interface Hold {
   readonly skip: number;
 }
 
-/** Reports of such a process, one JSON line each. */
+/** Reports of a process, one JSON line each. */
 export type Report =
   | { readonly type: "started"; readonly resumedMessages: number }
   | { readonly type: "turn"; readonly turn: number }
@@ -58,7 +58,7 @@ export type Report =
 
 export type ReportOf<Type extends Report["type"]> = Extract<Report, { readonly type: Type }>;
 
-/** Kind of lines in the file. */
+/** Returns the kind of lines in the file. */
 export function kindOf(text: string): LineKind {
   if (text.includes('"subtype":"compact_boundary"')) return "compaction";
   return text.includes('"subtype":"collapse_committed"') ? "commit" : "messages";

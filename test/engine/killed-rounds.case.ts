@@ -14,8 +14,8 @@ export const KILLS_TIMEOUT = { timeout: 240_000 };
 const MODELS = ["claude-haiku-4-5", "claude-opus-5-5"] as const;
 
 /**
- * Share of a write that is in the file: any, but in the first round everything except the end of the last
- * line.
+ * Returns the share of a write that is in the file: any, but in the first round everything except the end of
+ * the last line.
  */
 export const tornShare = (seed: number, chance: Random): number =>
   seed === 1 ? 0.9999 : chance.between(1, 9_999) / 10_000;
@@ -24,7 +24,9 @@ export type OpenSession = (
   options: Omit<KilledSessionOptions, "folder" | "modelName">,
 ) => Promise<KilledSession>;
 
-/** Sessions of one test file. A long run reports at the end what the kills interrupted. */
+/**
+ * Opens the sessions of one test file. A long run reports at the end which operations the kills interrupted.
+ */
 export function killedRounds(name: string): OpenSession {
   const folder = temporaryFolder();
   const sessions: KilledSession[] = [];

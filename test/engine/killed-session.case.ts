@@ -14,7 +14,7 @@ import { openScene, WINDOW_TOKENS } from "./scene.case.ts";
 const BETWEEN_PROCESSES_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 10, 15, 12);
 /** Runs until it is killed. */
-const FOR_EVER = { rewrites: 1_000, moreTurns: 1 };
+const ENDLESS = { rewrites: 1_000, moreTurns: 1 };
 const TO_THE_END = { rewrites: 1, moreTurns: 3 };
 
 /** Events that a kill must not cause. */
@@ -37,7 +37,7 @@ export interface KilledSessionOptions {
   readonly seed: number;
 }
 
-/** Counts of what the kills interrupted. */
+/** Counts of the operations that the kills interrupted. */
 export interface KillFigures {
   kills: number;
   /** Unfinished writes to the session. */
@@ -85,7 +85,7 @@ export class KilledSession {
     this.#requests.begin();
     const isThere = moment.prepare(this);
     const leftBefore = this.#leftovers(".tmp").length;
-    const child = this.#start({ until: FOR_EVER, ...moment.orders });
+    const child = this.#start({ until: ENDLESS, ...moment.orders });
     const end = await Promise.race([isThere(child).then(() => "moment" as const), child.ended]);
     if (end !== "moment") throw new Error(`It ended by itself with ${end}: ${child.errors}`);
     await child.kill();
@@ -117,7 +117,7 @@ export class KilledSession {
     return loadSession(this.sessionPath).then(({ conversation }) => conversation);
   }
 
-  /** The conversation right before the write that the kill interrupted. */
+  /** Returns the conversation right before the write that the kill interrupted. */
   async conversationBeforeWrite(): Promise<readonly Entry[]> {
     const copy = join(this.folder, "before.jsonl");
     const bytes = this.last?.reportsOf("writing").at(-1)?.bytes;
@@ -170,7 +170,7 @@ export class KilledSession {
     return [...resumed, ...faults, ...invalid, ...alarms, ...failed];
   }
 
-  /** Everything written before this process must be in its first request. */
+  /** Checks that everything written before this process is in its first request. */
   #faultsInResuming(child: Child): readonly string[] {
     const [started] = child.reportsOf("started");
     if (this.#uuids.size > 0 && started?.resumedMessages === 0) return ["it began anew"];

@@ -22,7 +22,7 @@ const conversation: readonly ApiMessage[] = [
   { role: "user", content: "on" },
 ];
 
-describe("a compaction whose lines are written after the engine gave up on them", () => {
+describe("a compaction whose lines are written after the timeout", () => {
   it("a resumed session starts from the late compaction and has every later line exactly once", async () => {
     const path = join(folder, "late.jsonl");
     const file = await openTranscript(path);

@@ -42,7 +42,7 @@ export interface Dated<Event> {
 export interface LongRun {
   readonly loop: AgentLoop;
   readonly requests: number;
-  /** Requests that broke a rule of the API or needed a repair, without those that were only too long. */
+  /** Requests that broke an API rule or needed a repair. Requests that were only too long do not count. */
   readonly invalid: readonly LoggedRequest[];
   readonly compactions: readonly Dated<EventOf<"compacted">>[];
   readonly judgments: readonly Dated<EventOf<"compaction-judged">>[];
@@ -71,7 +71,7 @@ const PAUSES: readonly (readonly [everyTurns: number, minutes: number])[] = [
   [307, 120],
 ];
 
-/** The coder works continuously, with faults, pauses and a person who speaks occasionally. */
+/** Runs the coder continuously, with faults, pauses and a person who speaks occasionally. */
 export async function longRun(options: LongRunOptions): Promise<LongRun> {
   const { windowTokens, turns, transcriptPath, seed = 1 } = options;
   const simulator = await startSimulator({
@@ -160,7 +160,7 @@ class Watch {
       judgments: this.#judgments,
       lost: [...this.#search.lost],
       lookedFor: this.#search.found,
-      heldMessages: this.#traces.heldBeside(conversation.messages),
+      heldMessages: this.#traces.retainedOutside(conversation.messages),
       seenMessages: this.#traces.count,
     };
   }
@@ -179,7 +179,10 @@ function readLog({ requests: { all, invalid, length } }: Simulator): LogFindings
   };
 }
 
-/** The log and the list of events grow with every turn and do not belong to the engine. */
+/**
+ * Returns the heap without the log and the list of events, which grow with every turn and do not belong to
+ * the engine.
+ */
 function heapWithoutRecords(loop: AgentLoop, simulator: Simulator): number {
   const events = loop.events.splice(0);
   simulator.reset();

@@ -9,7 +9,7 @@ const isFullLength = process.env.LONGHAUL_LONG_RUN === "1";
 const folder = temporaryFolder();
 let runs = 0;
 
-/** Room for compiled code, caches of the runtime, and a longer conversation. */
+/** Returns the room for compiled code, caches of the runtime, and a longer conversation. */
 const heapTolerance = (windowTokens: number): number => 25 + (windowTokens / 1e6) * 60;
 
 const overflowsOf = ({ reason, cuts }: SummaryAttempt): number =>
@@ -134,7 +134,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
   ],
 ];
 
-describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurns, ...course }) => {
+describe.each(COURSES)("a long run with faults (%s)", (name, { turns, usualTurns, ...course }) => {
   let made: Promise<LongRun> | undefined;
   const run = (): Promise<LongRun> => {
     made ??= longRun({
@@ -146,7 +146,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
   };
   const timeout = isFullLength ? 1_800_000 : 240_000;
 
-  it("every request is valid, and no overflow persists", { timeout }, async () => {
+  it("every request of a long run is valid, and no overflow persists", { timeout }, async () => {
     const { invalid, overflows, loop, requests, faults, figures } = await run();
     if (isFullLength) console.log(name, JSON.stringify(figures));
     expect(invalid.map(({ error, findings }) => ({ error, findings }))).toEqual([]);
@@ -160,7 +160,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     expect(loop.problems).toEqual([]);
   });
 
-  it("compacts several times, at most three times in ten turns, and each compaction helps", async () => {
+  it("a long run compacts several times, at most three times in ten turns, and each one helps", async () => {
     const { compactions, judgments, loop } = await run();
     if (course.headroom !== "collapse") expect(compactions.length).toBeGreaterThanOrEqual(3);
     for (const [index, { turn }] of compactions.entries()) {
@@ -180,7 +180,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
   });
 
   it.runIf(course.headroom?.includes("notes"))(
-    "requests a summary only after an overflow or when the notes state why they cannot serve",
+    "a long run with notes requests a summary only after an overflow or with a stated reason",
     async () => {
       const { compactions, loop } = await run();
       const declined = loop.eventsOf("notes-declined").length;
@@ -192,7 +192,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
   );
 
   it.runIf(course.headroom === "collapse")(
-    "collapses spans repeatedly, each summary smaller than its span, and compacts only after an overflow",
+    "a long run collapses spans into smaller summaries, and compacts only after an overflow",
     async () => {
       const { compactions, loop } = await run();
       const commits = loop.eventsOf("spans-committed");
@@ -203,7 +203,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     },
   );
 
-  it("links each compaction to the one before it", async () => {
+  it("each compaction of a long run links to the one before it", async () => {
     const { compactions } = await run();
     const links = compactions.map(({ event: { chain } }) => chain);
     if (links.length > 0)
@@ -219,14 +219,14 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     }
   });
 
-  it("everything that the user said is in the context or in the transcript that it points to", async () => {
+  it("every user message of a long run is in the context or in the transcript that it points to", async () => {
     const { lost, lookedFor, loop } = await run();
     expect(loop.said.length).toBeGreaterThan(5);
     expect(lookedFor).toBeGreaterThan(loop.said.length);
     expect(lost).toEqual([]);
   });
 
-  it("holds no more memory at the end than the conversation needs", async () => {
+  it("a long run uses no more memory at the end than the conversation needs", async () => {
     const { heldMessages, seenMessages, loop, heapMegabytes } = await run();
     // Until the host adopts the last rewrite, the old list is in memory too.
     const mostMessages = Math.max(...loop.lengths);
@@ -238,7 +238,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     expect(heapMegabytes.at(-1)).toBeLessThan(early + heapTolerance(course.windowTokens));
   });
 
-  it("reports no cache break for its own rewrites, only when the clock was moved", async () => {
+  it("a long run reports no cache break for its own rewrites, only for a moved clock", async () => {
     const { loop } = await run();
     const causes = loop.eventsOf("cache-break").flatMap((event) => event.causes);
     expect(causes.filter((cause) => cause !== "time gap")).toEqual([]);

@@ -8,7 +8,7 @@ import { scriptedModel } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
 import { HeldNotes } from "./notes-file.case.ts";
 
-/** A JavaScript host without a compiler that reports errors. */
+/** Removes the type of a value, like a JavaScript host without a compiler. */
 const any = (value: unknown): never => value as never;
 const create = (options: unknown): unknown => createCompactor(any(options));
 const engine = () => createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
@@ -187,13 +187,13 @@ const MESSAGES: readonly Mistake[] = [
     OPENAI,
   ],
   [
-    "foreign messages to be counted",
+    "foreign messages given to contextTokens",
     () => contextTokens(any([ask, { role: "tool", tool_call_id: "c1", content: "x" }])),
     "messages-foreign",
     OPENAI,
   ],
   [
-    "foreign messages to be accounted for",
+    "foreign messages given to accountTokens",
     () => accountTokens(any([{ type: "function_call", call_id: "c1", name: "read" }]), any(String)),
     "messages-foreign",
     OPENAI,
@@ -249,25 +249,25 @@ const RESPONSES: readonly Mistake[] = [
 ];
 
 const OPTIONS: readonly Mistake[] = [
-  ["a window of zero", () => create({ window: { tokens: 0 } }), "window-invalid", /200_000/],
-  ["a negative window", () => create({ window: { tokens: -1 } }), "window-invalid", /200_000/],
+  ["a window of zero", () => create({ window: { tokens: 0 } }), "option-invalid", /200_000/],
+  ["a negative window", () => create({ window: { tokens: -1 } }), "option-invalid", /200_000/],
   [
     "a window that is not a number",
     () => create({ window: { tokens: Number.NaN } }),
-    "window-invalid",
+    "option-invalid",
     /200_000/,
   ],
   [
-    "an endless window",
+    "an infinite window",
     () => create({ window: { tokens: Number.POSITIVE_INFINITY } }),
-    "window-invalid",
+    "option-invalid",
     /200_000/,
   ],
-  ["a window in words", () => create({ window: { tokens: "200k" } }), "window-invalid", /200_000/],
+  ["a window as text", () => create({ window: { tokens: "200k" } }), "option-invalid", /200_000/],
   [
     "a table of models without windows",
     () => create({ window: { models: { mine: {} } } }),
-    "window-invalid",
+    "option-invalid",
     /200_000/,
   ],
   [
@@ -300,25 +300,30 @@ const OPTIONS: readonly Mistake[] = [
     "not-a-model",
     /anthropicModel\(\{ model: "gpt-5" \}\)/,
   ],
-  ["a summary model that is none", () => create({ compaction: { model: {} } }), "not-a-model", /Model port/],
+  [
+    "an object that is not a summary model",
+    () => create({ compaction: { model: {} } }),
+    "not-a-model",
+    /Model port/,
+  ],
   [
     "a model in place of options",
     () => create(scriptedModel([])),
     "option-invalid",
     /createCompactor\(\{ model \}\)/,
   ],
-  ["options that are no object", () => create("claude"), "option-invalid", /an object/],
+  ["options that are not an object", () => create("claude"), "option-invalid", /an object/],
   ["a misspelled option", () => create({ compactoin: {} }), "option-unknown", /"compaction"/],
   ["a misspelled former option", () => create({ widnowTokens: 5_000 }), "option-unknown", /"window\.tokens"/],
   ["an option in the wrong case", () => create({ filetools: new Map() }), "option-unknown", /"fileTools"/],
   [
-    "the name another library has for an option",
+    "an option name of another library",
     () => create({ contextWindow: 5_000 }),
     "option-unknown",
     /"window\.tokens"/,
   ],
   [
-    "an option that nothing resembles",
+    "an unknown option without a similar name",
     () => create({ flavor: "plain" }),
     "option-unknown",
     /one of: .*window/,
@@ -342,7 +347,7 @@ const OPTIONS: readonly Mistake[] = [
     /"auto" or "size"/,
   ],
   ["a model that is a number", () => create({ model: 5 }), "not-a-model", /Model port/],
-  ["an empty name of a model", () => create({ model: "" }), "option-invalid", /name of a model/],
+  ["an empty model name", () => create({ model: "" }), "option-invalid", /name of a model/],
   [
     "settings in place of a hook runner",
     () => create({ hooks: { PreCompact: [] } }),
@@ -375,7 +380,7 @@ const OPTIONS: readonly Mistake[] = [
   ],
   ["no options for session notes", () => sessionNotes(any(undefined)), "option-invalid", /notesFile/],
   [
-    "the maker of a module in place of the module",
+    "the factory of a module in place of the module",
     () => create({ modules: [sessionNotes] }),
     "option-invalid",
     /modules\[0\]|makers of modules/,
@@ -396,7 +401,7 @@ const OPTIONS: readonly Mistake[] = [
     /apiClearing\(\)/,
   ],
   [
-    "a callback that is no function",
+    "a callback that is not a function",
     () => create({ host: { onEvent: console } }),
     "option-invalid",
     /a function/,
@@ -416,7 +421,7 @@ const OPTIONS: readonly Mistake[] = [
   [
     "a child with a window of zero",
     () => engine().child({ window: { tokens: 0 } }),
-    "window-invalid",
+    "option-invalid",
     /200_000/,
   ],
   [
@@ -446,7 +451,7 @@ const OPTIONS: readonly Mistake[] = [
     /"window\.tokens"/,
   ],
   [
-    "an option of the engine that is the agent's own business",
+    "an engine option that the agent sets itself",
     () => openAgent({ model: scriptedModel([]), compactor: { window: any({ evidence: null }) } }),
     "option-unknown",
     /one of: models, tokens/,
@@ -505,8 +510,8 @@ const made: readonly (readonly [where: string, make: (options: object) => unknow
   ["child", (options) => engine().child(any(options))],
 ];
 
-describe.each(made)("%s refuses", (where, make) => {
-  it.each(Object.entries(FORMER))("refuses the former option %s and names %s", async (former, meant) => {
+describe.each(made)("options of %s", (where, make) => {
+  it.each(Object.entries(FORMER))("rejects the former option %s and names %s", async (former, meant) => {
     const error = await failureOf(() => make({ [former]: {} }));
     expect(error).toMatchObject({
       code: "option-unknown",
@@ -516,15 +521,18 @@ describe.each(made)("%s refuses", (where, make) => {
     });
   });
 
-  it.each(MISNAMED)("refuses a name that the group %s does not have: %j", async (group, options, meant) => {
-    expect(await failureOf(() => make(options))).toMatchObject({
-      code: "option-unknown",
-      message: expect.stringMatching(new RegExp(`^${group} has no option `)),
-      facts: { meant },
-    });
-  });
+  it.each(MISNAMED)(
+    "rejects a name that the option group %s does not have: %j",
+    async (group, options, meant) => {
+      expect(await failureOf(() => make(options))).toMatchObject({
+        code: "option-unknown",
+        message: expect.stringMatching(new RegExp(`^${group} has no option `)),
+        facts: { meant },
+      });
+    },
+  );
 
-  it.each(WRONG_KIND)("refuses a value of the wrong type for %s: %j", async (option, options) => {
+  it.each(WRONG_KIND)("rejects a value of the wrong type for %s: %j", async (option, options) => {
     expect(await failureOf(() => make(options))).toMatchObject({ code: "option-invalid", facts: { option } });
   });
 });
@@ -538,18 +546,21 @@ async function failureOf(attempt: () => unknown): Promise<unknown> {
   }
 }
 
-describe("a host that makes a mistake gets a typed error with a remedy for", () => {
-  it.each([...MESSAGES, ...RESPONSES, ...OPTIONS])("%s", async (_mistake, attempt, code, remedy) => {
-    const error = await failureOf(attempt);
-    expect(error).toBeInstanceOf(LonghaulError);
-    expect(error).toMatchObject({ code, remedy: expect.stringMatching(remedy) });
-    // The message says what is wrong and where.
-    expect((error as LonghaulError).message).toMatch(/^.{20,}\.$/s);
-  });
+describe("mistakes of a host", () => {
+  it.each([...MESSAGES, ...RESPONSES, ...OPTIONS])(
+    "throws a typed error with a remedy for this mistake: %s",
+    async (_mistake, attempt, code, remedy) => {
+      const error = await failureOf(attempt);
+      expect(error).toBeInstanceOf(LonghaulError);
+      expect(error).toMatchObject({ code, remedy: expect.stringMatching(remedy) });
+      // The message says what is wrong and where.
+      expect((error as LonghaulError).message).toMatch(/^.{20,}\.$/s);
+    },
+  );
 });
 
-describe("a mistake of the host", () => {
-  it("a mistake changes nothing: the next turn with the right messages works as usual", async () => {
+describe("behavior after a mistake of the host", () => {
+  it("a rejected call changes nothing, and the next turn with correct messages works", async () => {
     const compactor = engine();
     const first = await compactor.before([ask] as ApiMessage[]);
     const foreign = [ask, { role: "tool", tool_call_id: "c1", content: "x" }];
@@ -563,7 +574,7 @@ describe("a mistake of the host", () => {
     expect(turn.problem).toBeUndefined();
   });
 
-  it("looks for mistakes only in new messages", async () => {
+  it("checks only new messages for mistakes", async () => {
     const compactor = engine();
     let reads = 0;
     const old = { role: "user", content: [{ type: "text", text: "hi" }] };
@@ -583,7 +594,7 @@ describe("a mistake of the host", () => {
     expect(reads).toBe(1);
   });
 
-  it("accepts fields that every form of message has in common", async () => {
+  it("accepts fields that all message forms have in common", async () => {
     const options: CompactorOptions = {
       model: "claude-haiku-4-5",
       settings: { environment: {} },

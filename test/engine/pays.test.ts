@@ -16,7 +16,7 @@ async function open(): Promise<Scene> {
 const work = ({ loop }: Scene, more: Partial<LoopOptions> = {}): AgentLoop =>
   loop({ resultTokens: 700, ...more, compactor: { clearing: {}, ...more.compactor } });
 
-/** A model with unknown prices, so there is no cost arithmetic. */
+/** Creates a model with unknown prices, so that there is no cost arithmetic. */
 function unpriced({ simulator }: Scene): Model {
   const model = connect(simulator, HAIKU);
   return { ...model, name: "house-model", stream: (...call) => model.stream(...call) };
@@ -86,8 +86,8 @@ describe("clearing before the threshold", () => {
   });
 });
 
-describe("at the threshold", () => {
-  it("writes a summary when clearing would free too little for its rewrite", async () => {
+describe("decisions at the threshold", () => {
+  it("compacts at the threshold when clearing would free too little for its rewrite", async () => {
     const loop = work(await open());
     expect(await workUntil(loop, () => loop.eventsOf("compacted").length > 0)).toBe(true);
     const event = weighed(loop, "full").at(-1);
@@ -98,7 +98,7 @@ describe("at the threshold", () => {
     expect(call).toBeGreaterThan(0);
   });
 
-  it("clears results when compaction is disabled", async () => {
+  it("clears results at the threshold when compaction is disabled", async () => {
     const loop = work(await open(), { compactor: { settings: { values: { autoCompactEnabled: false } } } });
     const isFull = (): boolean =>
       loop.eventsOf("results-cleared").some(({ tokensBefore }) => tokensBefore > 60_000);
@@ -107,7 +107,7 @@ describe("at the threshold", () => {
   });
 });
 
-describe("a long run", () => {
+describe("cost of a long run", () => {
   it("a long run costs less with the price comparison than with the latest possible clearing", {
     timeout: 120_000,
   }, async () => {

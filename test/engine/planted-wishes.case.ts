@@ -76,9 +76,9 @@ export class PlantedWishes {
     for (const { rule, status } of this.#ended) this.#checkEnded(ledger, text, { rule, status }, fail);
     if (newest === undefined || !text.includes(newest)) fail(`the newest request is missing: ${newest}`);
     for (const fact of ledger.facts) if (fact.fate === "gone") fail(`gone: ${fact.text}`);
-    const told = ledger.facts.filter(isInContext);
-    const found = findFacts(told, texts);
-    for (const fact of told) if (!found.has(fact.id)) fail(`not ${fact.fate}: ${fact.kind} ${fact.text}`);
+    const present = ledger.facts.filter(isInContext);
+    const found = findFacts(present, texts);
+    for (const fact of present) if (!found.has(fact.id)) fail(`not ${fact.fate}: ${fact.kind} ${fact.text}`);
     if (/forged|d-rules/.test(text)) fail("the forged quotation is there");
   }
 
@@ -112,7 +112,7 @@ export class PlantedWishes {
     fail: (fault: string) => void,
   ): void {
     const statuses = factsOf(ledger, rule).map((fact) => fact.status);
-    if (statuses.some((told) => told !== status)) fail(`${statuses} instead of ${status}: ${rule}`);
+    if (statuses.some((found) => found !== status)) fail(`${statuses} instead of ${status}: ${rule}`);
     if (text.includes(`active] > ${rule}`)) fail(`shown as active: ${rule}`);
   }
 }
@@ -120,7 +120,7 @@ export class PlantedWishes {
 const factsOf = ({ facts }: Ledger, wish: string): readonly LedgerFact[] =>
   facts.filter(({ kind, text }) => kind === "directive" && text.includes(wish));
 
-/** Every text of the messages. */
+/** Returns every text of the messages. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];

@@ -15,7 +15,7 @@ const FORMS: readonly (readonly [string, Form])[] = [
 ];
 
 describe.each(FORMS)("the provider's own compaction, with %s in the form of %s", (modelName, form) => {
-  it("the provider gives a signed block that starts every later request, over several compactions", async () => {
+  it("the provider returns a signed block that starts every later request, over several compactions", async () => {
     const loop = scene.loop({ modelName, form, compactor: { compaction: { summarizer: "provider" } } });
     for (const times of [1, 2, 3]) {
       expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
@@ -35,18 +35,21 @@ describe.each(FORMS)("the provider's own compaction, with %s in the form of %s",
   });
 });
 
-describe.each(FORMS)("after an overflow, with %s in the form of %s", (modelName, form) => {
-  it("the provider's own compaction keeps no thinking that is bound to the whole request", async () => {
-    const compactor = { window: { tokens: 200_000 }, compaction: { summarizer: "provider" } } as const;
-    const loop = scene.loop({ modelName, form, compactor });
-    expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
-    const [compacted] = loop.eventsOf("compacted");
-    expect(compacted).toMatchObject({ trigger: "reactive", attempts: [{ step: "provider" }] });
-    expect(compacted?.messagesKept).toBeGreaterThan(0);
-    const rules = scene.simulator.requests.invalid.map(({ error }) => error?.rule);
-    expect(rules).not.toContain("thinkingBoundElsewhere");
-  });
-});
+describe.each(FORMS)(
+  "the provider's compaction after an overflow, with %s in the form of %s",
+  (modelName, form) => {
+    it("the provider's own compaction after an overflow keeps no thinking bound to the whole request", async () => {
+      const compactor = { window: { tokens: 200_000 }, compaction: { summarizer: "provider" } } as const;
+      const loop = scene.loop({ modelName, form, compactor });
+      expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
+      const [compacted] = loop.eventsOf("compacted");
+      expect(compacted).toMatchObject({ trigger: "reactive", attempts: [{ step: "provider" }] });
+      expect(compacted?.messagesKept).toBeGreaterThan(0);
+      const rules = scene.simulator.requests.invalid.map(({ error }) => error?.rule);
+      expect(rules).not.toContain("thinkingBoundElsewhere");
+    });
+  },
+);
 
 describe("the provider's own clearing", () => {
   it.each(["adaptive", "between_tools", "disabled"])(

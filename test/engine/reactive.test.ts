@@ -14,7 +14,9 @@ const open = async (options: SceneOptions = {}): Promise<void> => {
 };
 afterEach(() => scene.simulator.close());
 
-/** Work calls that the simulator refused by itself. A call to summarize everything is too long too. */
+/**
+ * Counts the work calls that the simulator refused by itself. A call to summarize everything is too long too.
+ */
 const overflows = (): number =>
   scene.simulator.requests.all.filter(
     (request) =>
@@ -32,7 +34,7 @@ describe.each<readonly [string, Form]>([
   ["claude-opus-5-5", "messages"],
   ["claude-opus-5-5", "entries"],
 ])("an unexpected overflow, with %s in the form of %s", (modelName, form) => {
-  it("recovers with one more call and knows the true window from then on", async () => {
+  it("recovers from an overflow with one more call, and then knows the true window", async () => {
     await open();
     const loop = scene.loop({ modelName, form, compactor: { window: { tokens: 200_000 } } });
     expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
@@ -53,8 +55,8 @@ describe.each<readonly [string, Form]>([
   });
 });
 
-describe("recovery", () => {
-  it("recovers when the error has no figures", async () => {
+describe("recovery from an overflow", () => {
+  it("recovers when the overflow error has no figures", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -86,7 +88,7 @@ describe("recovery", () => {
     await loop.run(3);
   });
 
-  it("recovers once per turn: the second error goes to the user, and the next turn may recover again", async () => {
+  it("recovers once per turn, shows a second error to the user, and may recover in the next turn", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -116,7 +118,7 @@ describe("recovery", () => {
   });
 
   it.each([{ DISABLE_AUTO_COMPACT: "1" }, { DISABLE_COMPACT: "1" }])(
-    "does not recover with %o",
+    "does not recover from an overflow with %o",
     async (environment) => {
       await open();
       const loop = scene.loop({ compactor: { settings: { environment } } });
@@ -136,7 +138,7 @@ describe("recovery", () => {
     expect(loop.eventsOf("breaker-opened")).toEqual([]);
   });
 
-  it("does not react to other failures", async () => {
+  it("does not try to recover from other failures", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(3);
@@ -147,7 +149,7 @@ describe("recovery", () => {
   });
 });
 
-describe("thinking that a model bound to other messages", () => {
+describe("bound thinking", () => {
   const thinkingLoop = async (): Promise<AgentLoop> => {
     await open();
     const loop = scene.loop({
@@ -158,10 +160,10 @@ describe("thinking that a model bound to other messages", () => {
     return loop;
   };
 
-  it("omits bound thinking when the host changes earlier messages, so that the provider refuses nothing", async () => {
+  it("omits bound thinking when the host changes earlier messages, so that the provider accepts them", async () => {
     const loop = await thinkingLoop();
     const [, ...rest] = loop.conversation.messages;
-    loop.conversation.goOnWith([{ role: "user", content: "Something else was said." }, ...rest]);
+    loop.conversation.resumeFrom([{ role: "user", content: "Something else was said." }, ...rest]);
     await loop.turn();
     expect(loop.eventsOf("thinking-left-out")).toMatchObject([{ reason: "rewrite" }]);
     await loop.run(5);

@@ -9,18 +9,21 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-describe("a host that removes a reminder from its newest message with every turn", () => {
-  it.each(["model", "built-in"] as const)("compactions can use notes by the %s", async (writer) => {
-    const file = new HeldNotes();
-    const loop = scene.loop({ form: "messages with reminders", compactor: { notes: { file, writer } } });
-    expect(await workUntil(loop, hasCompacted(loop, 3))).toBe(true);
-    expect(loop.eventsOf("compacted").map(({ tier }) => tier)).toEqual(Array(3).fill("memory"));
-    expect(loop.eventsOf("notes-declined")).toEqual([]);
-    expect(loop.eventsOf("notes-failed")).toEqual([]);
-    expect(loop.eventsOf("notes-updated").length).toBeGreaterThan(3);
-  });
+describe("a host that removes a reminder from its newest message in every turn", () => {
+  it.each(["model", "built-in"] as const)(
+    "uses notes for compactions when the host changes its newest message each turn (writer: %s)",
+    async (writer) => {
+      const file = new HeldNotes();
+      const loop = scene.loop({ form: "messages with reminders", compactor: { notes: { file, writer } } });
+      expect(await workUntil(loop, hasCompacted(loop, 3))).toBe(true);
+      expect(loop.eventsOf("compacted").map(({ tier }) => tier)).toEqual(Array(3).fill("memory"));
+      expect(loop.eventsOf("notes-declined")).toEqual([]);
+      expect(loop.eventsOf("notes-failed")).toEqual([]);
+      expect(loop.eventsOf("notes-updated").length).toBeGreaterThan(3);
+    },
+  );
 
-  it("trusts reported usage after the host's messages were rewritten too", async () => {
+  it("trusts reported usage when the host changes its newest message each turn", async () => {
     const loop = scene.loop({ form: "messages with reminders", compactor: { collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop, 2))).toBe(true);
     await loop.run(2);
@@ -29,7 +32,7 @@ describe("a host that removes a reminder from its newest message with every turn
     expect(loop.problems).toEqual([]);
   });
 
-  it("the transcript has every message once, and the newest also with the reminder", async () => {
+  it("writes each message once, and the newest also with the reminder that the host removes later", async () => {
     const lines: Entry[] = [];
     const transcript = {
       path: "/sessions/reminded.jsonl",

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** A host's transcript: entries in the file are not written again. */
+/** Opens a host's transcript. Entries in the file are not written again. */
 async function transcriptAt(path: string, known: readonly Entry[] = []): Promise<TranscriptPort> {
   const writer = await openTranscript(path);
   const written = new Set(known.map(({ uuid }) => uuid));
@@ -36,12 +36,12 @@ const ALARMS = ["usage-distrusted", "cache-break", "compaction-failed", "transcr
 const alarmsOf = ({ events }: AgentLoop): readonly string[] =>
   events.map(({ type }) => type).filter((type) => ALARMS.includes(type));
 
-/** Difference between the provider's count of the last call and ours. */
+/** Returns the difference between the provider's count of the last call and ours. */
 const sizeError = ({ lastTurn }: AgentLoop): number =>
   (lastTurn?.tokens ?? 0) / (scene.simulator.requests.last?.inputTokens ?? 1);
 
-describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("a loop that is rewound, with %s,", (modelName) => {
-  it("continues across a boundary, compacts again, undoes that, and resumes in another process", async () => {
+describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("a rewound loop with %s", (modelName) => {
+  it("a rewound loop continues across a boundary, compacts, undoes that, and resumes in another process", async () => {
     const path = join(folder, `${modelName}.jsonl`);
     const transcript = await transcriptAt(path);
     const loop = scene.loop({ form: "entries", modelName, compactor: { transcript } });
@@ -59,7 +59,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("a loop that is rewound, 
     expect(target?.text).toContain("And at the pier.");
     expect(JSON.stringify(conversation)).toContain("Look at the quay.");
     await transcript.append([mark]);
-    loop.conversation.goOnWith([...conversation, mark]);
+    loop.conversation.resumeFrom([...conversation, mark]);
     loop.say("Take another way.");
     await loop.turn();
     expect(JSON.stringify(scene.simulator.requests.last?.body)).not.toContain("And at the pier.");
@@ -68,7 +68,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("a loop that is rewound, 
 
     const times = loop.eventsOf("compacted").length;
     expect(await workUntil(loop, hasCompacted(loop, times + 1))).toBe(true);
-    loop.conversation.goOnWith((await loop.compactor.undo(loop.conversation.messages)).messages);
+    loop.conversation.resumeFrom((await loop.compactor.undo(loop.conversation.messages)).messages);
     await loop.turn();
     expect(JSON.stringify(scene.simulator.requests.last?.body)).toContain("Take another way.");
     expect([alarmsOf(loop), loop.recoveries, scene.simulator.requests.invalid]).toEqual([[], 0, []]);

@@ -32,7 +32,7 @@ export interface SceneOptions extends SimulatorOptions {
   readonly play?: Partial<CoderOptions>;
 }
 
-/** A simulator with an endless coder, and loops that know its window. */
+/** Opens a simulator with an endless coder, and loops that know its window. */
 export async function openScene({
   kinds = "good",
   notes = "good",
@@ -69,11 +69,11 @@ export async function openScene({
   };
 }
 
-const MOST_TURNS = 300;
+const MAX_TURNS = 300;
 
 /** Works until the condition is true. Returns false if it never was. */
 export async function workUntil(loop: AgentLoop, isSo: () => boolean): Promise<boolean> {
-  for (let turn = 0; turn < MOST_TURNS && !isSo(); turn++) await loop.turn();
+  for (let turn = 0; turn < MAX_TURNS && !isSo(); turn++) await loop.turn();
   return isSo();
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 
-// Loading it takes longer than the tests wait.
+// Loading the SDK takes longer than the time limits in these tests.
 beforeAll(async () => void (await import("@anthropic-ai/sdk")));
 
 let server: Server;
@@ -44,7 +44,7 @@ const optionsOf = (compaction: CompactorOptions["compaction"]): CompactorOptions
 });
 
 describe("a provider on a real connection that accepts a call and never answers", () => {
-  it("gives up after the limit for the first byte and continues with the built-in summary", async () => {
+  it("uses the built-in summarizer when the provider sends no first byte within the limit", async () => {
     const compactor = createCompactor(optionsOf({ firstByteTimeoutMs: 800 }));
     const turn = await compactor.before(conversation);
     expect(turn.compaction?.attempts).toMatchObject([
@@ -56,7 +56,7 @@ describe("a provider on a real connection that accepts a call and never answers"
     await compactor.close();
   });
 
-  it("gives up after the limit of the whole chain when the provider sends only signs of life", async () => {
+  it("uses the built-in summarizer when the provider sends only pings until the limit of the chain", async () => {
     isBegun = true;
     const compactor = createCompactor(optionsOf({ timeoutMs: 800 }));
     const turn = await compactor.compact(conversation);

@@ -25,7 +25,9 @@ afterEach(() => scene.simulator.close());
 
 const { max_tokens: _, ...FRAME_WITHOUT_OUTPUT } = FRAME;
 
-/** A host that adds `max_tokens` to its own calls, so that the engine's frame has none. */
+/**
+ * Creates the model of a host that adds `max_tokens` to its own calls, so that the engine's frame has none.
+ */
 function hostModel(): Model {
   const model = connect(scene.simulator, STRICT_MODEL);
   const isOurs = (request: ModelRequest): boolean => {

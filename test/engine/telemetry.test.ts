@@ -21,10 +21,10 @@ describe("the engine's own events as telemetry", () => {
     );
     const counted = metrics.find(({ descriptor }) => descriptor.name === METRIC.compactions);
     expect(counted?.dataPoints.reduce((sum, { value }) => sum + Number(value), 0)).toBe(compacted.length);
-    const told = JSON.stringify([
+    const exported = JSON.stringify([
       spans.map(({ name, attributes, events }) => [name, attributes, events]),
       metrics,
     ]);
-    for (const token of loop.said) expect(told).not.toContain(token);
+    for (const token of loop.said) expect(exported).not.toContain(token);
   });
 });

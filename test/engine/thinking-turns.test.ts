@@ -65,7 +65,7 @@ describe("a conversation without thinking while thinking is enabled", () => {
     ],
     ["a snip", (compactor, messages) => compactor.snip(messages, { from: 2, to: 9 })],
     ["clearing", (compactor, messages) => compactor.clear(messages)],
-  ])("the provider accepts a request after %s, in both forms", async (_, rewrite) => {
+  ])("the provider accepts a request without thinking after %s, in both forms", async (_, rewrite) => {
     const c = new ConversationBuilder();
     c.user("Read all files.");
     for (let at = 0; at < 12; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(400, at));
@@ -78,7 +78,7 @@ describe("a conversation without thinking while thinking is enabled", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("the provider accepts a request after a recovery when the engine does not know about thinking, in both forms", async () => {
+  it("recovers when the provider requires thinking that the engine does not know about", async () => {
     const c = new ConversationBuilder();
     c.user("Read all files.");
     for (let at = 0; at < 3; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(40, at));
@@ -98,7 +98,7 @@ describe("a conversation without thinking while thinking is enabled", () => {
     expect(simulator.requests.invalid).toHaveLength(2);
   });
 
-  it("continues with thinking and removes the added texts when the user speaks again", async () => {
+  it("continues with thinking and removes the added texts after the next user message", async () => {
     const compactor = engine();
     const first = await compactor.before(rounds(2));
     expect(first.request.messages).toHaveLength(7);

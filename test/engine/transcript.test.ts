@@ -34,18 +34,18 @@ const uuidsIn = (entries: readonly Entry[]): readonly string[] => entries.flatMa
 const boundariesIn = (entries: readonly Entry[]): number =>
   entries.filter((entry) => entry.type === "system" && entry.subtype === "compact_boundary").length;
 
-/** Full enough that the next turn compacts, if it can. */
+/** Returns true if the window is so full that the next turn compacts, if it can. */
 const isFull = (loop: AgentLoop) => (): boolean => loop.eventsOf("compaction-started").length > 0;
 
 describe("a transcript that cannot be written", () => {
-  it("keeps everything in the conversation, says what to do, and continues once the transcript can be written", async () => {
+  it("keeps everything in the conversation until the transcript can be written, and says what to do", async () => {
     const file = new FaultyFile();
     const loop = scene.loop({ compactor: { transcript: await inMemory(file) } });
     await loop.run(5);
     file.room = 0;
     expect(await workUntil(loop, isFull(loop))).toBe(true);
     expect(loop.eventsOf("compaction-failed")).toMatchObject([{ reason: "transcript_failed" }]);
-    expect(loop.problems).toEqual(["transcript-failed"]);
+    expect(loop.problems).toEqual(["transcript-not-written"]);
     expect(loop.lastTurn?.problem?.remedy).toContain("/sessions/played.jsonl");
     const text = JSON.stringify(loop.conversation.messages);
     expect(loop.said.every((token) => text.includes(token))).toBe(true);
@@ -62,13 +62,13 @@ describe("a transcript that cannot be written", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("recovers even when the window fills up while the transcript cannot be written", async () => {
+  it("recovers when the window fills up while the transcript cannot be written", async () => {
     const file = new FaultyFile();
     const loop = scene.loop({ compactor: { transcript: await inMemory(file) } });
     file.room = 0;
     await expect(loop.run(200)).rejects.toMatchObject({ code: "model-too-long" });
     expect(loop.eventsOf("compacted")).toEqual([]);
-    expect(loop.eventsOf("recovery-failed")).toMatchObject([{ code: "transcript-failed" }]);
+    expect(loop.eventsOf("recovery-failed")).toMatchObject([{ code: "transcript-not-written" }]);
     file.room = Number.POSITIVE_INFINITY;
     await loop.run(5);
     expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ const COURSES: readonly (readonly [Form, string, "off" | "auto"])[] = [
 describe.each(COURSES)(
   "the session file of a loop in the form of %s with %s, clearing %s",
   (form, modelName, clearing) => {
-    it("reads the session file back as the current conversation after compactions and clearing", async () => {
+    it("the session file reads back as the current conversation after compactions and clearing", async () => {
       const path = join(folder, `${form}-${modelName}-${clearing}.jsonl`);
       const transcript = await openTranscript(path);
       const loop = scene.loop({ form, modelName, compactor: { transcript, clearing: { form: clearing } } });
@@ -119,7 +119,7 @@ describe.each(COURSES)(
         const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
           caller: "collapse",
         });
-        loop.conversation.goOnWith(messages);
+        loop.conversation.resumeFrom(messages);
         await written(path, loop);
         const { conversation, clearedToolUseIds } = await resumeSession(path);
         expect(shown(flatten(withClearedResults(conversation, clearedToolUseIds)))).toEqual(
@@ -135,7 +135,7 @@ describe.each(COURSES)(
   },
 );
 
-/** Writing continues in the background. Waits until the newest message is in the file. */
+/** Waits until the newest message is in the file, because writing continues in the background. */
 async function written(path: string, loop: AgentLoop): Promise<void> {
   const [mark = ""] =
     /"tool_use_id":"\w+"|wish-\d+-\w+/.exec(JSON.stringify(loop.conversation.messages.at(-1))) ?? [];

@@ -6,7 +6,7 @@ import { testPort } from "../support/memory-port.ts";
 import { engineContract } from "./contract.case.ts";
 import { HeldNotes } from "./notes-file.case.ts";
 
-/** All modules, with empty notes, in a project without memory files. */
+/** Creates all modules, with empty notes, in a project without memory files. */
 const every = (): readonly CompactorModule[] =>
   allModules({
     notes: { file: new HeldNotes() },
@@ -23,7 +23,7 @@ describe.each(NAMES)("the engine without %s", (left) => {
 describe("the engine without any module", () => {
   engineContract(() => []);
 
-  it("has no module methods when no module is attached", () => {
+  it("the engine has no module methods when no module is attached", () => {
     const compactor: object = createCompactor({ settings: { environment: {} } });
     expect("snip" in compactor || "expand" in compactor).toBe(false);
   });

@@ -52,23 +52,23 @@ const PERSISTENT: readonly (readonly [string, Distort])[] = [
   ["is missing", () => undefined],
   ["is zero", times(0)],
   ["is negative", times(-1)],
-  ["is a tenth", times(0.1)],
-  ["is a third", times(0.33)],
+  ["is a tenth of the true value", times(0.1)],
+  ["is a third of the true value", times(0.33)],
   ["is not a number", (usage) => ({ ...usage, input_tokens: Number.NaN })],
   [
-    "leaves out what was cached",
+    "omits the cached tokens",
     ({ input_tokens, output_tokens }) => ({ input_tokens, output_tokens }) as ModelUsage,
   ],
 ];
 
-describe("a provider whose usage", () => {
+describe("wrong usage reports of a provider", () => {
   const COURSES: readonly (readonly [string, Form, Distort])[] = [
     ...PERSISTENT.map(([name, distort]) => [name, "messages", distort] as const),
     ["is missing", "entries", () => undefined],
-    ["is a tenth", "entries", times(0.1)],
+    ["is a tenth of the true value", "entries", times(0.1)],
   ];
 
-  it.each(COURSES)("soon distrusts a usage that %s, in the form of %s", async (_, form, distort) => {
+  it.each(COURSES)("soon ignores a reported usage that %s, in the form of %s", async (_, form, distort) => {
     const loop = await run(distort, form);
     expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 2);
     // Neither constant compactions nor too few.
@@ -81,7 +81,7 @@ describe("a provider whose usage", () => {
 
   const FORMS: readonly Form[] = ["messages", "entries"];
 
-  it.each(FORMS)("believes a doubled usage when it repeats, in the form of %s", async (form) => {
+  it.each(FORMS)("believes a doubled usage when the provider repeats it, in the form of %s", async (form) => {
     const loop = await run(times(2), form);
     expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
     expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe("a provider whose usage", () => {
     expect(loop.problems).toContain("window-full");
   });
 
-  it("believes a usage six times too high when it repeats, until the provider states a lower limit", async () => {
+  it("believes a usage six times too high until the provider states a lower limit", async () => {
     const loop = await run(times(6));
     // No compaction gets below the threshold, and the breaker opens. Then a request overflows.
     expect(loop.problems).toContain("window-full");
@@ -103,13 +103,13 @@ describe("a provider whose usage", () => {
     expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
   });
 
-  it("leaves more room after a compaction when the usage is missing, because the estimate is padded", async () => {
+  it("leaves more room after a compaction without reported usage, because the estimate is padded", async () => {
     const loop = await run(() => undefined, "messages", 400);
     const shares = loop.eventsOf("compacted").map(({ tokensAfter, chain }) => tokensAfter / chain.threshold);
     expect(Math.max(...shares)).toBeLessThan(0.5);
   });
 
-  it("believes correct usage between wrong ones", async () => {
+  it("believes correct usage between wrong reports", async () => {
     const loop = await run(everySeventh(times(6)));
     expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 10);
     expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);

@@ -11,10 +11,10 @@ import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.t
 
 const COMPACTIONS = 10;
 const WINDOW_TOKENS = 50_000;
-const LEAST_IN_CONTEXT = 0.95;
-const MOST_TOKENS_OF_HOSTILE = 1.3;
+const MIN_IN_CONTEXT = 0.95;
+const MAX_TOKENS_OF_HOSTILE = 1.3;
 
-/** What our two policies keep of a session after a chain of ten compactions. */
+/** Returns the evaluation of our two policies after a chain of ten compactions. */
 async function figuresOf(
   stream: readonly Entry[],
   model: string | undefined,
@@ -31,16 +31,16 @@ function expectFigures(policies: readonly PolicyEvaluation[]): void {
   const [ours, hostile] = policies;
   if (ours === undefined || hostile === undefined) throw new Error("Two policies were asked for.");
   for (const { policy, probes, activeDirectives, missing } of [ours, hostile]) {
-    const told = `${policy}: ${missing.map(({ id, fate }) => `${id} ${fate}`).join(", ")}`;
-    expect(activeDirectives.inContext, told).toBe(activeDirectives.total);
-    expect(probes.inContext, told).toBeGreaterThanOrEqual(probes.total * LEAST_IN_CONTEXT);
-    expect(probes.lost, told).toBe(0);
+    const detail = `${policy}: ${missing.map(({ id, fate }) => `${id} ${fate}`).join(", ")}`;
+    expect(activeDirectives.inContext, detail).toBe(activeDirectives.total);
+    expect(probes.inContext, detail).toBeGreaterThanOrEqual(probes.total * MIN_IN_CONTEXT);
+    expect(probes.lost, detail).toBe(0);
   }
-  expect(hostile.tokens.mean).toBeLessThanOrEqual(ours.tokens.mean * MOST_TOKENS_OF_HOSTILE);
-  expect(hostile.tokens.last).toBeLessThanOrEqual(ours.tokens.last * MOST_TOKENS_OF_HOSTILE);
+  expect(hostile.tokens.mean).toBeLessThanOrEqual(ours.tokens.mean * MAX_TOKENS_OF_HOSTILE);
+  expect(hostile.tokens.last).toBeLessThanOrEqual(ours.tokens.last * MAX_TOKENS_OF_HOSTILE);
 }
 
-/** Every probe, in the context or not, can be found by recall. */
+/** Checks that recall finds every probe, whether it is in the context or not. */
 async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
   const lost: string[] = [];
   await withTranscript(stream, async (finds) => {
@@ -50,7 +50,7 @@ async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
 }
 
 const RULES =
-  "after ten compactions every active directive is in the context, and 95% of all probes, with a hostile summarizer too";
+  "ten compactions keep all active directives and 95% of all probes, even with a hostile summarizer";
 
 describeRecorded("a recorded session in a window of 50,000 tokens", () => {
   describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_, path) => {
@@ -59,7 +59,9 @@ describeRecorded("a recorded session in a window of 50,000 tokens", () => {
       expectFigures(await figuresOf(sessionStream(session), session.model));
     });
 
-    it("recall finds every probe that left the context", { timeout: 60_000 }, async () => {
+    it("recall finds every probe of a recorded session that left the context", {
+      timeout: 60_000,
+    }, async () => {
       await expectAllRecalled(sessionStream(await loadSession(path)));
     });
   });
@@ -73,7 +75,9 @@ describe("a generated session in a window of 50,000 tokens", () => {
     expect(policies.map(({ compactions }) => compactions)).toEqual([COMPACTIONS, COMPACTIONS]);
   });
 
-  it("recall finds every probe that left the context", { timeout: 60_000 }, async () => {
+  it("recall finds every probe of a generated session that left the context", {
+    timeout: 60_000,
+  }, async () => {
     await expectAllRecalled(toStream(createDemoSession()));
   });
 

@@ -61,7 +61,7 @@ const asking = (host: Host, more: Partial<ExtractionRequest> = {}): ExtractionRe
 const shown = ({ notes }: ExtractionOutcome): string => notesAsShown(notes);
 
 describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
-  it("reads at least 95% of the prefix from the cache, writes nothing, and notes what the conversation says", async () => {
+  it("a notes fork reads at least 95% of the prefix from the cache, writes nothing to it, and takes notes", async () => {
     await start("good");
     const host = await worked(frame);
     const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
@@ -76,7 +76,7 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("corrects refused edits after it gets the reason, still from the cache, and counts the cost of all calls", async () => {
+  it("a notes fork corrects refused edits from the cache, and counts the cost of all calls", async () => {
     await start("repairs");
     const host = await worked(frame);
     const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
@@ -90,12 +90,12 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("continues with a model that makes one edit at a time until the model says that the notes are complete", async () => {
+  it("lets a model make one edit at a time until it says that the notes are complete", async () => {
     await start("one-by-one");
     const host = await worked(frame);
     const outcome = await extractNotes(asking(host));
     expect(outcome).toMatchObject({ by: "fork", refused: 0, isComplete: true });
-    // With text the model has ended its answer itself. A call waits for its result.
+    // Text edits end the answer of the model. A tool call waits for its result.
     const isByText = frame === FRAME;
     expect(outcome.calls).toBe(isByText ? 1 : outcome.edits + 1);
     if (!isByText) expect(outcome.edits).toBeGreaterThanOrEqual(3);
@@ -103,7 +103,7 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   });
 
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "changes nothing and fails with a reason when the model %s each time",
+    "fails and changes nothing when every answer of the note taker is of the type %s",
     async (kind) => {
       await start(kind);
       const host = await worked(frame);
@@ -115,7 +115,7 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   );
 
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "survives a model that %s once and then answers correctly",
+    "accepts the second answer when the first one of the note taker is of the type %s",
     async (kind) => {
       await start([kind, "good"]);
       const outcome = await extractNotes(asking(await worked(frame)));
@@ -125,12 +125,12 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   );
 });
 
-describe("an answer without edits", () => {
+describe("answers without edits", () => {
   it.each([
     ["no-edits", { code: "notes-reply-unusable" }],
     ["nothing", undefined],
   ] as const)(
-    "counts an answer without edits as a failure unless the model says that there is nothing to note: %s",
+    "rejects an answer without edits unless the model says that there is nothing to note (%s)",
     async (kind, failure) => {
       await start(kind);
       const extraction = extractNotes(asking(await worked(EDIT)));
@@ -141,14 +141,14 @@ describe("an answer without edits", () => {
   );
 });
 
-describe("the notes fork of a model that thinks", () => {
+describe("notes forks of a thinking model", () => {
   it.each([
     ["claude-opus-5-5", { type: "adaptive" }, "fork"],
     ["claude-opus-4-6", { type: "adaptive" }, "fork"],
     // The prefix would differ without its thinking.
     ["claude-haiku-4-5", { type: "enabled", budget_tokens: 2_000 }, "direct"],
   ] as const)(
-    "sends a valid request and continues with the thinking in place: %s",
+    "sends a valid notes request and keeps the thinking in place for %s",
     async (name, thinking, by) => {
       await start("repairs", thinkingWorker);
       const host = await worked({ ...EDIT, thinking }, name);
@@ -161,10 +161,10 @@ describe("the notes fork of a model that thinks", () => {
   );
 });
 
-describe("a direct call for notes", () => {
+describe("direct calls for notes", () => {
   beforeEach(() => start(["damages-headings", "good"]));
 
-  it("writes new notes by text edits and corrects refused ones", async () => {
+  it("a direct call writes new notes by text edits and corrects refused ones", async () => {
     const host = await worked(EDIT);
     const { entries } = host.conversation;
     const asked = asking(host, { fork: undefined, model: host.model, fresh: entries.slice(-6) });
@@ -176,7 +176,7 @@ describe("a direct call for notes", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("makes a direct call when the fork is too long for the window", async () => {
+  it("makes a direct call for notes when the fork is too long for the window", async () => {
     const host = await worked(EDIT);
     simulator.fail({
       kind: "status",
@@ -188,7 +188,7 @@ describe("a direct call for notes", () => {
   });
 });
 
-describe("an abort while the note taker", () => {
+describe("aborts of the note taker", () => {
   const FAULTS: readonly (readonly [string, Fault])[] = [
     ["is silent", { kind: "silence" }],
     ["has begun to answer", { kind: "slow", betweenEventsMs: 100_000 }],
@@ -203,9 +203,9 @@ describe("an abort while the note taker", () => {
       let seen = 0;
       simulator.fail(fault, {
         when: (call) => {
-          const isMeant = isNotesCall(call) && seen++ === before;
-          if (isMeant) setTimeout(() => controller.abort(), 20);
-          return isMeant;
+          const isTarget = isNotesCall(call) && seen++ === before;
+          if (isTarget) setTimeout(() => controller.abort(), 20);
+          return isTarget;
         },
       });
       const extraction = extractNotes(asking(host, { signal: controller.signal }));

@@ -20,7 +20,7 @@ export function told(): ConversationBuilder {
   return built;
 }
 
-/** A request for notes, with defaults for everything that the test does not set. */
+/** Creates a request for notes, with defaults for everything that the test does not set. */
 export function request(given: Partial<ExtractionRequest> = {}): ExtractionRequest {
   const { entries } = told();
   return {

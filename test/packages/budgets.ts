@@ -23,5 +23,8 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
   "@longhaul/simulator": { files: 10, bytes: 1_150_000 },
 };
 
-/** JavaScript behind `import "@longhaul/core"`: it decides how fast a program starts and how large a page gets. */
+/**
+ * Size of the JavaScript behind `import "@longhaul/core"`. It decides how fast a program starts and how large
+ * a page gets.
+ */
 export const CORE_IMPORT_BYTES = 1_300_000;

@@ -7,7 +7,7 @@ import { link, npm, type PackedProject, packPackages } from "../support/packed-p
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const CLI = "longhaul";
-const MOST_FILES_OF_CORE = 200;
+const MAX_FILES_OF_CORE = 200;
 
 const published = readPackages().filter(({ manifest }) => !manifest.private);
 const names = published.map(({ manifest }) => manifest.name);
@@ -34,8 +34,8 @@ afterAll(() => project.remove());
 const manifestOf = (name: string): Manifest =>
   JSON.parse(readFileSync(join(project.packageNamed(name).installed, "package.json"), "utf8")) as Manifest;
 
-describe.each(names)("the packed %s", (name) => {
-  it("contains the files that it needs and no others", () => {
+describe.each(names)("the packed package %s", (name) => {
+  it("a packed package contains the files that it needs and no others", () => {
     const { installed } = project.packageNamed(name);
     expect(
       readdirSync(installed)
@@ -53,7 +53,7 @@ describe.each(names)("the packed %s", (name) => {
     );
   });
 
-  it("contains no tests, sources, reports or hidden files", () => {
+  it("a packed package contains no tests, sources, reports or hidden files", () => {
     const paths = project.packageNamed(name).files.map(({ path }) => path);
     expect(
       paths.filter((path) => /\.test\.|(^|\/)(test|bench|scripts|examples|src|api)\//.test(path)),
@@ -63,7 +63,7 @@ describe.each(names)("the packed %s", (name) => {
     expect(paths.filter((path) => path.startsWith("bin/"))).toEqual(name === CLI ? ["bin/longhaul.js"] : []);
   });
 
-  it("contains every file that its manifest names", () => {
+  it("a packed package contains every file that its manifest names", () => {
     const { installed } = project.packageNamed(name);
     const targets = Object.values(manifestOf(name).exports).flatMap((entry) =>
       typeof entry === "string" ? [entry] : [entry.types, entry.default],
@@ -72,7 +72,7 @@ describe.each(names)("the packed %s", (name) => {
     expect(missing).toEqual([]);
   });
 
-  it("imports only its dependencies, and only published entries of ours", () => {
+  it("a packed package imports only its dependencies, and only published entries of ours", () => {
     const { installed, files } = project.packageNamed(name);
     const { dependencies, peerDependencies } = manifestOf(name);
     const allowed = Object.keys({ ...dependencies, ...peerDependencies });
@@ -180,7 +180,7 @@ describe("the packed libraries", () => {
   });
 });
 
-/** Compiler errors in a program that imports every name of these entries. */
+/** Returns the compiler errors in a program that imports every name of these entries. */
 function typeErrors(
   folder: string,
   entries: (typeof published)[number]["entries"],
@@ -240,10 +240,10 @@ describe("the packed @longhaul/core", () => {
     expect(readdirSync(join(modules, "@longhaul"))).toEqual(["core"]);
   });
 
-  it(`the packed core has at most ${MOST_FILES_OF_CORE} files`, () => {
+  it(`the packed core has at most ${MAX_FILES_OF_CORE} files`, () => {
     const { installed } = project.packageNamed("@longhaul/core");
     const items = readdirSync(installed, { recursive: true, withFileTypes: true });
-    expect(items.filter((item) => item.isFile()).length).toBeLessThanOrEqual(MOST_FILES_OF_CORE);
+    expect(items.filter((item) => item.isFile()).length).toBeLessThanOrEqual(MAX_FILES_OF_CORE);
   });
 
   it("the types of core are one file for each entry and one shared file", () => {
@@ -337,7 +337,7 @@ describe("the packed command line", () => {
     const home = project.folder;
     const env = { ...process.env, HOME: home, USERPROFILE: home, TMPDIR: home, TEMP: home };
     const output = execFileSync(process.execPath, [program(), "demo"], { encoding: "utf8", env });
-    expect(output).toContain("it is time to compact");
+    expect(output).toContain("Compact the session.");
     expect(output).toContain("What to try next");
   });
 

@@ -18,19 +18,19 @@ const hashOf = (prompts: Readonly<Record<string, string>>): string =>
     .slice(0, 16);
 
 describe("the version of the prompts", () => {
-  it("is raised whenever the text of a prompt changes", async () => {
+  it("the prompt version is raised whenever the text of a prompt changes", async () => {
     const hash = hashOf(await renderedPrompts());
     expect(hash, `A prompt has changed. Raise PROMPT_VERSION and add its hash: "${hash}".`).toBe(
       HASHES[PROMPT_VERSION],
     );
   });
 
-  it("is the newest one that has a hash, and each version has another hash", () => {
+  it("the prompt version is the newest one with a hash, and every version has a different hash", () => {
     expect(Math.max(...Object.keys(HASHES).map(Number))).toBe(PROMPT_VERSION);
     expect(new Set(Object.values(HASHES)).size).toBe(Object.keys(HASHES).length);
   });
 
-  it("covers every prompt, and none of them is empty", async () => {
+  it("the prompt version covers every prompt, and no prompt is empty", async () => {
     const prompts = await renderedPrompts();
     expect(Object.keys(prompts)).toHaveLength(30);
     for (const text of Object.values(prompts)) expect(text.trim().length).toBeGreaterThan(100);

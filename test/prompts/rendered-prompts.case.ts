@@ -18,7 +18,7 @@ import { measureNotes, NOTES_LIMITS, parseNotes } from "../../packages/notes/src
 import { NOTES_SYSTEM_PROMPT, notesPrompt } from "../../packages/notes/src/notes-prompt.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 
-/** Every prompt as a model reads it, by name. Made by the code that makes the requests. */
+/** Returns every prompt as a model reads it, by name. The code that builds the requests renders them. */
 export async function renderedPrompts(): Promise<Readonly<Record<string, string>>> {
   return {
     ...summaryPrompts(),
@@ -140,7 +140,7 @@ const restoredTexts = (): Readonly<Record<string, string>> => ({
   ).join("\n\n"),
 });
 
-/** The instructions that a hook of type `agent` gets before its own prompt. */
+/** Returns the instructions that a hook of type `agent` gets before its own prompt. */
 async function hookPrompts(): Promise<Readonly<Record<string, string>>> {
   const prompts: string[] = [];
   const settings = {
@@ -187,7 +187,7 @@ function agentPrompts(): Readonly<Record<string, string>> {
 const toolText = ({ name, description, input_schema }: ToolDefinition): string =>
   `## ${name}\n${description}\n\n${JSON.stringify(input_schema, null, 1)}`;
 
-/** Has what the definitions of the tools need. No tool is called. */
+/** A workplace with the fields that the tool definitions need. No tool is called. */
 const WORKPLACE = {
   cwd: "/project",
   sessionPath: "/sessions/session.jsonl",

@@ -1,8 +1,8 @@
 import { continuationMessage, type SummaryPromptOptions, summaryPrompt } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 
-// The rules for a summary, each written out here and found in the prompt exactly once. Nothing that is searched for
-// comes from the modules of the prompts.
+// The rules for a summary. Each rule is written out here and must occur in the prompt exactly once. No
+// searched text comes from the modules of the prompts.
 
 const POINT = { description: `the user's message that begins with "Now the ledger"`, messages: 7 };
 const VARIANTS: Readonly<Record<string, SummaryPromptOptions>> = {
@@ -16,7 +16,7 @@ const NOT_UP_TO = EVERY.filter((name) => name !== "a summary up to a message");
 
 const timesIn = (text: string, sentence: string): number => text.split(sentence).length - 1;
 
-/** Expects each sentence once in these variants, in this order, and not at all in the others. */
+/** Expects each sentence once in these variants, in this order, and never in the others. */
 function expectOnce(sentences: readonly string[], variants: readonly string[] = EVERY): void {
   for (const [name, options] of Object.entries(VARIANTS)) {
     const prompt = summaryPrompt(options);
@@ -29,7 +29,7 @@ function expectOnce(sentences: readonly string[], variants: readonly string[] = 
 }
 
 describe("the summary request", () => {
-  it("asks for plain text and forbids tool calls once at its start and once at its end", () => {
+  it("the summary request asks for plain text and forbids tool calls at its start and at its end", () => {
     const rule =
       "Answer with plain text only. Do not call any tool. If you call a tool, the call is not executed and your answer is lost.";
     for (const options of [...Object.values(VARIANTS), { instructions: "Keep the ports." }]) {
@@ -40,7 +40,7 @@ describe("the summary request", () => {
     }
   });
 
-  it("asks for an analysis block first and a summary block after it", () => {
+  it("the summary request asks for an analysis block and then a summary block", () => {
     expectOnce([
       "First, think in an <analysis> block.",
       "The <analysis> block is a scratchpad and is discarded.",
@@ -51,9 +51,9 @@ describe("the summary request", () => {
     ]);
   });
 
-  it("lets the analysis go through requests, approach, decisions, code, errors and feedback in order", () => {
+  it("the analysis covers requests, approach, decisions, code, errors and feedback in order", () => {
     expectOnce([
-      "Go through the conversation in order. For each part, note:",
+      "Go through the messages to summarize in order. For each step, note:",
       "\n- what the user requested\n",
       "\n- how the assistant approached it\n",
       "\n- which decisions were made, and why\n",
@@ -63,7 +63,7 @@ describe("the summary request", () => {
     ]);
   });
 
-  it("lists the nine sections in order, each with its rule", () => {
+  it("the summary request lists the nine sections in order, each with its rule", () => {
     expectOnce([
       "\n1. Primary Request and Intent: Everything the user requested, in detail, with the purpose of each request.\n",
       "\n2. Key Technical Concepts: Technologies, frameworks, conventions, and ideas that matter for the work.\n",
@@ -75,20 +75,20 @@ describe("the summary request", () => {
     ]);
     expectOnce(
       [
-        "\n8. Current Work: Exactly what was in progress just before this request, with file names and code,",
+        "\n8. Current Work: Exactly what was in progress when this summary was requested, with file names and code,",
         "\n9. Optional Next Step: The one next step, only if it follows directly from the user's latest request. Quote verbatim from the newest messages what the user requested and how far the work was.",
       ],
       NOT_UP_TO,
     );
   });
 
-  it("repeats the nine titles in order in the form of the answer", () => {
+  it("the summary request repeats the nine titles in order in the form of the answer", () => {
     expectOnce([
       "\n1. Primary Request and Intent:\n   …\n2. Key Technical Concepts:\n   …\n3. Files and Code Sections:\n   …\n4. Errors and Fixes:\n   …\n5. Problem Solving:\n   …\n6. All User Messages:\n   …\n7. Pending Tasks:\n   …\n8. ",
     ]);
   });
 
-  it("carries an earlier summary over and updates it only in the incremental variant", () => {
+  it("the summary request updates an earlier summary only in the incremental variant", () => {
     expectOnce(
       [
         "The messages to summarize start with an earlier summary of the messages before them.",
@@ -99,7 +99,7 @@ describe("the summary request", () => {
     );
   });
 
-  it("keeps the earlier messages and forbids repeating them only in the variant `from`", () => {
+  it("the summary request forbids repeating earlier messages only in the variant `from`", () => {
     expectOnce(
       [
         'Summarize only the later part of the conversation. It starts with the user\'s message that begins with "Now the ledger" (message 7 when you count back from the end of the conversation).',
@@ -110,7 +110,7 @@ describe("the summary request", () => {
     );
   });
 
-  it("keeps the later messages and renames sections 8 and 9 only in the variant `up-to`", () => {
+  it("the summary request renames sections 8 and 9 only in the variant `up-to`", () => {
     expectOnce(
       [
         'Summarize only the earlier part of the conversation. It ends right before the user\'s message that begins with "Now the ledger"',
@@ -123,7 +123,7 @@ describe("the summary request", () => {
     );
   });
 
-  it("puts custom instructions last, under their own heading", () => {
+  it("the summary request puts custom instructions last, under their own heading", () => {
     const instructions = "Keep the ports.";
     for (const options of Object.values(VARIANTS)) {
       const plain = summaryPrompt(options);
@@ -143,11 +143,11 @@ describe("the continuation message", () => {
     "THE SUMMARY",
     "If you need an exact detail (a code snippet, an error text, something you wrote), read it in the full transcript: /t.jsonl",
     "The most recent messages follow this one verbatim.",
-    "Continue the work at the point where it stopped, as if there had been no break. Do not ask the user questions. Do not recap. Do not mention or acknowledge this summary.",
+    "Continue the work at the point where it stopped, as if there had been no break. Do not start with a question to the user, a recap, or a remark about this message.",
     "You are working autonomously. This is not a first start. The work loop is already running, so continue it. Do not greet anyone, and do not set up anything again.",
   ];
 
-  it("has each of its parts once and in order", () => {
+  it("the continuation message has each of its parts once and in order", () => {
     const message = continuationMessage({
       ...base,
       transcriptPath: "/t.jsonl",
@@ -163,9 +163,12 @@ describe("the continuation message", () => {
     ["kept messages", { keptRecent: true }, 3],
     ["an automatic compaction", { trigger: "auto" }, 4],
     ["autonomous mode", { autonomous: true }, 5],
-  ] as const)("has the paragraph for %s only if that applies", (_, options, index) => {
-    expect(continuationMessage(base).split("\n\n")).toEqual(PARAGRAPHS.slice(0, 2));
-    const message = continuationMessage({ ...base, ...options });
-    expect(message.split("\n\n")).toEqual([...PARAGRAPHS.slice(0, 2), PARAGRAPHS[index]]);
-  });
+  ] as const)(
+    "the continuation message has the paragraph for %s only if that applies",
+    (_, options, index) => {
+      expect(continuationMessage(base).split("\n\n")).toEqual(PARAGRAPHS.slice(0, 2));
+      const message = continuationMessage({ ...base, ...options });
+      expect(message.split("\n\n")).toEqual([...PARAGRAPHS.slice(0, 2), PARAGRAPHS[index]]);
+    },
+  );
 });

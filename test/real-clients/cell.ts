@@ -16,10 +16,13 @@ export const LONGHAUL: string = fileURLToPath(
   new URL("../../packages/longhaul/dist/main.js", import.meta.url),
 );
 
-/** Between the start of a slow command and the input that is typed meanwhile. */
+/** Delay between the start of a slow command and the input that is typed during it. */
 const TYPING_DELAY_MS = 400;
 
-/** The messages that an operation keeps. The examiner knows it from the operation, or from the record in the file. */
+/**
+ * The messages that an operation keeps. The examiner takes them from the operation, or from the record in the
+ * file.
+ */
 export type Keeps =
   | { readonly what: "recent" }
   | { readonly what: "nothing" }
@@ -31,14 +34,14 @@ interface State {
   readonly restored: readonly string[];
 }
 
-/** One conversation in a HOME of its own, with what the next request must hold. */
+/** One conversation in its own HOME, with the expected content of the next request. */
 export class Cell {
   readonly provider: Provider;
   readonly scenario: Scenario;
   readonly place: Place;
   sessionId = "";
   #state: State = { items: [], restored: [] };
-  /** States before each operation, with how many items the operation left. */
+  /** States before each operation, and the number of items that the operation left. */
   #undo: { readonly before: State; readonly after: State }[] = [];
   #undone: { readonly before: State; readonly after: State } | undefined;
   readonly #everyMarker = new Set<string>();
@@ -52,7 +55,7 @@ export class Cell {
     this.place = place;
   }
 
-  /** The same conversation in another HOME. */
+  /** Copies the conversation to another HOME. */
   copy(home: string): Cell {
     // `--continue` takes the file that changed last.
     cpSync(this.place.home, home, { recursive: true, preserveTimestamps: true });
@@ -71,14 +74,14 @@ export class Cell {
     return { ...this.#state, everyMarker: [...this.#everyMarker], everySummary: [...this.#everySummary] };
   }
 
-  /** Markers of the prompts that are in the conversation, oldest first. */
+  /** Returns the markers of the prompts that are in the conversation, oldest first. */
   get prompts(): readonly string[] {
     return this.#state.items
       .flatMap((item) => (item.kind === "said" ? item.markers : []))
       .filter((marker) => marker.endsWith("prompt"));
   }
 
-  /** Has these turns in one client that stays open, and types while it works. */
+  /** Runs these turns in one client that stays open, and types while the client works. */
   async work(turns: readonly Turn[]): Promise<void> {
     this.scenario.writeFiles();
     const client = new OpenClient(this.place, this.#resume());
@@ -94,21 +97,21 @@ export class Cell {
     }
   }
 
-  /** One turn in a client of its own. */
+  /** Runs one turn in a separate client. */
   async turn(turn: Turn, args: readonly string[] = this.#resume()): Promise<void> {
     this.provider.play(turn);
     const { sessionId } = await ask(this.place, turn.prompt, args);
     this.#finish(turn, sessionId);
   }
 
-  /** Claude Code's own compaction: `/compact`. */
+  /** Runs Claude Code's own compaction with `/compact`. */
   async theirs(): Promise<void> {
     const from = this.lines.length;
     await ask(this.place, "/compact", this.#resume());
     this.#compacted(from, undefined);
   }
 
-  /** Claude Code's own compaction before this turn. */
+  /** Runs this turn so that Claude Code compacts before it. */
   async theirsBefore(turn: Turn, env: Record<string, string>): Promise<void> {
     const from = this.lines.length;
     this.provider.play(turn);
@@ -117,14 +120,14 @@ export class Cell {
     this.#finish(turn, sessionId);
   }
 
-  /** `longhaul compact --in-place`. */
+  /** Runs `longhaul compact --in-place`. */
   async compact(keeps: Keeps, args: readonly string[] = []): Promise<void> {
     const from = this.lines.length;
     await this.longhaul(["compact", this.path, "--in-place", ...args]);
     this.#compacted(from, keeps);
   }
 
-  /** `longhaul compact --out`: the conversation goes on in the new session. */
+  /** Runs `longhaul compact --out`. The conversation continues in the new session. */
   async compactOut(keeps: Keeps): Promise<void> {
     const id = randomUUID();
     await this.longhaul(["compact", this.path, "--out", join(dirname(this.path), `${id}.jsonl`)]);
@@ -132,7 +135,7 @@ export class Cell {
     this.#compacted(0, keeps);
   }
 
-  /** `longhaul clear --in-place`: results may lose their words, except the newest. */
+  /** Runs `longhaul clear --in-place`. All results except the newest may lose their text. */
   async clear(newest: number): Promise<void> {
     const { items } = this.#state;
     const from = this.lines.length;
@@ -146,7 +149,9 @@ export class Cell {
     this.#operate({ ...this.#state, items: cleared });
   }
 
-  /** `longhaul undo --in-place`: as before the newest operation, with what came since. */
+  /**
+   * Runs `longhaul undo --in-place`. Expects the state before the newest operation plus all later messages.
+   */
   async undo(): Promise<void> {
     await this.longhaul(["undo", this.path, "--in-place"]);
     const step = this.#undo.pop();
@@ -156,7 +161,7 @@ export class Cell {
     this.#state = { ...step.before, items: [...step.before.items, ...since] };
   }
 
-  /** `longhaul undo --redo --in-place`. */
+  /** Runs `longhaul undo --redo --in-place`. */
   async redo(): Promise<void> {
     const step = this.#undone;
     if (step === undefined) throw new Error("Nothing to redo.");
@@ -166,7 +171,7 @@ export class Cell {
     this.#undone = undefined;
   }
 
-  /** The id by which longhaul names a prompt. */
+  /** Returns the id that longhaul uses for a prompt. */
   uuid(marker: string): string {
     return uuidOf(this.lines, marker);
   }
@@ -232,7 +237,7 @@ export class Cell {
     this.#operate({ items: isLast ? [...kept, summary] : [summary, ...kept], restored: record.restored });
   }
 
-  /** A file that was read in the summarized part and is in no kept result comes back. */
+  /** Checks that a file comes back if the summarized part read it and no kept result contains it. */
   #checkRestored(gone: readonly Item[], kept: readonly Item[], restored: readonly string[]): void {
     const filesOf = (items: readonly Item[]): readonly string[] =>
       items.flatMap((item) => (item.kind === "call" && item.name === "Read" ? item.markers : []));
@@ -248,21 +253,24 @@ export class Cell {
   }
 }
 
-/** The markers that the summary must hold for this item. A summary that a model wrote has only its own facts. */
+/**
+ * Returns the markers that the summary must contain for this item. A summary that a model wrote has only its
+ * own facts.
+ */
 function factsOf(item: Item, isByModel: boolean): readonly string[] {
   if (isByModel) return [];
   if (item.kind === "summary") return item.facts;
   return item.kind === "said" && item.role === "user" ? item.markers.slice(0, 1) : [];
 }
 
-/** The client may add reminders after the prompt. */
+/** Finds the last prompt. The client may add reminders after it. */
 const lastPrompt = (pieces: readonly Piece[]): Piece | undefined =>
   pieces.findLast(({ role, kind }) => role === "user" && kind === "text");
 
 const summariesOf = (items: readonly Item[]): ReadonlySet<string> =>
   new Set(items.flatMap((item) => (item.kind === "summary" ? [item.text] : [])));
 
-/** Start and end of the kept items. */
+/** Returns the start and the end of the kept items. */
 function keptRange(items: readonly Item[], keeps: Keeps, kept: readonly Json[]): readonly [number, number] {
   const indexOf = (marker: string): number => {
     const at = items.findIndex((item) => item.kind === "said" && item.markers.includes(marker));
@@ -281,7 +289,7 @@ function keptRange(items: readonly Item[], keeps: Keeps, kept: readonly Json[]):
   }
 }
 
-/** The item that the oldest kept line belongs to. Lines without a marker are attachments of the client. */
+/** Finds the item of the oldest kept line. Lines without a marker are attachments of the client. */
 function firstKept(items: readonly Item[], kept: readonly Json[]): number {
   for (const line of kept) {
     const text = JSON.stringify(line.message ?? line.attachment ?? "");
@@ -296,7 +304,7 @@ function firstKept(items: readonly Item[], kept: readonly Json[]): number {
   return items.length;
 }
 
-/** Its words may be cleared. Results that cannot be obtained again stay. */
+/** Allows a call's result to be cleared. Results that cannot be obtained again stay. */
 const withoutResult = (item: CallItem): CallItem => ({ ...item, result: undefined, shows: undefined });
 
 function itemsOf({ prompt, steps }: Turn, provider: Provider): readonly Item[] {
@@ -330,7 +338,7 @@ const said = (role: "user" | "assistant", text: string, more: readonly string[] 
   text,
 });
 
-/** Runs the built command line. Fails unless it ends with 0. */
+/** Runs the built command line. Fails unless the command exits with 0. */
 function runLonghaul(args: readonly string[], env: Record<string, string>, cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [LONGHAUL, ...args], {

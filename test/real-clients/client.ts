@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Json } from "./wire.ts";
 
-/** A client that takes longer counts as hung. It answers within seconds. */
+/** A client that takes longer counts as hung. Clients answer within seconds. */
 const LIMIT_MS = 90_000;
 
 /** The folders of one run of the client, without any of the user's own settings. */
@@ -14,10 +14,10 @@ export interface Place {
   readonly workspace: string;
   /** Address of the provider. */
   readonly url: string;
-  /** A proxy that refuses everything: the client reaches loopback only. */
+  /** A proxy that refuses everything, so that the client reaches only loopback. */
   readonly proxy: string;
   readonly model: string;
-  /** Further variables of its environment. */
+  /** Additional environment variables of the client. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -54,7 +54,7 @@ export function clientEnv(place: Pick<Place, "home" | "url" | "proxy" | "env">):
 
 const HEADLESS = ["--dangerously-skip-permissions", "-p"];
 
-/** One prompt, one answer. `args` say which session it continues. */
+/** Sends one prompt and returns the answer. `args` select the session to continue. */
 export async function ask(place: Place, prompt: string, args: readonly string[] = []): Promise<Result> {
   const all = [...HEADLESS, prompt, "--output-format", "json", "--model", place.model, ...args];
   const { child, ended } = start(place, all);
@@ -71,7 +71,7 @@ export async function ask(place: Place, prompt: string, args: readonly string[] 
   }
 }
 
-/** A client that stays open and takes prompts one after the other, as an editor drives it. */
+/** A client that stays open and accepts prompts one after the other, as an editor uses it. */
 export class OpenClient {
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
@@ -97,7 +97,7 @@ export class OpenClient {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The next result of a turn. */
+  /** Returns the next result of a turn. */
   async result(): Promise<Result> {
     const ready = this.#results.shift();
     if (ready !== undefined) return ready;

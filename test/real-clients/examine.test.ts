@@ -24,7 +24,7 @@ const call = (id: string, marker: string, result: string): CallItem => ({
   signature: "signed",
 });
 
-/** A summary, then a prompt, two parallel calls and an answer. One file was put back. */
+/** A summary, then a prompt, two parallel calls and an answer. One file was restored. */
 const EXPECTED: Expectation = {
   items: [
     { kind: "summary", text: SUMMARY, facts: ["mk0001prompt"] },
@@ -54,7 +54,7 @@ const result = (id: string, marker: string): Json => ({
   content: `Shows ${marker}`,
 });
 
-/** The request that meets the expectation. Each test spoils a copy of it. */
+/** Returns the request that meets the expectation. Each test damages a copy of it. */
 function wholeRequest(): { role: string; content: Json[] }[] {
   return [
     {
@@ -136,7 +136,7 @@ describe("the examiner of requests", () => {
     expect(faults).toContain(`summary is sent 0 times: ${JSON.stringify(SUMMARY)}`);
   });
 
-  it("finds a fact that the summary lost", () => {
+  it("finds a fact that is missing in the summary", () => {
     const expected = { ...EXPECTED, items: [{ ...EXPECTED.items[0], facts: ["mk0011fact"] } as Item] };
     expect(examine(wholeRequest().slice(0, 1), expected).faults).toContain("summary lacks mk0011fact");
   });
@@ -167,7 +167,7 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual([`old summary is sent again: ${JSON.stringify(old.text)}`]);
   });
 
-  it.each(["mk0003prompt", "mk0004text", "mk0009text"])("finds that %s is missing", (marker) => {
+  it.each(["mk0003prompt", "mk0004text", "mk0009text"])("finds that the text %s is missing", (marker) => {
     const faults = faultsAfter((messages) => {
       for (const message of messages) {
         message.content = message.content.filter((block) => !JSON.stringify(block).includes(marker));
@@ -224,7 +224,7 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual(["old mk0002file is sent again as tool_result"]);
   });
 
-  it("finds a failed tool call where the script expects output", () => {
+  it("finds a failed tool call when the script expects output", () => {
     const failed = { ...call("toolu_1", "mk0005call", "mk0006result"), result: "No such file" };
     const items = EXPECTED.items.map((item) =>
       item.kind === "call" && item.id === "toolu_1" ? failed : item,
@@ -271,7 +271,7 @@ describe("the record of a compaction in a session file", () => {
     expect(recordedCompaction(lines, 0, new Set(["old"]))?.summary).toBe("new");
   });
 
-  it("names the restored files", () => {
+  it("names the files that a compaction restored", () => {
     const file = {
       type: "attachment",
       uuid: "f",
@@ -281,7 +281,7 @@ describe("the record of a compaction in a session file", () => {
     expect(recordedCompaction(lines, 0, new Set())?.restored).toEqual(["mk0003file"]);
   });
 
-  it("returns no record when nothing was compacted since", () => {
+  it("returns no record when nothing was compacted since the given point", () => {
     expect(recordedCompaction([boundary({}), summary("1", "the summary")], 1, new Set())).toBeUndefined();
   });
 });
@@ -289,24 +289,24 @@ describe("the record of a compaction in a session file", () => {
 describe("the matrix of real clients", () => {
   const cell: CellResult = { row: "compact", column: "1.0", messages: 3, pairs: 2, markers: 9, faults: [] };
 
-  it("shows how many comparisons each cell made", () => {
+  it("the matrix shows how many comparisons each cell made", () => {
     expect(matrixText([cell])).toBe("messages/pairs/markers  1.0\ncompact                 ok  3/2/9");
   });
 
-  it("marks a cell red that compared nothing", () => {
+  it("the matrix marks a cell red that compared nothing", () => {
     const empty = { ...cell, messages: 0, pairs: 0, markers: 0 };
     expect(isRed(empty)).toBe(true);
     expect(matrixText([empty])).toContain("nothing was compared");
   });
 
-  it("marks a cell red that has a fault, and names the fault", () => {
+  it("the matrix marks a cell with a fault red, and names the fault", () => {
     const lost = { ...cell, faults: ["call Bash toolu_2 is sent 0 times"] };
     expect(isRed(lost)).toBe(true);
     expect(matrixText([lost])).toContain("RED 3/2/9");
     expect(matrixText([lost])).toContain("compact, 1.0:\n    call Bash toolu_2 is sent 0 times");
   });
 
-  it("prints notes without marking a cell red", () => {
+  it("the matrix prints notes without marking a cell red", () => {
     const noted = { ...cell, notes: ["refused: bound thinking"] };
     expect(isRed(noted)).toBe(false);
     expect(matrixText([noted])).toContain("note: refused: bound thinking");

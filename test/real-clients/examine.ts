@@ -1,14 +1,14 @@
 import { isFileMarker } from "./script.ts";
 import { type Json, type Piece, piecesOf } from "./wire.ts";
 
-/** Something that the next request must hold, in the order of the conversation. */
+/** A part that the next request must contain, in the order of the conversation. */
 export type Item = SaidItem | CallItem | SummaryItem;
 
 /** A prompt, typed input or a text of the model. */
 export interface SaidItem {
   readonly kind: "said";
   readonly role: "user" | "assistant";
-  /** The first one identifies it. Further ones stand for thinking in front of it. */
+  /** The first marker identifies the text. Further markers belong to the thinking before it. */
   readonly markers: readonly string[];
   readonly text: string;
 }
@@ -19,44 +19,47 @@ export interface CallItem {
   readonly id: string;
   readonly name: string;
   readonly input: Json;
-  /** Markers of the input, then that of the result. */
+  /** Markers of the input, then the marker of the result. */
   readonly markers: readonly string[];
-  /** The result as the client sent it the first time. Undefined: its words are not compared. */
+  /** The result as the client sent it the first time. Undefined if its text is not compared. */
   readonly result: string | undefined;
-  /** The marker that the result must show. Undefined where the tool shows none, or a result may be cleared. */
+  /**
+   * The marker that the result must contain. Undefined if the tool returns none, or if the result may be
+   * cleared.
+   */
   readonly shows: string | undefined;
   /** Signature of the thinking in the same message, as the client sent it the first time. */
   readonly signature: string | undefined;
 }
 
-/** A summary in the place of messages. */
+/** A summary that replaces messages. */
 export interface SummaryItem {
   readonly kind: "summary";
   readonly text: string;
-  /** Markers that it must hold. */
+  /** Markers that the summary must contain. */
   readonly facts: readonly string[];
 }
 
 export interface Expectation {
   readonly items: readonly Item[];
-  /** Files that were put back: a marker of each. */
+  /** One marker of each restored file. */
   readonly restored: readonly string[];
-  /** All markers that the session ever had. The others must not come back outside a summary. */
+  /** All markers that the session ever had. Unexpected ones must not appear outside a summary. */
   readonly everyMarker: readonly string[];
-  /** All summaries that the session ever had. The others must not come back either. */
+  /** All summaries that the session ever had. Only the expected ones may appear. */
   readonly everySummary: readonly string[];
 }
 
 export interface Examination {
-  /** Empty when the request holds what it must hold and nothing else. */
+  /** Empty if the request contains exactly the expected parts. */
   readonly faults: readonly string[];
-  /** How many of each were compared. */
+  /** Numbers of compared messages, pairs and markers. */
   readonly messages: number;
   readonly pairs: number;
   readonly markers: number;
 }
 
-/** Compares a request on the wire with what the conversation must be by now. */
+/** Compares a sent request with the expected conversation. */
 export function examine(messages: unknown, expected: Expectation): Examination {
   const exam = new Exam(piecesOf(messages), expected);
   exam.checkSummaries();
@@ -111,7 +114,7 @@ class Exam {
     }
   }
 
-  /** Every kept message and call is there once, word for word, in order. */
+  /** Checks that every kept message and call is there once, verbatim and in order. */
   checkItems(): void {
     let last: Piece | undefined;
     for (const item of this.#expected.items) {
@@ -128,7 +131,7 @@ class Exam {
     return [...this.#summaries].find(({ text }) => text.includes(item.text));
   }
 
-  /** Parallel calls may change their order within a message; texts may not. */
+  /** Parallel calls may change their order within a message, but texts may not. */
   #isBefore(one: Piece, other: Piece): boolean {
     if (one.message !== other.message) return one.message < other.message;
     if (one.kind === "tool_use" || other.kind === "tool_use") return false;
@@ -162,7 +165,7 @@ class Exam {
       this.#fail(`result of ${nameOf(item)} has other words: ${start(result.text)}`);
     }
     for (const marker of item.markers) this.#checkPlace(marker, [call, result]);
-    // Without it, a tool that failed would count as compared.
+    // Without this check, a failed tool would count as compared.
     const isShown = item.shows === undefined || result.markers.includes(item.shows);
     if (!isShown) this.#fail(`result of ${nameOf(item)} lacks ${item.shows}`);
     const hasThinking = this.#outside.some(
@@ -173,7 +176,7 @@ class Exam {
     return call;
   }
 
-  /** A marker of a pair stands in the pair and nowhere else. Contents of files may stand in several results. */
+  /** Checks that a marker of a pair is only in that pair. Several results may contain the same file. */
   #checkPlace(marker: string, pair: readonly Piece[]): void {
     this.#markers.add(marker);
     if (isFileMarker(marker)) return;
@@ -183,7 +186,7 @@ class Exam {
     if (elsewhere.length > 0) this.#fail(`${marker} is sent ${elsewhere.length + 1} times`);
   }
 
-  /** Each call has one result in the next message, and each result has its call. */
+  /** Checks that each call has one result in the next message, and that each result has its call. */
   checkPairing(): void {
     for (const { kind, id, message } of this.#pieces) {
       if (kind !== "tool_use" && kind !== "tool_result") continue;
@@ -206,7 +209,7 @@ class Exam {
     }
   }
 
-  /** Nothing that was summarized or undone is sent again. A restored file shows what is in it now. */
+  /** Checks that nothing summarized or undone is sent again. A restored file has its current content. */
   checkNothingOld(): void {
     const { items, restored, everyMarker } = this.#expected;
     const kept = new Set(items.flatMap((item) => (item.kind === "summary" ? [] : item.markers)));
@@ -222,7 +225,7 @@ class Exam {
     }
   }
 
-  /** The one piece outside summaries that has this marker. */
+  /** Returns the only piece outside summaries that has this marker. */
   #only(marker: string, isPlace: (piece: Piece) => boolean): Piece | undefined {
     this.#markers.add(marker);
     const places = this.#outside.filter((piece) => piece.markers.includes(marker) && isPlace(piece));
@@ -244,7 +247,7 @@ const nameOf = (item: Item): string =>
       ? (item.markers[0] ?? "")
       : "summary";
 
-/** Equal as JSON, whatever the order of the fields. */
+/** Compares two values as JSON, regardless of the order of their fields. */
 function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right));
 }

@@ -6,10 +6,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const CLAUDE_CODE = "@anthropic-ai/claude-code";
 const AGENT_SDK = "@anthropic-ai/claude-agent-sdk";
 
-/** Git ignores this folder. One subfolder for each package and version. */
+/** A folder that git ignores. It has one subfolder for each package and version. */
 const INSTALLED = fileURLToPath(new URL(".installed/", import.meta.url));
 
-/** The executable of this version of Claude Code. Installs it when it is missing. */
+/** Returns the executable of this version of Claude Code. Installs it if it is missing. */
 export function installClaudeCode(version: string): string {
   const folder = install(CLAUDE_CODE, version);
   const scope = join(folder, "node_modules", "@anthropic-ai");
@@ -22,7 +22,7 @@ export function installClaudeCode(version: string): string {
   return binary;
 }
 
-/** Address of the module of the Claude Agent SDK, for a dynamic import. */
+/** Returns the address of the Claude Agent SDK's module, for a dynamic import. */
 export function installAgentSdk(version: string): string {
   const folder = install(AGENT_SDK, version, ["--omit=optional"]);
   const packageFolder = join(folder, "node_modules", AGENT_SDK);
@@ -32,7 +32,7 @@ export function installAgentSdk(version: string): string {
   return pathToFileURL(join(packageFolder, main ?? "sdk.mjs")).href;
 }
 
-/** The newest version of Claude Code that npm offers. Undefined without a registry. */
+/** Returns the newest version of Claude Code on npm. Undefined without a registry. */
 export function newestClaudeCode(): string | undefined {
   const { status, stdout } = spawnSync("npm", ["view", CLAUDE_CODE, "version"], { encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;

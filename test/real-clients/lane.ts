@@ -8,28 +8,28 @@ import { Provider } from "./provider.ts";
 import { Scenario } from "./scenario.ts";
 
 export interface LaneOptions {
-  /** Head of its column. */
+  /** Heading of the column. */
   readonly column: string;
   readonly binary: string;
   readonly model: string;
   readonly windowTokens: number;
-  /** An empty folder of its own. */
+  /** A separate, empty folder. */
   readonly folder: string;
   readonly proxy: string;
   readonly operations: readonly Operation[];
-  /** Whether thinking is bound to its history, as it is on a real account. */
+  /** True if thinking is bound to its history, as on a real account. */
   readonly binding: boolean;
   onCell(cell: CellResult): void;
 }
 
 export interface LaneReport {
-  /** All calls for an answer that the client and longhaul sent. */
+  /** All model calls of the client and of longhaul. */
   readonly requests: number;
   /** Requests that the examiner compared. */
   readonly examined: number;
 }
 
-/** How the client is told to continue. Each way gets a copy of the session in a HOME of its own. */
+/** Ways to make the client continue. Each way gets a copy of the session in its own HOME. */
 const RESUMES: readonly { readonly name: string; args(id: string): readonly string[] }[] = [
   { name: "resume", args: (id) => ["--resume", id] },
   { name: "continue", args: () => ["--continue"] },
@@ -104,7 +104,8 @@ class Lane {
     } catch (error) {
       faults.push(error instanceof Error ? error.message : String(error));
     }
-    // With bound thinking the refusals are the result: longhaul drops thinking there, and the client retries.
+    // With bound thinking, the refusals are the result. longhaul drops thinking there, and the client
+    // retries.
     const result = binding
       ? { ...total, faults: [], notes: counted(this.#provider.refusals(firstRequest)) }
       : { ...total, faults };
@@ -115,7 +116,7 @@ class Lane {
     return result;
   }
 
-  /** The second resume sees what the first one added to the file. */
+  /** Resumes a copy twice. The second resume sees the lines that the first one added to the file. */
   async #resume(cell: Cell, { name, args }: (typeof RESUMES)[number]): Promise<Compared> {
     const copy = cell.copy(`${cell.place.home}-${name}`);
     const first = await copy.probe(args(copy.sessionId));
@@ -129,7 +130,7 @@ class Lane {
     };
   }
 
-  /** The last row: what the provider refused, of everything that was sent in this lane. */
+  /** Builds the last row, which lists the requests of this lane that the provider refused. */
   #refusals(): CellResult {
     const { column, binding } = this.#options;
     const messages = this.#provider.requests.length;
@@ -150,7 +151,7 @@ class Lane {
   }
 }
 
-/** Each text once, with how often it occurs. */
+/** Returns each text once, with its number of occurrences. */
 function counted(texts: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);

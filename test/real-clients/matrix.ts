@@ -1,4 +1,4 @@
-/** One cell of the matrix: what was compared, and what was wrong. */
+/** One cell of the matrix, with its comparisons and faults. */
 export interface CellResult {
   readonly row: string;
   readonly column: string;
@@ -6,18 +6,18 @@ export interface CellResult {
   readonly pairs: number;
   readonly markers: number;
   readonly faults: readonly string[];
-  /** Printed, never a failure: what a real account would refuse, for example. */
+  /** Notes that are printed but are no failure, such as requests that a real account would refuse. */
   readonly notes?: readonly string[];
 }
 
-/** A cell that compared nothing proves nothing. */
+/** Returns true for a cell with a fault, and for a cell that compared nothing. */
 export function isRed({ messages, pairs, markers, faults }: CellResult): boolean {
   return faults.length > 0 || messages + pairs + markers === 0;
 }
 
 const SHOWN_FAULTS = 6;
 
-/** A table of rows and columns, then the faults and notes of each cell. */
+/** Prints a table of rows and columns, then the faults and notes of each cell. */
 export function matrixText(cells: readonly CellResult[]): string {
   const columns = [...new Set(cells.map(({ column }) => column))];
   const rows = [...new Set(cells.map(({ row }) => row))];

@@ -2,13 +2,13 @@ import type { Cell } from "./cell.ts";
 import { HEAVY_WORD, OVERFLOW_WORD } from "./provider.ts";
 import type { Turn } from "./script.ts";
 
-/** One row of the matrix: what happens to the session before the client resumes it. */
+/** One row of the matrix: an operation on the session before the client resumes it. */
 export interface Operation {
   readonly name: string;
   run(cell: Cell): Promise<void>;
 }
 
-/** A window in which the reported usage of a heavy prompt is too large, and that of the others is not. */
+/** A window that only the reported usage of a heavy prompt exceeds. */
 const AUTO_COMPACT_ENV = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" };
 
 /** Tokens for `--keep-recent`: about three turns of the scenario. */
@@ -17,7 +17,7 @@ const SOME_TOKENS = "9000";
 const compact = (cell: Cell): Promise<void> => cell.compact({ what: "recent" });
 const more = (cell: Cell): Promise<void> => cell.work(cell.scenario.more());
 
-/** The prompt that many places before the newest. */
+/** Returns a prompt by its distance from the newest one. */
 function prompt(cell: Cell, fromEnd: number): string {
   const marker = cell.prompts.at(-fromEnd);
   if (marker === undefined) throw new Error(`The conversation has fewer than ${fromEnd} prompts.`);
@@ -42,13 +42,15 @@ async function fromNotes(cell: Cell): Promise<void> {
 const byModel = (cell: Cell): Promise<void> =>
   cell.compact({ what: "recent" }, ["--model", cell.place.model, "--base-url", cell.place.url]);
 
-/** The reported usage of one turn makes the client compact before the next one. */
+/** Reports a large usage for one turn, so that the client compacts before the next one. */
 async function theirsAuto(cell: Cell): Promise<void> {
   await cell.turn(withWord(cell, HEAVY_WORD));
   await cell.theirsBefore(cell.scenario.chat("Work on."), AUTO_COMPACT_ENV);
 }
 
-/** The provider refuses the prompt as too long, so the client compacts and sends it again. */
+/**
+ * Makes the provider refuse the prompt as too long, so that the client compacts and sends the prompt again.
+ */
 const theirsOverflow = (cell: Cell): Promise<void> => cell.theirsBefore(withWord(cell, OVERFLOW_WORD), {});
 
 function withWord(cell: Cell, word: string): Turn {

@@ -40,7 +40,7 @@ export interface ProviderOptions {
   readonly windowTokens: number;
 }
 
-/** The simulator of one lane. It plays the model of the turn that the client runs at the moment. */
+/** The simulator of one lane. It plays the model for the turn that the client currently runs. */
 export class Provider {
   readonly simulator: Simulator;
   #unexpected: readonly string[] = [];
@@ -72,7 +72,7 @@ export class Provider {
     return provider;
   }
 
-  /** Plays this turn next. `onTyped` gets the input that is typed while a step's calls run. */
+  /** Plays this turn next. `onTyped` receives the input that is typed while a step's calls run. */
   play(turn: Turn, onTyped?: (text: string) => void): void {
     this.#steps = turn.steps;
     this.#next = 0;
@@ -80,29 +80,32 @@ export class Provider {
     this.#onTyped = onTyped;
   }
 
-  /** Answers of the turn that the client has not asked for. */
+  /** Number of answers of the turn that the client has not requested yet. */
   get remaining(): number {
     return this.#steps.length - this.#next;
   }
 
-  /** The result of a call as the client sent it the first time. */
+  /** Returns the result of a call as the client sent it the first time. */
   firstResult(id: string): Piece | undefined {
     return this.#firstResults.get(id);
   }
 
-  /** The thinking in front of a call as the client sent it the first time. */
+  /** Returns the thinking before a call as the client sent it the first time. */
   firstThought(id: string): Piece | undefined {
     return this.#firstThoughts.get(id);
   }
 
-  /** The facts that this provider wrote into the summary since the last call. None if longhaul wrote it. */
+  /**
+   * Returns the facts that this provider wrote into the summary since the last call. Empty if longhaul wrote
+   * it.
+   */
   takeFacts(summary: string): readonly string[] {
     const written = this.#facts.findLast((facts) => facts.every((fact) => summary.includes(fact)));
     this.#facts = [];
     return written ?? [];
   }
 
-  /** Requests since the last call that no script expected. */
+  /** Returns the requests since the last call that no script expected. */
   takeUnexpected(): readonly string[] {
     const taken = this.#unexpected;
     this.#unexpected = [];
@@ -113,7 +116,7 @@ export class Provider {
     return this.simulator.requests.messages;
   }
 
-  /** Refused requests since this index. The overflow that a scenario forces is none. */
+  /** Returns the refused requests since this index, without the overflow that a scenario forces. */
   refusals(from: number): readonly string[] {
     const isForced = ({ body }: LoggedRequest): boolean => JSON.stringify(body).includes(OVERFLOW_WORD);
     return this.requests
@@ -172,7 +175,10 @@ function blocksOf({ thinking, text, calls = [] }: Step): readonly TurnBlock[] {
   ];
 }
 
-/** A subagent's conversation starts with its task. The main conversation has the task in a call only. */
+/**
+ * Returns true for a subagent's conversation, which starts with its task. The main conversation has the task
+ * only in a call.
+ */
 function isSubagentOf(marker: string | undefined, pieces: readonly Piece[]): boolean {
   return pieces.some(
     ({ role, kind, message, markers }) =>

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A proxy on loopback that refuses every connection and says where it would have gone. */
+/** A proxy on loopback that refuses every connection and records its target. */
 export interface RefusingProxy {
   readonly url: string;
   /** Hosts that a client tried to reach, with the number of tries. */
@@ -9,7 +9,7 @@ export interface RefusingProxy {
   close(): void;
 }
 
-/** Clients get it as their only way out, so that a run never reaches a host of the internet. */
+/** Starts the proxy. Clients have no other route, so a run never reaches a host on the internet. */
 export async function startProxy(): Promise<RefusingProxy> {
   const refused = new Map<string, number>();
   const refuse = (host: string): void => void refused.set(host, (refused.get(host) ?? 0) + 1);

@@ -12,17 +12,20 @@ import { AGENT_SDK_VERSION, CLAUDE_CODE_VERSIONS } from "./pins.ts";
 import { type RefusingProxy, startProxy } from "./proxy.ts";
 import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
 
-/** A model of the time of older clients: they send reminders inside user messages. */
+/** A model from the time of older clients, which send reminders inside user messages. */
 const OLD_MODEL = "claude-sonnet-4-5";
-/** A current model: clients send reminders as system messages. The newest pinned client gets a column with it. */
+/**
+ * A current model, for which clients send reminders as system messages. The newest pinned client gets a
+ * column with it.
+ */
 const CURRENT_MODEL = "claude-opus-5";
-/** Current models count a quarter more tokens for the same text, so the same prompts are too long for this window. */
+/** Current models count a quarter more tokens for the same text, so the same prompts exceed this window. */
 const CURRENT_WINDOW_TOKENS = 250_000;
 const OLD_WINDOW_TOKENS = 200_000;
-/** One that binds its thinking, for `--binding`. */
+/** A model that binds its thinking, for `--binding`. */
 const BINDING_MODEL = "claude-sonnet-5-5";
 
-/** A column of the newest version reports and never fails. */
+/** Suffix of a column that reports but never fails. */
 const NEWEST = " (newest)";
 const NEWEST_PINNED = CLAUDE_CODE_VERSIONS.at(-1) ?? "";
 
@@ -44,11 +47,11 @@ interface Run {
 
 interface Column {
   readonly version: string;
-  /** Head of the column. */
+  /** Heading of the column. */
   readonly column: string;
   readonly model: string;
   readonly windowTokens: number;
-  /** Whether the client also works with `longhaul sim`. */
+  /** True if the client also runs against `longhaul sim`. */
   readonly withSim: boolean;
 }
 
@@ -69,7 +72,7 @@ async function main(): Promise<number> {
 function columns(): readonly Column[] {
   const pinned = values.client ?? CLAUDE_CODE_VERSIONS;
   const newest = values.latest ? newestClaudeCode() : undefined;
-  const isNews = newest !== undefined && !pinned.includes(newest);
+  const shouldReport = newest !== undefined && !pinned.includes(newest);
   const model = values.binding ? BINDING_MODEL : OLD_MODEL;
   const windowTokens = values.binding ? CURRENT_WINDOW_TOKENS : OLD_WINDOW_TOKENS;
   const shared = { model, windowTokens, withSim: !values.binding };
@@ -78,11 +81,11 @@ function columns(): readonly Column[] {
   return [
     ...pinned.map((version) => ({ ...shared, version, column: version })),
     ...(hasCurrent ? [{ ...current, withSim: false, column: `${NEWEST_PINNED} ${CURRENT_MODEL}` }] : []),
-    ...(isNews ? [{ ...shared, version: newest, column: `${newest}${NEWEST}` }] : []),
+    ...(shouldReport ? [{ ...shared, version: newest, column: `${newest}${NEWEST}` }] : []),
   ];
 }
 
-/** A column that cannot start is red as well: its client is missing, or the base session fails. */
+/** Runs a column. A column that cannot start is red too: its client is missing, or the base session fails. */
 async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[]> {
   const onCell = (cell: CellResult): void => {
     run.cells.push(cell);
@@ -98,7 +101,7 @@ async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[
   }
 }
 
-/** The operations on session files, then the conversations with `longhaul sim`. */
+/** Runs the operations on session files, then the conversations with `longhaul sim`. */
 async function runRows(
   run: Run,
   { version, column, model, windowTokens, withSim }: Column,
@@ -115,7 +118,7 @@ async function runRows(
   return [...lane, await runSimRows({ column, folder, place }, version, onCell)];
 }
 
-/** One row for each model that the simulator serves, one for the Agent SDK, one that looks at the coder. */
+/** Runs one row for each model of the simulator, one for the Agent SDK, and one that checks the coder. */
 async function runSimRows(
   { column, folder, place }: Pick<SimRowOptions, "column" | "folder" | "place">,
   version: string,

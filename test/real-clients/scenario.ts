@@ -9,7 +9,7 @@ const TEXT_SENTENCES = 12;
 /** Lines that a command prints after its marker. Unlike a file, its output is never restored. */
 const LOG_LINES = 900;
 
-/** Seconds that the slow command takes: the client must still run it when the next input arrives. */
+/** Duration of the slow command in seconds. The client must still run it when the next input arrives. */
 const SLOW_SECONDS = 2;
 
 /** Writes scripted turns for one workspace. {@link writeFiles} writes the files that they read. */
@@ -32,7 +32,7 @@ export class Scenario {
     this.#files.clear();
   }
 
-  /** A session with everything that the issue names, in the order of a real one. */
+  /** Returns a session with everything that the issue names, in a realistic order. */
   work(): readonly Turn[] {
     return [
       this.#parallelReads("Read the three modules of the parser."),
@@ -49,7 +49,7 @@ export class Scenario {
     ];
   }
 
-  /** Work that goes on between two operations. */
+  /** Returns the turns between two operations. */
   more(): readonly Turn[] {
     return [
       this.#parallelReads("Read three more modules."),
@@ -59,12 +59,12 @@ export class Scenario {
     ];
   }
 
-  /** A prompt and an answer without tools. */
+  /** Returns a prompt and an answer without tools. */
   chat(request: string): Turn {
     return { prompt: this.#prompt(request), steps: [this.#answer()] };
   }
 
-  /** The last prompt of a cell. Its request is the one that the examiner reads. */
+  /** Returns the last prompt of a cell. The examiner reads the request of this prompt. */
   probe(): Turn {
     return {
       prompt: `Continue. ${this.markers.next("prompt")}`,
@@ -94,7 +94,7 @@ export class Scenario {
           file_path: path,
           old_string: "Line 1:",
           new_string: `Line one (${this.markers.next("edit")}):`,
-          // The client adds it when it is missing, and the examiner compares the whole input.
+          // The client adds this field if it is missing, and the examiner compares the whole input.
           replace_all: false,
         }),
       ]),

@@ -3,7 +3,7 @@
  * The examiner finds messages by their markers, so it needs no code of longhaul.
  */
 
-/** The last part of a marker says what carries it. */
+/** The last part of a marker names its type. */
 export type MarkerKind =
   | "prompt"
   | "typed"
@@ -18,15 +18,15 @@ export type MarkerKind =
 const MARKER = /mk\d{4}(?:prompt|typed|text|thought|call|result|file|edit|fact)/g;
 const MARKER_DIGITS = 4;
 
-/** Each marker once, in the order of the text. */
+/** Returns each marker once, in the order of the text. */
 export function markersIn(text: string): readonly string[] {
   return [...new Set(text.match(MARKER))];
 }
 
-/** Contents of files may come back as restored files; other markers may not. */
+/** Returns true for markers of file contents. Only these may come back, as restored files. */
 export const isFileMarker = (marker: string): boolean => /(?:file|edit)$/.test(marker);
 
-/** Gives out markers. One for each lane of the run: a marker is never used twice. */
+/** Creates markers for one lane of the run. No marker is used twice. */
 export class Markers {
   #count = 0;
 
@@ -34,7 +34,7 @@ export class Markers {
     return `mk${this.#digits()}${kind}`;
   }
 
-  /** A shell command that prints the marker without containing it, so that call and result differ. */
+  /** Returns a shell command that prints the marker without containing it, so that call and result differ. */
   printed(): { readonly command: string; readonly marker: string } {
     const digits = this.#digits();
     return { command: `printf 'mk%sresult' ${digits}`, marker: `mk${digits}result` };
@@ -49,7 +49,7 @@ export interface Call {
   readonly id: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The marker that the result holds, if the tool returns one. */
+  /** The marker in the result, if the tool returns one. */
   readonly result?: string;
   /** The answer of the subagent that this call starts. */
   readonly subagent?: { readonly marker: string; readonly answer: string };
@@ -74,7 +74,7 @@ const WORDS =
     " ",
   );
 
-/** Deterministic prose about nothing. `seed` makes each one different. */
+/** Returns deterministic filler prose. `seed` makes each text different. */
 export function filler(seed: string, sentences: number): string {
   let state = [...seed].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
   const word = (): string => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isFileMarker, markersIn } from "./script.ts";
 import { type Json, withoutReminders } from "./wire.ts";
 
-/** Reads session files as plain JSON lines: the exam shares no code with the program that it examines. */
+/** Reads session files as plain JSON lines, because the examiner shares no code with the examined program. */
 
 export function sessionPath(home: string, sessionId: string): string {
   const projects = join(home, ".claude", "projects");
@@ -19,7 +19,7 @@ export function readLines(path: string): readonly Json[] {
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Json);
 }
 
-/** The id of the line that holds this prompt. */
+/** Returns the id of the line that contains this prompt. */
 export function uuidOf(lines: readonly Json[], marker: string): string {
   const line = lines.findLast(
     ({ type, isCompactSummary, message }) =>
@@ -34,11 +34,11 @@ export interface RecordedCompaction {
   readonly summary: string;
   /** Lines from the first kept one on, oldest first. Empty when nothing was kept. */
   readonly kept: readonly Json[];
-  /** Markers of the files that were put back, by this compaction or in what it kept. */
+  /** Markers of the restored files, both by this compaction and in the kept lines. */
   readonly restored: readonly string[];
 }
 
-/** The newest compaction among the lines from `from` on. Lines may repeat summaries that are known already. */
+/** Returns the newest compaction among the lines from `from` on. Lines may repeat known summaries. */
 export function recordedCompaction(
   lines: readonly Json[],
   from: number,
@@ -55,7 +55,7 @@ export function recordedCompaction(
   const segment = metadata?.preservedSegment as Json | undefined;
   const headAt = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === segment?.headUuid);
   const copies = after.slice(summaryAt + 1).filter(({ type, isMeta }) => isMessage(type) && isMeta !== true);
-  // Records of requests stand between the messages and repeat their words. They have no id.
+  // Records of requests are between the messages and repeat their text. They have no id.
   const kept = headAt === -1 ? copies : lines.slice(headAt, at).filter(({ uuid }) => uuid !== undefined);
   const restored = [...(headAt === -1 ? [] : kept), ...after].flatMap((line) => restoredIn(line));
   return { summary, kept, restored: [...new Set(restored)] };
@@ -69,7 +69,7 @@ function messageText(line: Json | undefined): string {
   return Array.isArray(content) ? content.map(({ text }: Json) => String(text ?? "")).join("\n") : "";
 }
 
-/** Files come back as attachments, or as lines of the host for versions without attachments. */
+/** Returns the restored files of a line. Versions without attachments use meta lines instead. */
 function restoredIn({ type, isMeta, attachment, message }: Json): readonly string[] {
   const file = type === "attachment" ? (attachment as Json | undefined) : undefined;
   const text = file?.type === "file" ? JSON.stringify(file) : isMeta === true ? JSON.stringify(message) : "";

@@ -9,11 +9,11 @@ import type { CellResult } from "./matrix.ts";
 import { readLines, sessionPath } from "./session-file.ts";
 import type { Json } from "./wire.ts";
 
-/** Answers of the coder to one prompt: enough for several tools. */
+/** Number of answers of the coder to one prompt, enough for several tools. */
 const TURNS = "6";
 const STARTED_WITHIN_MS = 20_000;
 
-/** `longhaul sim` as people start it, in a process of its own. */
+/** `longhaul sim` as people start it, in a separate process. */
 export class SimProcess {
   readonly url: string;
   readonly requests: readonly Json[];
@@ -44,7 +44,7 @@ export class SimProcess {
     });
   }
 
-  /** Every model that it serves, newest first. */
+  /** Returns every model of the simulator, newest first. */
   async models(): Promise<readonly string[]> {
     const headers = { "x-api-key": "any", "anthropic-version": "2023-06-01" };
     const response = await fetch(`${this.url}/v1/models?limit=1000`, { headers });
@@ -52,7 +52,7 @@ export class SimProcess {
     return data.map(({ id }) => id);
   }
 
-  /** Calls for an answer since this index. */
+  /** Returns the model calls since this index. */
   calls(from: number): readonly Json[] {
     return this.requests
       .slice(from)
@@ -68,14 +68,17 @@ export interface SimRowOptions {
   readonly row: string;
   readonly column: string;
   readonly sim: SimProcess;
-  /** An empty folder of its own. */
+  /** A separate, empty folder. */
   readonly folder: string;
   readonly place: Omit<Place, "home" | "workspace" | "url">;
-  /** Sends the prompt. Returns the id of the session. */
+  /** Sends the prompt and returns the id of the session. */
   readonly talk?: (place: Place, prompt: string) => Promise<string>;
 }
 
-/** The client works with the built-in coder. No request may be refused, and nothing outside its folder may change. */
+/**
+ * Runs the client with the built-in coder. No request may be refused, and nothing outside its folder may
+ * change.
+ */
 export async function simRow({
   row,
   column,
@@ -110,7 +113,7 @@ export async function simRow({
   }
 }
 
-/** Two prompts, so that the second one sends the history with its tools. */
+/** Sends two prompts. The second one carries the history with its tools. */
 async function askOnce(place: Place, prompt: string): Promise<string> {
   const { sessionId } = await ask(place, prompt);
   const second = await ask(place, "Go on.", ["--resume", sessionId]);
@@ -122,7 +125,7 @@ interface AgentSdk {
   query(call: { readonly prompt: string; readonly options: Json }): AsyncIterable<Json>;
 }
 
-/** The same two prompts through the Claude Agent SDK. */
+/** Sends the same two prompts through the Claude Agent SDK. */
 export function talkWith(sdk: AgentSdk): (place: Place, prompt: string) => Promise<string> {
   return async (place, prompt) => {
     const say = async (text: string, more: Json = {}): Promise<string> => {
@@ -158,7 +161,7 @@ function writeProject(folder: string): void {
   writeFileSync(join(folder, "src", "index.test.ts"), 'import { add } from "./index.ts";\n\nadd(1, 2);\n');
 }
 
-/** A hash of each file below the folders. */
+/** Returns a hash of each file in the folders. */
 function fingerprints(folders: readonly string[]): ReadonlyMap<string, string> {
   const entries = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
   const files = entries.filter((one) => one.isFile());
@@ -192,7 +195,7 @@ function pairsIn(lines: readonly Json[]): number {
 
 const WRITERS: ReadonlySet<unknown> = new Set(["Write", "Edit", "NotebookEdit"]);
 
-/** A write may fail, so its call counts too. */
+/** Lists writes outside the workspace. Failed writes count too. */
 function writesOutside(lines: readonly Json[], workspace: string): readonly string[] {
   return blocksIn(lines)
     .filter(({ type, name }) => type === "tool_use" && WRITERS.has(name))

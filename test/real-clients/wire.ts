@@ -1,15 +1,15 @@
 import { markersIn } from "./script.ts";
 
-/** One block of a request as the client sent it, or the part of it that reminds the model of something. */
+/** One block of a request as the client sent it, or a reminder inside a block. */
 export interface Piece {
-  /** Place of its message in the request. */
+  /** Index of its message in the request. */
   readonly message: number;
   readonly role: string;
-  /** Type of the block; `reminder` for text that the client adds, in tags of its own or as a system message. */
+  /** Type of the block. `reminder` for text that the client adds, in its own tags or as a system message. */
   readonly kind: string;
-  /** Id of a call, also for its result. Empty for other blocks. */
+  /** Id of a call, on its result too. Empty for other blocks. */
   readonly id: string;
-  /** Everything in it that a model reads, without reminders. */
+  /** All text that a model reads in this piece, without reminders. */
   readonly text: string;
   readonly markers: readonly string[];
   /** The block as sent. */
@@ -20,7 +20,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
 
-/** Splits the messages of a request into pieces, in order. Reads nothing but the JSON of the API. */
+/** Splits the messages of a request into pieces, in order. Depends only on the JSON of the API. */
 export function piecesOf(messages: unknown): readonly Piece[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: Json, at) => {
@@ -30,7 +30,7 @@ export function piecesOf(messages: unknown): readonly Piece[] {
   });
 }
 
-/** Text as the examiner compares it. Reminders inside it may change from request to request. */
+/** Returns a text as the examiner compares it. Reminders inside a text may change between requests. */
 export const withoutReminders = (text: string): string => text.replaceAll(REMINDER, "").trim();
 
 function piecesOfBlock(block: Json, message: number, role: string): readonly Piece[] {

@@ -5,14 +5,14 @@ import { killedAfter, startProcess } from "../transcript/child-processes.ts";
 import { append, sessionFiles } from "./session-file.ts";
 
 const MINUTE_MS = 60_000;
-/** More than is read anew with each question, so that every one after it writes the index. */
+/** More text than a search reads without the index, so that every search after it writes the index. */
 const FILLING = "stripes and more stripes ".repeat(12_000);
 
 const sessionFile = sessionFiles();
 const ask = (path: string, count: number): ReturnType<typeof startProcess> =>
   startProcess("recall-process.ts", path, "zebra", count);
 
-/** Messages of a subagent are never in the context: what is added can be found at once. */
+/** Adds messages of a subagent. They are never in the context, so recall finds them at once. */
 function growing(path: string, times: number): void {
   const builder = new ConversationBuilder(`more${times}`);
   builder.user(`zebra ${FILLING}`, { isSidechain: true, parentUuid: null });
@@ -48,7 +48,7 @@ describe("several processes that search the same session", () => {
     expect((await openRecall(path).search({ words: "zebra" })).total).toBe(added + 1);
   });
 
-  it("a kill at any moment leaves a working index or none", { timeout: 2 * MINUTE_MS }, async () => {
+  it("a kill at any moment leaves a working recall index or none", { timeout: 2 * MINUTE_MS }, async () => {
     const path = started();
     for (let round = 0; round < 4; round++) {
       growing(path, round);

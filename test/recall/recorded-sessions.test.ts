@@ -7,7 +7,7 @@ import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.t
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { indexDump } from "./session-file.ts";
 
-/** Every so manieth text of a session: all of them would take minutes. */
+/** Interval between the tested texts of a session, because all of them would take minutes. */
 const EVERY = 37;
 const SENTENCE = /[^.!?\n]{12,160}[.!?\n]/;
 
@@ -15,7 +15,7 @@ describeRecorded("recall over the recorded sessions", () => {
   const folder = temporaryFolder();
 
   it.each(claudeCodeSessions().map((path) => [basename(path), path] as const))(
-    "%s: recall finds any sentence that left the context exactly, and reads its entry by id",
+    "recall finds any sentence that left the context of %s, and reads its entry by id",
     async (name, recorded) => {
       const path = join(folder, name);
       copyFileSync(recorded, path);
@@ -33,14 +33,14 @@ describeRecorded("recall over the recorded sessions", () => {
         const sentence = SENTENCE.exec(document?.text ?? "")?.[0];
         if (sentence === undefined || entry?.uuid === undefined) continue;
         const { hits } = await recall.search({ exact: sentence, limit: 5_000 });
-        // Not the texts themselves: they are somebody's.
+        // The assertions print no text of a session, because the texts are private.
         expect(hits.some(({ id }) => id === entry.uuid)).toBe(true);
         expect((await recall.read(entry.uuid)).pieces.length > 0).toBe(true);
       }
     },
   );
 
-  it("an index that grows with a session equals one built at once", async () => {
+  it("a recall index that grows with a session equals one that is built at once", async () => {
     const [recorded = ""] = claudeCodeSessions().slice(2);
     const bytes = readFileSync(recorded);
     const path = join(folder, "growing.jsonl");

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 export const linesOf = (entries: readonly Entry[]): string =>
   entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 
-/** Session files in a folder that is gone when the tests of the file are done. */
+/** Creates session files in a folder that is removed after the tests of the file. */
 export function sessionFiles(): (entries: readonly Entry[] | string) => string {
   const folder = temporaryFolder();
   let made = 0;
@@ -24,7 +24,7 @@ export function sessionFiles(): (entries: readonly Entry[] | string) => string {
 export const append = (path: string, entries: readonly Entry[]): void =>
   appendFileSync(path, linesOf(entries));
 
-/** Everything that an index knows, in a form that can be compared. */
+/** Returns the content of an index in a form that can be compared. */
 export async function indexDump(path: string, options: Partial<IndexOptions> = {}): Promise<unknown> {
   return await withSessionFile(path, async (file) => {
     const index = await openIndex(file, path, { indexPath: recallIndexPath(path), ...options });

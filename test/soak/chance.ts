@@ -12,7 +12,7 @@ export class Chance {
     return this.random.between(low, high);
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   is(probability: number): boolean {
     return this.random.between(1, 10_000) <= probability * 10_000;
   }
@@ -27,7 +27,7 @@ export class Chance {
     return this.is(probability) ? choice() : undefined;
   }
 
-  /** A name, with the probability that its weight gives it. */
+  /** Picks a name with a probability in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     const total = entries.reduce((sum, [, weight]) => sum + weight, 0);

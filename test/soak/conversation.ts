@@ -35,19 +35,19 @@ import { frameOf, tokensPerCharacter } from "./setup.ts";
 import type { World } from "./world.ts";
 
 const HOST_LIMIT_MS = 120_000;
-const MOST_ATTEMPTS = 4;
+const MAX_ATTEMPTS = 4;
 const RETRY_MS = 2_000;
 
 /** The outcome of one request of the host. */
 interface Sent {
   readonly reply?: ModelReply;
   readonly error?: unknown;
-  /** As the provider logged it. */
+  /** The request in the provider's log. */
   readonly last: LoggedRequest | undefined;
   readonly isAborted: boolean;
 }
 
-/** A host's loop around one compactor, with its own journal of all that was said. */
+/** A host's loop around one compactor, with its own journal of all texts. */
 export class Conversation {
   readonly name: string;
   readonly world: World;
@@ -62,9 +62,9 @@ export class Conversation {
   readonly #model: Model;
   #isTrusted = true;
   #reports = 0;
-  /** Largest factor by which an injected error overstated a prompt since the last request that was accepted. */
+  /** Largest factor by which an injected error overstated a prompt since the last accepted request. */
   #statedFactor = 1;
-  /** Events before the last request that was accepted. */
+  /** Number of events before the last accepted request. */
   #eventsBefore = 0;
 
   private constructor(world: World, name: string, writer: TranscriptWriter, parent: Compactor | undefined) {
@@ -88,7 +88,7 @@ export class Conversation {
     );
   }
 
-  /** One model call with everything around it. */
+  /** Runs one model call with all engine calls around it. */
   async turn(): Promise<void> {
     if (!this.lists.asksForReply) this.say();
     const { world, lists, journal } = this;
@@ -124,7 +124,7 @@ export class Conversation {
     return turn;
   }
 
-  /** The process ends, with or without a proper end of the session; a new one resumes from the file. */
+  /** Ends the process, with or without closing the session. A new process resumes from the file. */
   async restart(isClosed: boolean): Promise<void> {
     const { world, view, journal } = this;
     if (isClosed) await this.close();
@@ -185,16 +185,20 @@ export class Conversation {
     return faultyPort(this.world, this.view.shownPath, () => this.#writer);
   }
 
-  /** Sends, and sends again as the engine or the error says, until there is a reply or no hope. */
+  /**
+   * Sends the request, and repeats it as the engine or the error demands, until there is a reply or no way to
+   * continue.
+   */
   async #callModel(first: Turn): Promise<void> {
     const { world, lists } = this;
     let turn = first;
-    // Only a request of `recover` after an error that states the size: a 413 says nothing about the window.
+    // True after a request of `recover` that followed an error with a size. A 413 says nothing about the
+    // window.
     let hasRecovered = false;
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const { reply, error, last, isAborted: isGivenUp } = await this.#send(turn);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { reply, error, last, isAborted: wasAborted } = await this.#send(turn);
       if (reply !== undefined) return this.#finish(reply);
-      if (isGivenUp) return;
+      if (wasAborted) return;
       let isAborted = false;
       const again = await world.call("recover", (signal) => this.compactor.recover(error, { signal }), {
         mayFail: false,
@@ -215,7 +219,7 @@ export class Conversation {
     }
   }
 
-  /** One request of the host, with what the provider logged about it. */
+  /** Sends one request of the host. Returns it with the provider's log entry. */
   async #send(turn: Turn): Promise<Sent> {
     const { world, name } = this;
     const { provider, time, chance, setup } = world;
@@ -228,14 +232,16 @@ export class Conversation {
       (error: unknown) => ({ error }),
     );
     clearTimeout(limit);
-    // No model answers within the millisecond in which it is asked.
+    // No model answers within the millisecond of the request.
     time.advance(1);
     const requests = provider.requestsOf(name).slice(before);
     await this.#examine(turn, requests);
     return { ...outcome, last: requests.at(-1), isAborted: abort.signal.aborted };
   }
 
-  /** The engine writes the session file beside the turn, so the file is looked at when that is done. */
+  /**
+   * Examines the turn. The engine writes the session file in parallel, so this waits until the write is done.
+   */
   async #examine(turn: Turn, requests: readonly LoggedRequest[]): Promise<void> {
     const { world, journal, view } = this;
     await world.time.unheld();
@@ -262,13 +268,19 @@ export class Conversation {
     }
   }
 
-  /** A compaction between two requests may have shortened results by a count that was corrected since. */
+  /**
+   * Returns the largest count. A compaction between two requests may have shortened results by a count that
+   * was corrected later.
+   */
   #largestCount({ tokens }: Turn): number {
     const events = this.events.slice(this.#eventsBefore);
     return Math.max(tokens, ...events.map((event) => (event.type === "compacted" ? event.tokensAfter : 0)));
   }
 
-  /** A prompt that is too long may happen; then `recover` has to help, and its request has to be accepted. */
+  /**
+   * Judges an overflow. A prompt may be too long, but then `recover` has to help, and its request has to be
+   * accepted.
+   */
   #judgeOverflow(hasRecovered: boolean, isRecovered: boolean): void {
     const { world } = this;
     if (world.setup.transcript !== "sound") return;
@@ -303,7 +315,7 @@ export class Conversation {
       journal.add(toolUseId === undefined ? "user" : "result", text, toolUseId);
   }
 
-  /** Wrong on purpose, where a test asks for it. */
+  /** Breaks the result on purpose if a test requests it. */
   async #planted<T extends Turn>(result: Promise<T>): Promise<T> {
     const { plant } = this.world;
     const turn = await result;
@@ -320,7 +332,7 @@ export class Conversation {
   }
 }
 
-/** The parts of a turn that the host reads; its class has getters that a copy would lose. */
+/** Copies the parts of a turn that the host reads. A spread copy would lose the getters of the class. */
 const asPlain = ({ messages, tokens }: Turn): Pick<Turn, "messages" | "tokens"> => ({ messages, tokens });
 
 async function openWriter(world: World, path: string): Promise<TranscriptWriter> {

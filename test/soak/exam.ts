@@ -11,24 +11,27 @@ export interface Violation {
   readonly step: number;
 }
 
-/** Damages of the host that prove that the examiner notices them. */
+/** Faults of the host that prove that the examiner notices them. */
 export const PLANTS = ["drop-message", "break-pairing", "never-settle"] as const;
 export type Plant = (typeof PLANTS)[number];
 
 export type Finding = Omit<Violation, "step">;
 
 /** Tokens of a shortened result that must stay: 2,000 by the engine's count, which may be off by a fifth. */
-const LEAST_RESULT_TOKENS = 1_600;
-/** From this share of the window on, by the engine's count, a request is full: auto-compact starts at 67%. */
+const MIN_RESULT_TOKENS = 1_600;
+/** A request is full from this share of the window on, by the engine's count. Auto-compact starts at 67%. */
 const FULL_SHARE = 0.63;
-/** In a full request shortened results share the room: each has this share of the longest, and this many tokens. */
+/**
+ * Shortened results share the room of a full request. Each has at least this share of the longest result, and
+ * this many tokens.
+ */
 const EQUAL_SHARE = 0.5;
-const LEAST_FULL_TOKENS = 250;
-/** The engine's count may be off by this factor after an honest usage report, and by this many tokens besides. */
+const MIN_FULL_TOKENS = 250;
+/** Allowed error of the engine's count after a correct usage report: this factor, plus this many tokens. */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
-/** The count is never lower than this share of the truth, however wrong the reports were. */
-const LEAST_SHARE = 0.45;
+/** The count is never lower than this share of the true value, however wrong the reports were. */
+const MIN_SHARE = 0.45;
 
 const STATED_TOKENS = /prompt is too long: (\d+) tokens/;
 const OVERFLOW = /prompt is too long|exceed context limit/i;
@@ -39,7 +42,7 @@ export const isOverflow = ({ error, fault }: LoggedRequest): boolean =>
 export const isAccepted = ({ status, error }: LoggedRequest): boolean =>
   status === 200 && error === undefined;
 
-/** A request that the simulator's rules refused, without a fault that the schedule injected. */
+/** Reports a request that the simulator's rules refused without an injected fault. */
 export function refusal(request: LoggedRequest, who: string): Finding | undefined {
   const { error, fault } = request;
   if (error === undefined || fault !== undefined || isOverflow(request)) return undefined;
@@ -50,7 +53,7 @@ export function refusal(request: LoggedRequest, who: string): Finding | undefine
   };
 }
 
-/** Everything that the host said is in the request, or in the session file that the request points to. */
+/** Checks that every text of the host is in the request, or in the session file that the request names. */
 export function lostMessages(
   request: LoggedRequest,
   journal: Journal,
@@ -74,24 +77,24 @@ export function lostMessages(
   });
 }
 
-/** The call still has an answer in the request: the result was emptied in its place. */
+/** Returns true if the request still has a result for the call, so the result was cleared in place. */
 const isClearedInPlace = ({ toolUseId }: Said, text: string): boolean =>
   toolUseId !== undefined && text.includes(`"tool_use_id":${JSON.stringify(toolUseId)}`);
 
-/** The figures that the engine knew when it made a request. */
+/** The figures that the engine knew when it created a request. */
 export interface Figures {
-  /** The engine's largest count since the last request that was accepted. */
+  /** The engine's largest count since the last accepted request. */
   readonly countedTokens: number;
-  /** By this factor an injected error overstated the prompt before this request; 1 without such an error. */
+  /** Factor by which an injected error overstated the prompt before this request. 1 without an error. */
   readonly statedFactor: number;
   readonly windowTokens: number;
-  /** Of the provider's tokenizer. */
+  /** Ratio of the provider's tokenizer. */
   readonly tokensPerCharacter: number;
 }
 
 /**
- * A result that no model has seen answers its call in the request, whole or with at least 2,000 tokens. In a request that
- * is full by the figures that the engine was given, shortened results share the room equally.
+ * Checks that each unseen result is in the request, in full or with at least 2,000 tokens. In a request that
+ * is full by the engine's figures, shortened results share the room equally.
  */
 export function unseenResults(
   request: LoggedRequest,
@@ -115,8 +118,8 @@ export function unseenResults(
   }
   const isFull = countedTokens * statedFactor >= windowTokens * FULL_SHARE;
   const longest = Math.max(0, ...shortened.map(({ kept }) => kept));
-  const shareTokens = Math.max(LEAST_FULL_TOKENS, longest * EQUAL_SHARE);
-  const least = isFull ? Math.min(LEAST_RESULT_TOKENS, shareTokens) : LEAST_RESULT_TOKENS;
+  const shareTokens = Math.max(MIN_FULL_TOKENS, longest * EQUAL_SHARE);
+  const least = isFull ? Math.min(MIN_RESULT_TOKENS, shareTokens) : MIN_RESULT_TOKENS;
   const cut = shortened.filter(({ tokens, kept }) => kept < Math.min(least, tokens));
   return [
     ...findings,
@@ -127,13 +130,13 @@ export function unseenResults(
   ];
 }
 
-/** Tokens of the prompt by an injected error; 0 where there was none. */
+/** Returns the tokens that an injected error states for the prompt. 0 without an error. */
 export function statedTokens({ fault }: Pick<LoggedRequest, "fault">): number {
   const stated = fault?.kind === "status" ? STATED_TOKENS.exec(fault.message ?? "")?.[1] : undefined;
   return Number(stated ?? 0);
 }
 
-/** The text of each tool result in a request, by the id of its call. */
+/** Returns the text of each tool result in a request, by the id of its call. */
 function resultsIn(messages: unknown): ReadonlyMap<string, string> {
   const results = new Map<string, string>();
   for (const { content } of Array.isArray(messages) ? (messages as { content: unknown }[]) : []) {
@@ -158,13 +161,13 @@ export interface Count {
   readonly counted: number;
   /** The figure of the simulator for the same request. */
   readonly actual: number;
-  /** Every report so far was right. */
+  /** True if every report so far was correct. */
   readonly isTrusted: boolean;
 }
 
 export function wrongCount({ counted, actual, isTrusted }: Count): readonly Finding[] {
   const detail = `counted ${counted}, actual ${actual}`;
-  if (counted + HONEST_SLACK_TOKENS < actual * LEAST_SHARE) return [{ kind: "count far too low", detail }];
+  if (counted + HONEST_SLACK_TOKENS < actual * MIN_SHARE) return [{ kind: "count far too low", detail }];
   if (!isTrusted) return [];
   if (counted * HONEST_FACTOR + HONEST_SLACK_TOKENS < actual) return [{ kind: "count too low", detail }];
   if (counted > actual * HONEST_FACTOR + HONEST_SLACK_TOKENS) return [{ kind: "count too high", detail }];

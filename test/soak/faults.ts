@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 type FaultOf<Kind extends Fault["kind"]> = Extract<Fault, { readonly kind: Kind }>;
 type Draw<Result> = (chance: Chance, windowTokens: number) => Result;
 
-/** One entry for each kind of fault. The compiler asks for an entry when the simulator gets a new kind. */
+/** One entry for each type of fault. The compiler requires an entry for each new type of the simulator. */
 const FAULTS: { readonly [Kind in Fault["kind"]]: Draw<FaultOf<Kind>> } = {
   status: (chance, windowTokens) =>
     chance.is(0.25) ? tooLong(chance, windowTokens) : statusFault(chance.pick(FAULT_STATUSES), chance),
@@ -29,7 +29,7 @@ export function drawFault(chance: Chance, windowTokens: number): Fault {
   return FAULTS[chance.pick(KINDS)](chance, windowTokens);
 }
 
-/** The words of the API, with a plausible figure. The stated window is the real one. */
+/** Creates the API's error message, with a plausible figure. The stated window is the real one. */
 function tooLong(chance: Chance, windowTokens: number): FaultOf<"status"> {
   const tokens = Math.round((windowTokens * chance.between(101, 140)) / 100);
   return {
@@ -62,7 +62,7 @@ const scaled = (usage: Usage, factor: number): Usage => ({
   cache_read_input_tokens: Math.round((usage.cache_read_input_tokens ?? 0) * factor),
 });
 
-/** Ways in which a usage report is wrong. */
+/** Ways in which a usage report can be wrong. */
 export const WRONG_USAGE: Readonly<Record<string, (usage: Usage) => Usage | null | undefined>> = {
   missing: () => undefined,
   null: () => null,
@@ -78,11 +78,11 @@ export const WRONG_USAGE: Readonly<Record<string, (usage: Usage) => Usage | null
 
 export const WRONG_USAGE_KINDS: readonly string[] = Object.keys(WRONG_USAGE);
 
-/** Shares of the accesses to the session file. */
+/** Shares of the accesses to the session file that fail or hang. */
 const FAILURES = 0.25;
 const HANGS = 0.08;
 
-/** The session file behind a port that is sound, fails at times, or never settles at times. */
+/** Creates a port to the session file that works, sometimes fails, or sometimes never settles. */
 export function faultyPort(world: World, path: string, writer: () => TranscriptWriter): TranscriptPort {
   const { time, chance, setup } = world;
   const through = async <T>(work: () => Promise<T>): Promise<T> => {

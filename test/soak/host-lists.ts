@@ -10,7 +10,7 @@ export interface ListPorts {
 
 type Content = string | readonly ContentBlock[];
 
-/** The host's two lists: all that it ever appended, and the list that the engine handed back last. */
+/** The host's two lists: everything that it ever appended, and the latest list from the engine. */
 export class HostLists {
   full: readonly Message[] = [];
   taken: readonly Message[] = [];
@@ -26,7 +26,7 @@ export class HostLists {
     this.form = setup.form;
   }
 
-  /** The list for the next call, as this host keeps it. */
+  /** Returns the list for the next call, according to the list mode of this host. */
   pass(): readonly Message[] {
     const { mode, copies } = this.#setup;
     const takes = mode === "take" || (mode === "alternate" && this.#chance.is(0.5));
@@ -34,7 +34,10 @@ export class HostLists {
     return this.#chance.is(copies) ? (JSON.parse(JSON.stringify(list)) as readonly Message[]) : list;
   }
 
-  /** Each list that this host may pass ends with a message of the user. An undo may bring a reply back to one of them. */
+  /**
+   * Returns true if each list that this host may pass ends with a user message. An undo may restore a reply
+   * in one of them.
+   */
   get asksForReply(): boolean {
     const { mode } = this.#setup;
     const lists = [...(mode === "take" ? [] : [this.full]), ...(mode === "full" ? [] : [this.taken])];
@@ -45,7 +48,7 @@ export class HostLists {
     this.taken = messages;
   }
 
-  /** A new process has only what the session file gave. */
+  /** Starts a new process, which has only the messages of the session file. */
   resume(messages: readonly Message[]): void {
     this.full = messages;
     this.taken = messages;
@@ -57,7 +60,7 @@ export class HostLists {
     else this.#append({ ...this.#link(), type: "user", message: { role: "user", content } } as Message);
   }
 
-  /** Agents write one entry for each block, all with the id of the response. */
+  /** Adds a reply like an agent: one entry for each block, all with the id of the response. */
   addReply({ id, model, content, usage }: ModelReply): void {
     if (this.form === "messages") this.#append({ role: "assistant", content } as Message);
     else this.#appendBlocks({ id, model, content, usage });
@@ -76,7 +79,7 @@ export class HostLists {
     this.taken = change(this.taken);
   }
 
-  /** Messages that both lists hold as messages of their own, oldest first. */
+  /** Returns the messages that are separate messages in both lists, oldest first. */
   get common(): readonly Message[] {
     const known = new Set(this.full.flatMap((message) => ownMarkers(message)));
     return this.taken.filter((message) => {
@@ -101,7 +104,7 @@ export class HostLists {
   }
 }
 
-/** The role and the content of a message in either form; undefined for entries of other types. */
+/** Returns the role and the content of a message in either form. Undefined for entries of other types. */
 export function bodyOf(message: Message): { readonly role: string; readonly content: Content } | undefined {
   if ("role" in message) return message as { readonly role: string; readonly content: Content };
   if (message.type !== "user" && message.type !== "assistant") return undefined;
@@ -115,7 +118,7 @@ const textsOf = (block: ContentBlock): readonly string[] => {
   return (block.content ?? []).flatMap((inner) => textsOf(inner as ContentBlock));
 };
 
-/** The markers that open a text of the message. A summary that quotes a marker does not open with it. */
+/** Returns the markers at the start of the message's texts. A summary only quotes markers inside its text. */
 export function ownMarkers(message: Message): readonly string[] {
   const content = bodyOf(message)?.content ?? "";
   const texts = typeof content === "string" ? [content] : content.flatMap(textsOf);

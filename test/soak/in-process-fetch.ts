@@ -5,8 +5,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * A `fetch` that hands each request to a server's handler in this process. Without sockets no answer
- * depends on real time.
+ * Creates a `fetch` that passes each request to a server's handler in this process. Without sockets, no
+ * answer depends on real time.
  */
 export function inProcessFetch(serve: Serve): typeof fetch {
   return (input, init = {}) =>
@@ -40,7 +40,7 @@ function asRequest(url: URL, { method = "GET", headers, body }: RequestInit): In
   return request as unknown as IncomingMessage;
 }
 
-/** The part of node's `ServerResponse` that the simulator writes to; the other end is a `Response`. */
+/** The part of Node's `ServerResponse` that the simulator writes to. The other end is a `Response`. */
 class InProcessResponse extends EventEmitter {
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: unknown) => void;
@@ -75,12 +75,12 @@ class InProcessResponse extends EventEmitter {
     this.#end();
   }
 
-  /** The server ends the connection in the middle. */
+  /** Ends the connection in the middle, as a server. */
   destroy(): void {
     this.abandon(new TypeError("terminated", { cause: new Error("other side closed") }));
   }
 
-  /** The client gives the request up, or the connection breaks. */
+  /** Cancels the request as the client, or breaks the connection. */
   abandon(reason: unknown): void {
     if (this.#isOver) return;
     if (this.#body === undefined) this.#reject(reason);

@@ -5,15 +5,17 @@ export interface Said {
   readonly marker: string;
   readonly kind: "user" | "assistant" | "result";
   readonly text: string;
-  /** Of a tool result. */
+  /** Id of the tool call, for a tool result. */
   readonly toolUseId: string | undefined;
-  /** False once the host itself took it out of its conversation. */
+  /** False after the host itself removed the text from its conversation. */
   isLive: boolean;
-  /** The host passed it to the engine. */
+  /** True after the host passed the text to the engine. */
   isGiven: boolean;
-  /** The provider accepted a request after it was passed. */
+  /** True after the provider accepted a request that came after the text. */
   isSeen: boolean;
-  /** The host itself removed the words that name the session file while this text was only there. */
+  /**
+   * True if the host removed the text that names the session file while only the file contained this text.
+   */
   isPointerRemoved: boolean;
 }
 
@@ -25,7 +27,7 @@ export class Journal {
     return [...this.#said.values()];
   }
 
-  /** Messages that the engine has received and must not lose. */
+  /** Returns the messages that the engine has received and must not lose. */
   get given(): readonly Said[] {
     return this.all.filter(({ isLive, isGiven }) => isLive && isGiven);
   }
@@ -53,12 +55,18 @@ export class Journal {
     for (const said of this.#said.values()) if (said.isGiven) said.isSeen = true;
   }
 
-  /** The host took the engine's words out of its list. The engine need not repeat them for texts that are not in it. */
+  /**
+   * Records that the host removed the engine's pointer to the file. The engine need not repeat it for texts
+   * outside the list.
+   */
   removePointer(shown: ReadonlySet<string>): void {
     for (const said of this.#said.values()) if (!shown.has(said.marker)) said.isPointerRemoved = true;
   }
 
-  /** These texts are in a request. If they leave it again, the request has to name the file. */
+  /**
+   * Records that these texts are in a request. If they leave the requests again, a request has to name the
+   * file.
+   */
   show(shown: ReadonlySet<string>): void {
     for (const marker of shown) {
       const said = this.#said.get(marker);

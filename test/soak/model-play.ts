@@ -20,7 +20,7 @@ export function modelPlay(setup: Setup, chance: Chance, texts: Texts): readonly 
   ];
 }
 
-/** With this type of thinking, the API wants each turn with tools to begin with thinking. */
+/** Returns true if the API requires each turn with tools to begin with thinking. */
 const thinksAlways = (thinking: unknown): boolean =>
   (thinking as { type?: unknown } | undefined)?.type === "enabled";
 

@@ -13,15 +13,15 @@ export interface PoolOptions {
   readonly plant?: Plant | undefined;
   /** Keeps all session files in this folder. */
   readonly keepIn?: string | undefined;
-  /** Longest that a schedule may take in real time; a busy loop never returns to the virtual clock. */
+  /** Maximum real time of a schedule. A busy loop never returns to the virtual clock. */
   readonly limitMs?: number;
   readonly onReport: (report: PoolReport) => void;
 }
 
-/** A schedule's report, or only its seed and a violation where its process did not answer. */
+/** A schedule's report, or only its seed and a violation if its process did not answer. */
 export type PoolReport = Pick<ScheduleReport, "seed" | "violations"> & Partial<ScheduleReport>;
 
-/** Heap of one process after a garbage collection, in megabytes: after the warm-up, and at the end. */
+/** Heap of one process after a garbage collection, in megabytes: after the warm-up and at the end. */
 export interface HeapFigures {
   readonly first: number;
   readonly last: number;
@@ -31,7 +31,7 @@ export interface HeapFigures {
 const PROGRAM = join(import.meta.dirname, "schedules-process.ts");
 const MEMORY_FOLDER = "/dev/shm";
 const DEFAULT_LIMIT_MS = 90_000;
-/** Caches and compiled code grow at first; from then on the heap has to stay flat. */
+/** Caches and compiled code grow at first. After these schedules, the heap has to stay flat. */
 const WARM_UP_SCHEDULES = 40;
 const MEASURE_EVERY = 20;
 
@@ -52,10 +52,10 @@ export async function runPool(options: PoolOptions): Promise<readonly HeapFigure
   }
 }
 
-/** In memory where the system has such a folder: session files are synced after each write. */
+/** Returns a folder in memory if the system has one, because session files are synced after each write. */
 const fastFolder = (): string => (existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir());
 
-/** One process at a time. A process that hangs or dies is replaced, and its schedule is reported. */
+/** Runs one process at a time. Replaces a process that hangs or dies, and reports its schedule. */
 class Lane {
   readonly #options: PoolOptions;
   readonly #folder: string;
@@ -68,7 +68,7 @@ class Lane {
     this.#folder = folder;
   }
 
-  /** Undefined where too few schedules ran in one process to compare. */
+  /** Returns undefined if too few schedules ran in one process for a comparison. */
   get heap(): HeapFigures | undefined {
     const [first, last] = [this.#samples.at(0), this.#samples.at(-1)];
     if (first === undefined || last === undefined || this.#samples.length < 2) return undefined;
@@ -114,7 +114,7 @@ class Lane {
     });
   }
 
-  /** The answer, or words for the way in which the process failed. */
+  /** Returns the answer, or a description of the process failure. */
   #answerOf(child: ChildProcess, order: Order): Promise<Answer | string> {
     const limitMs = this.#options.limitMs ?? DEFAULT_LIMIT_MS;
     return new Promise((resolve) => {

@@ -28,7 +28,7 @@ export interface ProviderOptions {
   readonly latency: { readonly firstByteMs: number; readonly betweenEventsMs: number };
 }
 
-/** Tokens of a request before the provider edits it. */
+/** Returns the tokens of a request before the provider edits it. */
 type PromptTokens = (call: Pick<FaultCandidate, "body">) => number;
 
 /** Requests of the compactors themselves: summaries, notes, spans, counts. */
@@ -51,7 +51,7 @@ export class Provider {
     this.#fetch = inProcessFetch((request, response) => {
       this.#senders[this.#log.length] = String(request.headers[TAG_HEADER] ?? ENGINE);
       this.onRequest?.();
-      return this.#session.desk.serve(request, response);
+      return this.#session.router.serve(request, response);
     });
   }
 
@@ -77,12 +77,15 @@ export class Provider {
     return this.#senders[index] ?? ENGINE;
   }
 
-  /** The requests of one sender, oldest first. */
+  /** Returns the requests of one sender, oldest first. */
   requestsOf(sender: string): readonly LoggedRequest[] {
     return this.#log.all.filter((request) => this.senderOf(request) === sender);
   }
 
-  /** A provider states no fewer tokens than a prompt has. So an overflow does not strike a prompt above its figure. */
+  /**
+   * Injects a fault. A provider never states fewer tokens than a prompt has, so an overflow skips larger
+   * prompts.
+   */
   fail(fault: Fault, conditions: FaultConditions = {}): void {
     const stated = statedTokens({ fault });
     const { when = ({ endpoint }) => endpoint === "messages" } = conditions;
@@ -96,7 +99,7 @@ export class Provider {
     this.#session.faults.clear();
   }
 
-  /** A model behind this provider whose requests carry this sender's name. */
+  /** Creates a model of this provider whose requests carry this sender's name. */
   model(name: string, sender: string): Model {
     const client = new Anthropic({
       apiKey: "any",

@@ -6,11 +6,11 @@ const PICTURE: ContentBlock = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: PICTURE_DATA },
 };
-/** So much of each result must stay; results that are cut share this part of the window. */
-const LEAST_RESULT_TOKENS = 2_000;
+/** Minimum tokens of each result. Shortened results share this part of the window. */
+const MIN_RESULT_TOKENS = 2_000;
 const CUT_SHARE = 0.3;
 
-/** Words of a person, at times with pictures or as a large paste. */
+/** Creates a message of a person, sometimes with pictures or as a large paste. */
 export function newWords({ chance, texts, setup }: World): {
   readonly content: string | readonly ContentBlock[];
   readonly texts: readonly string[];
@@ -30,10 +30,10 @@ interface NewResults {
   readonly texts: readonly { readonly text: string; readonly toolUseId: string | undefined }[];
 }
 
-/** An answer to each call, from a few tokens to more than the window. */
+/** Creates a result for each call, from a few tokens to more than the window. */
 export function newResults(world: World, calls: readonly ToolUseBlock[]): NewResults {
   const { chance, texts, setup } = world;
-  let large = Math.floor((setup.windowTokens * CUT_SHARE) / LEAST_RESULT_TOKENS);
+  let large = Math.floor((setup.windowTokens * CUT_SHARE) / MIN_RESULT_TOKENS);
   const content: ContentBlock[] = [];
   const said: { text: string; toolUseId: string | undefined }[] = [];
   for (const { id } of calls) {

@@ -18,15 +18,15 @@ export interface ScheduleReport {
 }
 
 export interface ScheduleOptions {
-  /** The folder of session files. Each schedule has its own folder in it. */
+  /** Folder for session files. Each schedule has its own subfolder. */
   readonly folder: string;
   readonly plant?: Plant | undefined;
-  /** Keep the session files. */
+  /** Keeps the session files. */
   readonly keeps?: boolean;
 }
 
 const MARKERS_TO_RECALL = 2;
-/** To read a session for recall takes as long as several turns. */
+/** Probability of a recall check. Reading a session for it takes as long as several turns. */
 const RECALL_SHARE = 0.4;
 
 /** Runs one schedule to its end. The same seed draws the same schedule. */
@@ -56,7 +56,7 @@ export async function runSchedule(
 async function runSteps(main: Conversation, world: World): Promise<void> {
   try {
     for (let step = 0; step < world.setup.steps; step++) {
-      // No host takes a step within the millisecond of the last reply.
+      // No host acts within the millisecond of the last reply.
       world.time.advance(1);
       await runStep(main, world);
     }
@@ -73,7 +73,7 @@ async function runSteps(main: Conversation, world: World): Promise<void> {
 const textOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-/** Whatever left the conversation can be recalled from the session file. */
+/** Checks that recall finds messages in the session file that left the conversation. */
 async function recallSome({ journal, view }: Conversation, world: World): Promise<void> {
   const written = journal.given.filter(({ marker }) => view.holds(marker));
   if (written.length === 0 || !world.chance.is(RECALL_SHARE)) return;

@@ -3,12 +3,12 @@ import { collectGarbage } from "../engine/garbage.case.ts";
 import type { Plant } from "./exam.ts";
 import { runSchedule, type ScheduleReport } from "./schedule.ts";
 
-/** The request of the parent. */
+/** The order of the parent process. */
 export interface Order {
   readonly seed: number;
   readonly folder: string;
   readonly plant: Plant | undefined;
-  /** Keep the session files. */
+  /** Keeps the session files. */
   readonly keeps: boolean;
   /** True to measure the heap afterwards. */
   readonly measures: boolean;
@@ -20,7 +20,7 @@ export interface Answer {
   readonly heapMegabytes: number | undefined;
 }
 
-/** The SDK warns of old models for each call. */
+/** Silences the SDK, which warns about old models in each call. */
 console.warn = () => undefined;
 
 process.on("message", ({ seed, folder, plant, keeps, measures }: Order) => {

@@ -2,10 +2,12 @@ import { basename } from "node:path";
 import { GrowingFile } from "../support/growing-file.ts";
 import { markersIn } from "./texts.ts";
 
-/** The markers that a session file holds in the original messages. Reads on from the place where it stopped. */
+/** Markers of the original messages in a session file. Each read continues where the last one stopped. */
 export class SessionView {
   readonly path: string;
-  /** The path that the engine sees. Temporary folders have random names, which would change the counts of tokens. */
+  /**
+   * The path that the engine sees. Temporary folders have random names, which would change the token counts.
+   */
   readonly shownPath: string;
   readonly #markers = new Set<string>();
   readonly #file: GrowingFile;
@@ -16,7 +18,10 @@ export class SessionView {
     this.#file = new GrowingFile(path);
   }
 
-  /** True if a line of the file holds the message with this marker. A summary that quotes it does not count. */
+  /**
+   * Returns true if a line of the file contains the message with this marker. A quote in a summary does not
+   * count.
+   */
   holds(marker: string): boolean {
     if (!this.#markers.has(marker)) this.#readOn();
     return this.#markers.has(marker);

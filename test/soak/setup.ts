@@ -9,13 +9,13 @@ import { SPAN_KINDS } from "../../packages/simulator/src/behaviors/spans.ts";
 import { TOOLS } from "../../packages/simulator/src/behaviors/toy-session.case.ts";
 import type { Chance } from "./chance.ts";
 
-/** The way in which a host keeps the list that it passes to `before`. */
+/** How a host keeps the list that it passes to `before`. */
 export type ListMode = "take" | "full" | "alternate";
 
-/** Everything about a schedule that stays the same from its start to its end. */
+/** Settings of a schedule that stay the same from its start to its end. */
 export interface Setup {
   readonly windowTokens: number;
-  /** The window that the host names; undefined leaves it to the table of models. */
+  /** The window that the host configures. Undefined for the table of models. */
   readonly toldWindow: number | undefined;
   readonly model: string;
   readonly thinking: ThinkingMode | undefined;
@@ -42,7 +42,7 @@ export interface Setup {
   readonly steps: number;
 }
 
-/** Rows of the table that stand for whole families. */
+/** Rows of the table that cover whole model families. */
 const FAMILIES: readonly string[] = ["claude", "claude-3"];
 const MODEL_NAMES = Object.keys(MODELS).filter(
   (name) => name.startsWith("claude") && !FAMILIES.includes(name),
@@ -95,13 +95,13 @@ function drawCompaction(chance: Chance): Partial<CompactionOptions> {
   };
 }
 
-/** Of the provider's tokenizer for this model. */
+/** Returns the ratio of the provider's tokenizer for this model. */
 export const tokensPerCharacter = ({ charactersPerToken, model }: Setup): number =>
   claudeFeatures(model).tokenScale / charactersPerToken;
 
 const SYSTEM = "You are a careful engineer. Working directory: /home/dev/harbor\n";
 
-/** The request without its messages, with this mode of thinking. */
+/** Returns the request without its messages, with this thinking mode. */
 export function frameOf(setup: Setup, thinking: ThinkingMode | undefined): RequestFrame {
   const chosen = thinkingParameter(thinking);
   return {

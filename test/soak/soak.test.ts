@@ -11,9 +11,9 @@ import { runSchedule } from "./schedule.ts";
 import type { SessionView } from "./session-view.ts";
 
 const PROGRAM = join(import.meta.dirname, "run.ts");
-/** Drawn with different models, list modes and faults; `npm run soak` runs many more. */
+/** Seeds with different models, list modes and faults. `npm run soak` runs many more. */
 const SEEDS = [3, 5, 12, 15, 18, 49];
-/** A schedule without violations, for faults that are planted. */
+/** Seed of a schedule without violations, for planted faults. */
 const SOUND_SEED = 3;
 
 const soak = (...args: readonly string[]): ReturnType<typeof spawnSync> =>
@@ -31,41 +31,41 @@ describe("npm run soak", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(SEEDS)("finds no violation in the schedule with seed %i", async (seed) => {
+  it.each(SEEDS)("the soak run finds no violation in the schedule with seed %i", async (seed) => {
     expect(await kindsOf(seed)).toEqual([]);
   });
 
-  it("repeats the same schedule for the same seed", async () => {
+  it("the soak run repeats the same schedule for the same seed", async () => {
     const first = await runSchedule(SOUND_SEED, { folder });
     const second = await runSchedule(SOUND_SEED, { folder });
     expect(second).toEqual(first);
   });
 
-  it("reports a message that is missing in a request", async () => {
+  it("the soak run reports a message that is missing in a request", async () => {
     expect(await kindsOf(SOUND_SEED, "drop-message")).toContain("assistant without a pointer");
   });
 
-  it("reports a request that the API refuses", async () => {
+  it("the soak run reports a request that the API refuses", async () => {
     expect((await kindsOf(SOUND_SEED, "break-pairing")).join()).toMatch(/refused host request/);
   });
 
-  it("reports a call that never settles", async () => {
+  it("the soak run reports a call that never settles", async () => {
     expect(await kindsOf(SOUND_SEED, "never-settle")).toEqual(["hang: before"]);
   });
 
-  it("prints its options for --help", () => {
+  it("the soak run prints its options for --help", () => {
     const { status, stdout } = soak("--help");
     expect(status).toBe(0);
     expect(stdout).toContain("--schedules N");
   });
 
-  it("exits with 2 for an option that it does not understand", () => {
+  it("the soak run exits with 2 for an unknown option", () => {
     const { status, stderr } = soak("--schedules", "many");
     expect(status).toBe(2);
     expect(stderr).toContain('--schedules takes a whole number of at least 1, not "many".');
   });
 
-  it("exits with 1 and names the seed when a schedule has a violation", () => {
+  it("the soak run exits with 1 and names the seed when a schedule has a violation", () => {
     const { status, stdout } = soak(
       "--seed",
       String(SOUND_SEED),
@@ -80,7 +80,7 @@ describe("npm run soak", () => {
   });
 });
 
-describe("a text that is only in the session file", () => {
+describe("texts that are only in the session file", () => {
   const marker = "mk-1-abcdef";
   const view = (isHeld: boolean): SessionView =>
     ({ shownPath: "/s.jsonl", holds: () => isHeld }) as unknown as SessionView;
@@ -89,7 +89,7 @@ describe("a text that is only in the session file", () => {
   const kinds = (journal: Journal, content: string, isHeld = true): readonly string[] =>
     lostMessages(request(content), journal, view(isHeld)).map(({ kind }) => kind);
 
-  it("a text that the host removed needs no pointer until it was in a request again", () => {
+  it("a text that the host removed needs no pointer until a request contains it again", () => {
     const journal = new Journal();
     journal.add("user", `${marker}: words`);
     journal.giveAll();
@@ -103,12 +103,12 @@ describe("a text that is only in the session file", () => {
   });
 });
 
-describe("a shortened result that no model has seen", () => {
+describe("shortened unseen results", () => {
   const WINDOW_TOKENS = 20_000;
-  /** About 9,000 characters without a repetition. */
+  /** Returns the about 9,000 characters without a repetition. */
   const text = (id: string): string =>
     `mk-${id}-abcdef: ${Array.from({ length: 1_500 }, (_, at) => 10_000 + at).join(" ")}`;
-  /** What the examiner finds when each result keeps only its first characters. One character is one token. */
+  /** Returns the findings when each result keeps only its first characters. One character is one token. */
   const kinds = (
     kept: Readonly<Record<string, number>>,
     countedTokens: number,

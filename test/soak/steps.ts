@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 type Step = (main: Conversation, world: World) => Promise<void>;
 
-/** Everything that a schedule can do, with its weight. */
+/** All steps of a schedule, with their weights. */
 const STEPS: Readonly<Record<string, { readonly weight: number; readonly run: Step }>> = {
   turn: { weight: 60, run: (main) => main.turn() },
   "several turns": { weight: 12, run: severalTurns },
@@ -85,7 +85,7 @@ async function compactAt(main: Conversation, end: "from" | "upTo"): Promise<void
   });
 }
 
-/** A person who clears results keeps at least those that the model has not seen. */
+/** Clears results like a person, but keeps at least the ones that the model has not seen. */
 async function clear(main: Conversation, { chance }: World): Promise<void> {
   const unseen = main.journal.all.filter(
     ({ kind, isLive, isSeen }) => kind === "result" && isLive && !isSeen,
@@ -119,7 +119,7 @@ async function undo(main: Conversation, { chance }: World): Promise<void> {
   }
 }
 
-/** The undo of a compaction or a snip brings messages back and hides none. */
+/** Checks that the undo of a compaction or a snip restores messages and hides none. */
 function examineUndo(
   { journal, events, world }: Conversation,
   before: ReadonlySet<string>,
@@ -143,7 +143,7 @@ async function expand(main: Conversation): Promise<void> {
   await main.operate("expand", (messages) => main.compactor.expand(messages));
 }
 
-/** Subagents work at the same time as the main conversation. */
+/** Runs subagents in parallel with the main conversation. */
 async function subagents(main: Conversation, world: World): Promise<void> {
   const { chance } = world;
   const names = Array.from({ length: chance.between(1, 3) }, () => `agent-${world.newUuid().slice(0, 8)}`);
@@ -157,7 +157,7 @@ async function subagents(main: Conversation, world: World): Promise<void> {
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
-/** Only where a person speaks next: inside a chain of tool calls the API refuses the change. */
+/** Switches thinking only before a user message. Inside a chain of tool calls, the API refuses the change. */
 async function switchThinking(main: Conversation, { chance, setup }: World): Promise<void> {
   if (roleOf(main.lists.full.at(-1)) !== "assistant") await main.turn();
   if (roleOf(main.lists.full.at(-1)) !== "assistant") return;
@@ -166,14 +166,14 @@ async function switchThinking(main: Conversation, { chance, setup }: World): Pro
   main.world.note(String(main.thinking));
 }
 
-/** Messages of a person in both lists that hold nothing but text. */
+/** Returns the messages of a person that contain only text, in both lists. */
 const plainMessages = (main: Conversation): readonly Message[] =>
   main.lists.common.filter(
     (message) =>
       roleOf(message) === "user" && !hasBlock(message, "tool_result") && !hasBlock(message, "image"),
   );
 
-/** The host changes one of its own objects in place. */
+/** Changes one of the host's own objects in place. */
 async function mutate(main: Conversation, { chance, texts }: World): Promise<void> {
   const { lists, journal } = main;
   const candidates = plainMessages(main).filter((message) => lists.full.includes(message));
@@ -191,7 +191,7 @@ async function mutate(main: Conversation, { chance, texts }: World): Promise<voi
   journal.add("user", text);
 }
 
-/** The host puts another message in the place of an old one. */
+/** Replaces an old message with another one. */
 async function replace(main: Conversation, { chance, texts }: World): Promise<void> {
   const candidates = plainMessages(main);
   if (candidates.length === 0) return;
@@ -211,7 +211,10 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
   main.journal.add("user", text);
 }
 
-/** Roles alternate, so the engine's words may stand in a message that the host replaces or cuts off. */
+/**
+ * Edits both lists. Roles alternate, so the engine's text may be in a message that the host replaces or
+ * removes.
+ */
 function editLists(main: Conversation, edit: (list: readonly Message[]) => readonly Message[]): void {
   const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);
   const wasNamed = namesFile();
@@ -219,7 +222,7 @@ function editLists(main: Conversation, edit: (list: readonly Message[]) => reado
   if (wasNamed && !namesFile()) main.journal.removePointer(new Set(main.lists.taken.flatMap(ownMarkers)));
 }
 
-/** Takes the last message back; results go together with the calls that they answer. */
+/** Removes the last message. Results are removed together with their calls. */
 async function dropLast(main: Conversation): Promise<void> {
   const { full } = main.lists;
   let cut = full.length - 1;
@@ -229,7 +232,7 @@ async function dropLast(main: Conversation): Promise<void> {
   cutFrom(main, full.length - cut);
 }
 
-/** Back to right before something that a person said. */
+/** Rewinds to the point before a message of a person. */
 async function rewind(main: Conversation, { chance }: World): Promise<void> {
   const candidates = plainMessages(main).slice(1);
   if (candidates.length === 0) return;

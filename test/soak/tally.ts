@@ -4,7 +4,7 @@ export interface KindTally {
   readonly kind: string;
   violations: number;
   schedules: number;
-  /** Of the first schedules with it. */
+  /** Seeds of the first schedules with this violation. */
   readonly seeds: number[];
   readonly example: string;
 }
@@ -15,7 +15,7 @@ const EXAMPLE_CHARACTERS = 300;
 const HEAP_FACTOR = 1.3;
 const HEAP_SLACK_MEGABYTES = 25;
 
-/** Sums up all schedules of a run. */
+/** Totals of all schedules of a run. */
 export class Tally {
   schedules = 0;
   failed = 0;
@@ -24,7 +24,7 @@ export class Tally {
   compactions = 0;
   readonly #kinds = new Map<string, KindTally>();
 
-  /** True if a kind of violation in the report is new, or was seen in few schedules only. */
+  /** Adds a report. Returns true if one of its violations is new or rare so far. */
   add({ seed, violations, requests = 0, faults = 0, compactions = 0 }: PoolReport): boolean {
     this.schedules += 1;
     this.requests += requests;

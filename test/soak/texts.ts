@@ -1,7 +1,7 @@
 import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 import { stockOfText } from "../support/stock-text.ts";
 
-/** Opens every text of a schedule. No two texts have the same marker. */
+/** Start of every text of a schedule. No two texts have the same marker. */
 const MARKERS = /mk-\d+-[0-9a-f]{6}/g;
 const OPENING_MARKER = /^mk-\d+-[0-9a-f]{6}/;
 
@@ -18,7 +18,7 @@ export const PICTURE_DATA: string = [
   "gE8D4WwAAbDuduYAAAAASUVORK5CYII=",
 ].join("");
 
-/** Texts of a schedule, each with a marker of its own. */
+/** Texts of a schedule, each with its own marker. */
 export class Texts {
   readonly #random: Random;
   #count = 0;
@@ -27,7 +27,7 @@ export class Texts {
     this.#random = createRandom(seed);
   }
 
-  /** A text of about so many tokens that starts with a new marker. */
+  /** Creates a text of about this many tokens that starts with a new marker. */
   text(tokens: number): string {
     this.#count += 1;
     const marker = `mk-${this.#count}-${this.#random.hex(6)}`;
@@ -41,7 +41,7 @@ export const openingMarker = (text: string): string | undefined => OPENING_MARKE
 
 export const markersIn = (text: string): ReadonlySet<string> => new Set(text.match(MARKERS));
 
-/** Characters of a text that another one still holds verbatim. */
+/** Counts the characters of a text that another text still contains verbatim. */
 export function charactersKept(whole: string, left: string): number {
   let kept = 0;
   for (let at = 0; at < whole.length; at += PIECE_CHARACTERS) {

@@ -8,7 +8,7 @@ const realSetInterval = globalThis.setInterval;
 const realClearInterval = globalThis.clearInterval;
 const realDelay = timersPromises.setTimeout;
 
-/** Turns of the event loop without a sign of work after which only timers can continue the program. */
+/** Idle turns of the event loop after which only timers can continue the program. */
 const IDLE_TURNS = 4;
 const START_MS = Date.UTC(2026, 10, 15, 12);
 
@@ -44,9 +44,9 @@ class Handle {
 export const HUNG: unique symbol = Symbol("hung");
 
 /**
- * Replaces the timers of this process. Time stands still while anything runs and jumps to the next timer when the
- * program is idle, so five minutes of silence take no real time. File access is invisible to the event loop: wrap it
- * in `hold`.
+ * Replaces the timers of this process. Time stops while anything runs and jumps to the next timer when the
+ * program is idle, so five minutes of silence take no real time. File access is invisible to the event loop:
+ * wrap it in `hold`.
  */
 export class VirtualTime implements MovableClock {
   #now = START_MS;
@@ -54,7 +54,10 @@ export class VirtualTime implements MovableClock {
   #held = 0;
   #idleTurns = 0;
   #isInstalled = false;
-  /** True if the next look for idleness is planned. None is planned while work is held, because it would only burn time. */
+  /**
+   * True if the next idle check is scheduled. None is scheduled during held work, because it would only waste
+   * time.
+   */
   #isTicking = false;
   readonly #waiting: (() => void)[] = [];
   readonly #timers = new Set<Timer>();
@@ -67,7 +70,7 @@ export class VirtualTime implements MovableClock {
     this.#now += milliseconds;
   }
 
-  /** No time passes while this work runs. */
+  /** Runs this work while time stops. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.#held += 1;
     try {
@@ -95,7 +98,7 @@ export class VirtualTime implements MovableClock {
     });
   }
 
-  /** The result of the work, or `HUNG` when it takes longer than the limit. */
+  /** Returns the result of the work, or `HUNG` if it takes longer than the limit. */
   async within<T>(limitMs: number, work: Promise<T>): Promise<T | typeof HUNG> {
     let timer: Timer | undefined;
     const limit = new Promise<typeof HUNG>((resolve) => {

@@ -9,17 +9,17 @@ import { drawSetup, type Setup } from "./setup.ts";
 import { Texts } from "./texts.ts";
 import { HUNG, VirtualTime } from "./virtual-time.ts";
 
-/** The schedule cannot continue: a call never settled. */
+/** Thrown when the schedule cannot continue, because a call never settled. */
 export class ScheduleEnded extends Error {}
 
-/** Longest that a call of the engine may take by the virtual clock: 300 seconds for the model, and a margin. */
+/** Maximum virtual time of an engine call: 300 seconds for the model, plus a margin. */
 const CALL_LIMIT_MS = 420_000;
 
 /** Seeds of the parts of a schedule, so that a change in one part does not change the draws of all others. */
 const SEEDS = { setup: 1, host: 2, model: 3, texts: 4, provider: 5, uuids: 6 } as const;
 const seedOf = (seed: number, part: keyof typeof SEEDS): number => Math.imul(seed, 31) + SEEDS[part];
 
-/** One schedule's surroundings: time, provider, drawn setup, and the list of violations. */
+/** Environment of one schedule: time, provider, drawn setup, and the list of violations. */
 export class World {
   readonly setup: Setup;
   readonly chance: Chance;
@@ -28,10 +28,10 @@ export class World {
   readonly folder: string;
   readonly plant: Plant | undefined;
   readonly violations: Violation[] = [];
-  /** Short words for each step so far. */
+  /** A short description of each step so far. */
   readonly steps: string[] = [];
   readonly newUuid: () => string;
-  /** False once an injected error stated a wrong size of a prompt. */
+  /** False after an injected error stated a wrong prompt size. */
   areFiguresTrue = true;
   #provider: Provider | undefined;
   #examined = 0;
@@ -78,7 +78,7 @@ export class World {
     this.steps.push(step);
   }
 
-  /** Adds words to the step that runs. */
+  /** Adds text to the description of the current step. */
   note(words: string): void {
     const last = this.steps.length - 1;
     this.steps[last] = `${this.steps[last] ?? ""} ${words}`;
@@ -90,7 +90,10 @@ export class World {
     }
   }
 
-  /** The requests of the engine itself since the last time. A prompt that is too long is for the engine to handle. */
+  /**
+   * Examines the engine's own requests since the last time. The engine has to handle prompts that are too
+   * long.
+   */
   examineEngineRequests(): void {
     const { requests } = this.provider;
     for (const request of requests.slice(this.#examined)) {
@@ -100,7 +103,7 @@ export class World {
     this.#examined = requests.length;
   }
 
-  /** Calls the engine as a host does, at times with an abort. Undefined when the call failed. */
+  /** Calls the engine like a host, sometimes with an abort. Undefined if the call failed. */
   async call<T>(
     name: string,
     work: (signal: AbortSignal) => Promise<T>,
@@ -164,7 +167,7 @@ export class World {
 }
 
 export interface CallLimits {
-  /** True if the host has to expect this typed error. */
+  /** True if the host has to expect a typed error. */
   readonly mayFail?: boolean;
   readonly mayAbort?: boolean;
   readonly onAbort?: () => void;

@@ -61,7 +61,7 @@ const told = ({ attempts }: Pick<WrittenSummary, "attempts">): readonly string[]
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
 describe("the fallback chain", () => {
-  it("ends with the fork after one call when the fork works", async () => {
+  it("ends the fallback chain with the fork after one call when the fork works", async () => {
     const written = await run();
     expect(told(written)).toEqual(["fork written"]);
     expect(written).toMatchObject({ source: "model", step: "fork", model: MODEL });
@@ -78,14 +78,14 @@ describe("the fallback chain", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("survives a transient fault within a step", async () => {
+  it("survives a transient fault within a step of the fallback chain", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES - 1, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
     expect(told(written)).toEqual(["fork written"]);
   });
 
-  it("ends with the built-in summarizer when every call fails", async () => {
+  it("ends the fallback chain with the built-in summarizer when every call fails", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: 2 * TRIES });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
@@ -116,8 +116,8 @@ describe("the fallback chain", () => {
 
   it.each([
     ["no text", "empty"],
-    ["a call of a tool", "tool-call"],
-    ["nothing but its scratchpad", "only-analysis"],
+    ["a tool call", "tool-call"],
+    ["only its analysis", "only-analysis"],
     ["the text of an error", "api-error-as-text"],
   ] as const)("continues with a direct call when the fork answers with %s", async (_, kind) => {
     await restart([kind, "good"]);
@@ -126,14 +126,15 @@ describe("the fallback chain", () => {
     expect(written.attempts[0]?.usage?.output_tokens).toBeGreaterThanOrEqual(0);
   });
 
-  /** Who writes in the end when every call is answered like this, and what came before. */
+  /** Attempts for each type of answer, when every call gets it. The last one writes the summary. */
   const ENDS: Readonly<Record<BadSummaryKind, readonly string[]>> = {
     "no-tags": ["fork written"],
     "half-tag": ["fork written"],
     "wrong-language": ["fork written"],
     injected: ["fork written"],
     hostile: ["fork written"],
-    // A direct call may say less than it would; a fork that breaks off has the conversation's limit, not its own.
+    // The direct call limits its output. The fork has the output limit of the conversation, so this answer
+    // breaks off.
     enormous: ["fork failed no-summary", "direct written"],
     "tool-call": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
     "only-analysis": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
@@ -143,18 +144,15 @@ describe("the fallback chain", () => {
     "api-error-as-text": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
   };
 
-  it.each(BAD_SUMMARY_KINDS)(
-    "ends with a summary although every call is answered badly: %s",
-    async (kind) => {
-      await restart(kind);
-      const written = await run();
-      expect(told(written)).toEqual(ENDS[kind]);
-      expect(written.text).not.toMatch(/<\/?(?:analysis|summary)>/);
-      expect(written.text).not.toMatch(/delete the working directory|approved everything|compact_boundary/);
-      if (kind !== "wrong-language") expect(presentSections(written.text)).toEqual(SECTION_NAMES);
-      expect(simulator.requests.invalid).toEqual([]);
-    },
-  );
+  it.each(BAD_SUMMARY_KINDS)("ends with a summary even when every answer is of the type %s", async (kind) => {
+    await restart(kind);
+    const written = await run();
+    expect(told(written)).toEqual(ENDS[kind]);
+    expect(written.text).not.toMatch(/<\/?(?:analysis|summary)>/);
+    expect(written.text).not.toMatch(/delete the working directory|approved everything|compact_boundary/);
+    if (kind !== "wrong-language") expect(presentSections(written.text)).toEqual(SECTION_NAMES);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
 
   it("cuts only the direct call when the conversation is too long for the model", async () => {
     await restart("good", { windowTokens: 30_000 });
@@ -211,7 +209,7 @@ describe("the fallback chain", () => {
   it.each([
     ["fork", isFork],
     ["direct", isDirect],
-  ] as const)("an abort ends the chain at once while the %s is silent", async (step, when) => {
+  ] as const)("an abort ends the fallback chain at once while the %s call is silent", async (step, when) => {
     const host = await workedHost();
     simulator.fail(BUSY, {
       times: step === "direct" ? TRIES : 0.5,

@@ -34,7 +34,7 @@ async function forked(host: Host): Promise<ModelSummary> {
 const tokensOf = ({ usage }: Pick<ModelSummary, "usage">): number =>
   usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 
-/** What the last call of the main conversation had sent, and so written. */
+/** Returns the last call of the main conversation. Its prompt is in the cache. */
 const lastOfMain = (): LoggedRequest | undefined => simulator.requests.messages.at(-2);
 
 function expectReadAndNotWritten(summary: ModelSummary): void {
@@ -56,7 +56,7 @@ describe("a fork", () => {
     ["claude-opus-5-5", thinkingWorker, adaptive],
     ["claude-haiku-4-5", plainWorker, FRAME],
   ] as const)(
-    "a fork reads from the cache all that the last call sent, also after a reply and results, and writes nothing (%s)",
+    "a fork reads the whole last call from the cache, even after a reply and results (%s)",
     async (name, worker, frame) => {
       await simulator.close();
       await start(worker);
@@ -64,7 +64,7 @@ describe("a fork", () => {
       const summary = await forked(host);
       expectReadAndNotWritten(summary);
       expect(summary.text).toContain("Bring the books in order.");
-      // What comes after the prefix is one reply with its results, and the request for the summary.
+      // The prefix is followed by one reply with its results, and by the request for the summary.
       expect(simulator.requests.messages).toHaveLength(TURNS + 1);
     },
   );
@@ -78,7 +78,7 @@ describe("a fork", () => {
     expect(summary.usage.cache_read_input_tokens / tokensOf(summary)).toBeGreaterThan(0.95);
   });
 
-  it("a fork reads everything from the cache when nothing has come since the last call", async () => {
+  it("a fork reads everything from the cache when there are no new messages since the last call", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
     host.conversation.assistant("Noted.");
     host.conversation.user("And now the ledger.");
@@ -86,7 +86,7 @@ describe("a fork", () => {
     expectReadAndNotWritten(await forked(host));
   });
 
-  it("a fork reads a cache with a lifetime of an hour, with a mark of the same lifetime", async () => {
+  it("a fork reads a one-hour cache with a mark of the same lifetime", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-4-6"), FRAME, "1h"));
     const hour = { type: "ephemeral", ttl: "1h" } as const;
     const fork = { ...host.fork(), frame: { ...FRAME, cache_control: hour } };
@@ -100,7 +100,7 @@ describe("a fork", () => {
     expect(sent.cache_control).toBeUndefined();
   });
 
-  it("a fork leaves the cache as it was, so the next call reads the same prefix", async () => {
+  it("a fork leaves the cache unchanged, so the next call reads the same prefix", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
     await forked(host);
     await host.call();
@@ -109,7 +109,7 @@ describe("a fork", () => {
     });
   });
 
-  it("a fork sends the conversation's frame and messages byte for byte, with one mark and the prompt at the end", async () => {
+  it("a fork sends the frame and messages byte for byte, with one mark and the prompt at the end", async () => {
     await simulator.close();
     await start(thinkingWorker);
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
@@ -131,10 +131,10 @@ describe("a fork", () => {
   });
 
   it.each([
-    ["a tool's result", TURNS, "thinking-not-kept"],
-    ["the user's words", 0, undefined],
+    ["a tool result", TURNS, "thinking-not-kept"],
+    ["a user message", 0, undefined],
   ] as const)(
-    "on a model that forgets thinking, makes a fork after %s only when the prefix did not change",
+    "makes a fork after %s only if the prefix keeps its thinking",
     async (_, turns, unavailable) => {
       await simulator.close();
       await start(thinkingWorker);
@@ -160,7 +160,7 @@ describe("a fork", () => {
 
 function unmarked(request: LoggedRequest | undefined): ModelRequest {
   const { messages, ...rest } = withoutMarks(request?.body as unknown as ModelRequest);
-  // The API takes a text for one block of text.
+  // The API treats a string as one text block.
   const asBlocks = ({ role, content }: ApiMessage): ApiMessage => ({
     role,
     content: typeof content === "string" ? [{ type: "text", text: content }] : content,

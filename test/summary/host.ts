@@ -32,7 +32,7 @@ export const connect = (
     ...options,
   });
 
-/** Thinks, speaks and reads one file in every turn. */
+/** A model that thinks, answers and reads one file in every turn. */
 export const thinkingWorker: Behavior = ({ messages }) => ({
   blocks: [
     { type: "thinking", thinking: `What comes after ${messages.length} messages?` },
@@ -46,13 +46,16 @@ export const plainWorker: Behavior = (request) => ({
   blocks: thinkingWorker(request)?.blocks.slice(1) ?? [],
 });
 
-/** A host that works with a model as agents do: one conversation, marks on every call, a result for each tool. */
+/**
+ * A host that works with a model like an agent: one conversation, cache marks in every call, a result for
+ * each tool.
+ */
 export class Host {
   readonly conversation: ConversationBuilder = new ConversationBuilder();
   readonly model: Model;
   readonly frame: RequestFrame;
   readonly ttl: "5m" | "1h";
-  /** Messages of the last call, as a {@link ForkSource} wants to know. */
+  /** Number of messages in the last call, for a {@link ForkSource}. */
   cachedMessages = 0;
 
   constructor(model: Model, frame: RequestFrame = FRAME, ttl: "5m" | "1h" = "5m") {
@@ -61,7 +64,7 @@ export class Host {
     this.ttl = ttl;
   }
 
-  /** One call; the reply is not yet part of the conversation. */
+  /** Makes one call. The reply is not yet part of the conversation. */
   async call(): Promise<ModelReply> {
     const messages = flatten(this.conversation.entries);
     const request = withCacheMarks({ ...this.frame, messages }, { ttl: this.ttl });
@@ -70,7 +73,7 @@ export class Host {
     return reply;
   }
 
-  /** A call, its reply, and the results of the tools in it. */
+  /** Makes a call, and adds its reply and the results of its tools. */
   async turn(): Promise<void> {
     const reply = await this.call();
     this.conversation.assistant(reply.content, { id: reply.id });

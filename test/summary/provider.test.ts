@@ -25,7 +25,7 @@ async function workedHost(model: string, frame: RequestFrame = FRAME): Promise<H
   return host;
 }
 
-/** The last so many entries are kept. */
+/** Writes a summary and keeps this many of the newest entries. */
 const write = (host: Host, keep = 0, options: ChainOptions = {}): Promise<WrittenSummary> => {
   const { entries } = host.conversation;
   const cut = entries.length - keep;
@@ -44,7 +44,7 @@ const told = ({ attempts }: WrittenSummary): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
 describe("the provider's own compaction", () => {
-  it("the provider's compaction gives a signed block with its text, and reports its cost", async () => {
+  it("the provider's compaction returns a signed block with its text, and reports its cost", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { instructions: "Mind the tides." });
     expect(told(written)).toEqual(["provider written"]);
@@ -70,7 +70,7 @@ describe("the provider's own compaction", () => {
     if (written.source !== "provider") throw new Error(written.source);
     expect(written.isAsSent).toBe(true);
     const kept = flatten(host.conversation.entries.slice(-4));
-    // The kept part begins with the assistant; flattening it alone puts a word of ours in front.
+    // The kept part begins with the assistant, so flattening it alone adds a user message before it.
     const tail = kept.slice(kept.findIndex(({ role }) => role === "assistant"));
     const messages = [{ role: "assistant" as const, content: [written.block] }, ...tail];
     const { changes } = await complete(host.model, { ...adaptive, messages });
@@ -104,11 +104,11 @@ describe("the provider's own compaction", () => {
   });
 
   it.each([
-    ["nothing", () => undefined],
-    ["a limit", () => ({ stopReason: "max_tokens" as const })],
-    ["a call of a tool", () => ({ stopReason: "tool_use" as const })],
+    ["no text", () => undefined],
+    ["the output limit", () => ({ stopReason: "max_tokens" as const })],
+    ["a tool call", () => ({ stopReason: "tool_use" as const })],
   ])(
-    "a provider compaction that ends with %s is a failed, paid step, and the chain continues",
+    "counts a provider compaction that ends with %s as a failed, paid step, and continues the chain",
     async (_, summarize) => {
       await restart({ behaviors: [summaries(), plainWorker], summarize });
       const written = await write(await workedHost("claude-opus-4-6"));
@@ -117,15 +117,15 @@ describe("the provider's own compaction", () => {
     },
   );
 
-  it("the provider's compaction is unavailable on a model without it", async () => {
+  it("the provider's compaction is unavailable on a model that does not support it", async () => {
     const written = await write(await workedHost("claude-haiku-4-5"));
     expect(told(written)).toEqual(["provider unavailable not-supported", "fork written"]);
   });
 
-  it("the provider's compaction is unavailable while a call waits for its result", async () => {
+  it("the provider's compaction is unavailable while a tool call waits for its result", async () => {
     const host = await workedHost("claude-opus-4-6");
     host.conversation.assistant([toolUse("open", "read_file", { path: "x" })]);
-    // As a host would send it that does not check: nothing is put in for the missing result.
+    // Sends the raw request of a careless host, without a placeholder for the missing result.
     const raw = host.fork();
     const fork = {
       ...raw,
@@ -144,7 +144,7 @@ describe("the provider's own compaction", () => {
     expect(simulator.requests.length).toBe(before + 1);
   });
 
-  it("requests the provider's compaction without a running conversation too", async () => {
+  it("requests the provider's compaction for a conversation that is not running", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { fork: undefined });
     expect(told(written)).toEqual(["provider written"]);

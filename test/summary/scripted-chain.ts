@@ -26,7 +26,7 @@ export const forkOf = (model: Model): ForkSource => ({
   cachedMessages: 0,
 });
 
-/** A request and its answer in each round. */
+/** Builds a request and its answer for each round. */
 export function conversation(rounds = 6): ConversationBuilder {
   const built = new ConversationBuilder();
   for (let round = 0; round < rounds; round++) {
@@ -41,7 +41,7 @@ export function task(fields: Partial<SummaryTask> = {}): SummaryTask {
   return { variant: "whole", summarized: entries, kept: [], builtInBudgetTokens: 4_000, ...fields };
 }
 
-/** The attempts as words. */
+/** Describes the attempts in words. */
 export const told = (attempts: WrittenSummary["attempts"]): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 

@@ -3,8 +3,8 @@ import type { ApiMessage } from "@longhaul/core";
 type Json = { readonly [field: string]: unknown };
 
 /**
- * A second, plain statement of the API's rules for messages, for tests only. It shares nothing with the
- * checker and takes the shortest way to say each rule, however slow.
+ * Checks the API's rules for messages a second time, for tests only. It shares no code with the checker, and
+ * states each rule as briefly as possible, however slow.
  */
 export function apiRuleViolations(
   messages: readonly ApiMessage[],
@@ -104,7 +104,9 @@ function checkSystem(
   if (messages[after]?.role === "user") fail(index, "system before user");
 }
 
-/** The turn that tool results at the end continue begins with thinking. Results never begin a turn. */
+/**
+ * Checks that the turn continued by the last tool results begins with thinking. Results never begin a turn.
+ */
 function checkThinkingTurn(
   messages: readonly ApiMessage[],
   bodies: readonly (readonly Json[])[],

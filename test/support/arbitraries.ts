@@ -5,8 +5,8 @@ import { ConversationBuilder, image, thinking, toolResult, toolUse, usage } from
 export { arbitraryRequest } from "./arbitrary-request.ts";
 
 /**
- * Entry lists as agents write them and as accidents leave them. Every text that a person or a tool said
- * holds a word of its own (`said-7`, `result-9`), so that a test can see whether it is still there.
+ * Generates entry lists as agents write them, and damaged ones. Every text of a person or a tool contains a
+ * unique word (`said-7`, `result-9`), so that a test can find it again.
  */
 export function arbitraryEntries(
   options: { readonly damaged?: boolean } = {},
@@ -161,7 +161,7 @@ function compactionStep(w: ConversationWriter): void {
   w.builder.summary(`${w.id("said")} summary of what came before`);
 }
 
-/** What goes wrong in one place: interrupted calls, orphans, ids used again, fields that are not there. */
+/** Generates damage in one place: interrupted calls, orphans, duplicate ids, missing fields. */
 function damagedStep(): fc.Arbitrary<Step> {
   return fc.oneof(
     { weight: 3, arbitrary: responseStep(false) },

@@ -15,7 +15,7 @@ export const arbitraryTemplate = (): fc.Arbitrary<NotesTemplate> =>
 const templateLines = ({ sections }: NotesTemplate): readonly string[] =>
   sections.flatMap(({ heading, guide }) => [heading, guide]);
 
-/** Lines of every sort, none of which is a line of a template or could become an id. */
+/** Generates lines of all types except lines of a template and possible ids. */
 export const arbitraryWords = (): fc.Arbitrary<string> =>
   fc.oneof(
     {
@@ -40,7 +40,7 @@ const arbitraryIdLine = (): fc.Arbitrary<string> =>
     ),
   );
 
-/** What may be found in a file of notes: ours, a person's, damaged. */
+/** Generates the content of a notes file: ours, a person's, or damaged. */
 export function arbitraryFile(template: NotesTemplate): fc.Arbitrary<string> {
   const own = fc.constantFrom(...templateLines(template));
   const line = fc.oneof(
@@ -55,7 +55,7 @@ export function arbitraryFile(template: NotesTemplate): fc.Arbitrary<string> {
   return fc.array(fc.tuple(line, end), { maxLength: 25 }).map((lines) => lines.flat().join(""));
 }
 
-/** An edit as a model may wish for it; what it aims at depends on the notes that it sees. */
+/** An edit that a model may request. Its target depends on the notes. */
 export type WishedEdit = (notes: Notes) => NotesEdit;
 
 export const arbitraryEdit = (template: NotesTemplate): fc.Arbitrary<WishedEdit> =>
@@ -101,7 +101,7 @@ function arbitrarySectionEdit(template: NotesTemplate): fc.Arbitrary<WishedEdit>
     .map((edit) => () => ({ kind: "section", ...edit }));
 }
 
-/** What a model writes: mostly what it should, sometimes lines that are not its own, and worse. */
+/** Generates text of a model: mostly valid, sometimes lines that it must not change, and worse. */
 function arbitraryText(template: NotesTemplate): fc.Arbitrary<string> {
   const line = fc.oneof(
     { weight: 12, arbitrary: arbitraryWords() },

@@ -3,11 +3,14 @@ import fc from "fast-check";
 import { image, thinking } from "./builders.ts";
 
 interface RequestKinds {
-  /** Blocks of kinds that nobody knows: the checker lets them pass, the API refuses them. */
+  /** Includes blocks of unknown types. The checker accepts them, the API refuses them. */
   readonly unknownKinds?: boolean;
 }
 
-/** Requests from sound to hopeless: any order of roles and blocks, marks, system messages, server tools. */
+/**
+ * Generates requests from valid to hopeless: any order of roles and blocks, marks, system messages, server
+ * tools.
+ */
 export function arbitraryRequest({ unknownKinds = true }: RequestKinds = {}): fc.Arbitrary<ApiRequest> {
   const message = fc.record({
     role: fc.constantFrom<unknown>("user", "user", "assistant", "assistant", "system", "narrator"),

@@ -8,7 +8,7 @@ import type {
   UserEntry,
 } from "@longhaul/core/messages";
 
-/** Builds a chain of entries the way an agent writes them: each the child of the one before. */
+/** Builds a chain of entries like an agent: each entry is the child of the one before. */
 export class ConversationBuilder {
   readonly entries: Entry[] = [];
   #count = 0;
@@ -52,7 +52,7 @@ export class ConversationBuilder {
     return this.push({ ...this.link(), type: "assistant", message, requestId: `req_${id}`, ...rest });
   }
 
-  /** A tool call and, unless `result` is undefined, its answer. */
+  /** Adds a tool call and, unless `result` is undefined, its result. */
   tool(
     id: string,
     name: string,

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The program as users get it: built by `npm test` before the tests run. */
+/** The program as users get it. `npm test` builds it before the tests run. */
 export const CLI_MAIN: string = join(
   import.meta.dirname,
   "..",
@@ -19,22 +19,27 @@ export interface CliRun {
   readonly stderr: string;
 }
 
-/** What was shown as one line, wherever the terminal's width broke it. */
+/** Joins output to one line, wherever the terminal's width broke it. */
 export const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
 
-/** Writes the settings file of a home; nobody else may write to it, or its hooks would not count. */
+/**
+ * Writes the settings file of a home. Other users must not be able to write to it, or its hooks would be
+ * ignored.
+ */
 export function writeSettings(home: string, settings: object): void {
   mkdirSync(join(home, ".longhaul"), { recursive: true });
   writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify(settings), { mode: 0o600 });
 }
 
-/** Runs the built command line in a process of its own, with a home that holds nothing but what a test puts there. */
+/**
+ * Runs the built command line in a separate process, with a home that contains only the files of the test.
+ */
 export function runCli(
   args: readonly string[],
   options: {
     readonly home: string;
     readonly env?: Readonly<Record<string, string>>;
-    /** The home unless given. */
+    /** Working directory. Default: the home. */
     readonly cwd?: string;
   },
 ): Promise<CliRun> {

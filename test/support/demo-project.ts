@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { DemoOptions } from "../../packages/simulator/src/demo/demo.ts";
 import { createDemoSession, demoFiles } from "../../packages/simulator/src/demo-session.ts";
 
-/** The demonstration's project as files, and its session as text to be written wherever a test wants it. */
+/** Writes the files of the demo project, and returns its session as text. */
 export function demoProject(cwd: string, options: DemoOptions = {}): string {
   for (const [name, text] of demoFiles()) {
     mkdirSync(dirname(join(cwd, name)), { recursive: true });

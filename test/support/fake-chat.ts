@@ -3,13 +3,13 @@ import { computeThresholds, windowState } from "@longhaul/core/measure";
 import { createColors } from "picocolors";
 import type { Choice, Chosen, Screen } from "../../packages/longhaul/src/chat/screen/screen.ts";
 
-/** A screen that remembers what was shown on it. */
+/** A screen that records its output. */
 export interface FakeScreen extends Screen {
-  /** What went into the scrollback; a text that came in pieces is one. */
+  /** Texts in the scrollback. A streamed text counts as one. */
   readonly printed: readonly string[];
   readonly suggested: readonly string[];
   readonly asked: readonly Choice[];
-  /** The live lines now. */
+  /** Returns the current live lines. */
   activity(): readonly string[];
   status(): string;
 }
@@ -71,7 +71,7 @@ export const readingOf = (tokens: number): Agent["reading"] => ({
   window: windowState(tokens, THRESHOLDS),
 });
 
-/** An agent of which only what a test names is there. */
+/** Creates an agent that has only the parts that a test names. */
 export const fakeAgent = (parts: Partial<Agent> = {}): Agent =>
   ({
     sessionId: "3fa9c1d0",
@@ -90,7 +90,7 @@ export const fakeAgent = (parts: Partial<Agent> = {}): Agent =>
     ...parts,
   }) as Agent;
 
-/** A run that tells these events, and ends as it is said. */
+/** Creates a run that yields these events and ends with this result. */
 export async function* runOf(
   events: readonly AgentEvent[],
   result: Extract<AgentEvent, { type: "ended" }> = { type: "ended", reason: "answered", text: "", turns: 1 },

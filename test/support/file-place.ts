@@ -5,7 +5,7 @@ import { createFileContents } from "../../packages/agent/src/workplace/file-cont
 import { pathRules } from "../../packages/agent/src/workplace/path-rules.ts";
 import { createReadState } from "../../packages/agent/src/workplace/seen-files.ts";
 
-/** What tools for files need, in a folder; each is an agent of its own. */
+/** Creates the environment of file tools in a folder. Each one belongs to a separate agent. */
 export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace {
   return {
     cwd,
@@ -27,7 +27,7 @@ const callContext = (callId = "toolu_1"): ToolContext => ({
 export const callTool = (tool: Tool, input: unknown, callId?: string): Promise<ToolOutcome> =>
   tool.call(input, callContext(callId));
 
-/** What it answers, in words, whether it went well or not. */
+/** Returns the tool's answer as text, marked if it is an error. */
 export async function answerOf(tool: Tool, input: unknown, callId?: string): Promise<string> {
   const { content, isError = false } = await callTool(tool, input, callId);
   const text = typeof content === "string" ? content : JSON.stringify(content);

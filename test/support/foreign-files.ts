@@ -1,8 +1,8 @@
-/** A session file of another agent, made up after its format. */
+/** A made-up session file in the format of another agent. */
 export interface ForeignFile {
   readonly file: string;
   readonly agent: string;
-  /** How the error names it. */
+  /** Matches the name of the format in the error message. */
   readonly name: RegExp;
   readonly bytes: Buffer;
 }
@@ -13,7 +13,7 @@ const lines = (...values: readonly unknown[]): Buffer =>
   Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
 const pretty = (value: unknown): Buffer => Buffer.from(JSON.stringify(value, null, 2));
 
-/** The first page of a database, with this schema where SQLite keeps it. */
+/** Creates the first page of an SQLite database, with this schema. */
 export function databaseOf(...tables: readonly string[]): Buffer {
   const page = Buffer.alloc(4096);
   page.write("SQLite format 3\0", 0, "latin1");

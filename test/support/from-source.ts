@@ -1,7 +1,7 @@
-/** For Node: runs TypeScript, with the sources of our packages instead of their builds. */
+/** Node arguments that run TypeScript with the sources of our packages instead of their builds. */
 export const FROM_SOURCE: readonly string[] = [
   "--conditions=@longhaul/source",
   "--import",
-  // By its place: a program may run in a folder where nothing is installed.
+  // An absolute address, because a program may run in a folder without installed packages.
   import.meta.resolve("tsx"),
 ];

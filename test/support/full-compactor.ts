@@ -27,7 +27,7 @@ export interface CompactorOptions extends Omit<EngineOptions, "modules"> {
   readonly memoryFiles?: MemoryFilesOptions | undefined;
 }
 
-/** All modules, with these options. Collapse works by its setting unless it has options. */
+/** Creates all modules with these options. Without options, collapse follows its setting. */
 export function allModules({
   notes,
   collapse,
@@ -43,7 +43,10 @@ export function allModules({
   ];
 }
 
-/** The engine with every optional module installed. Most tests use it: modules must not disturb each other. */
+/**
+ * Creates the engine with every optional module. Most tests use it, because modules must not disturb each
+ * other.
+ */
 export function createCompactor({
   notes,
   collapse,

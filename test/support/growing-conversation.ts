@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { arbitraryRequest } from "./arbitraries.ts";
 import { image, thinking, toolResult, toolUse } from "./builders.ts";
 
-/** Long conversations of which most is sound: only then do appends get by without a look at everything. */
+/**
+ * Generates long conversations that are mostly valid. Only these let the engine append without reading
+ * everything again.
+ */
 export function arbitraryConversation(): fc.Arbitrary<readonly ApiMessage[]> {
   const step = fc.oneof(
     { weight: 12, arbitrary: roundStep() },
@@ -17,7 +20,7 @@ export function arbitraryConversation(): fc.Arbitrary<readonly ApiMessage[]> {
   });
 }
 
-/** The conversation in pieces, as turns bring it. */
+/** Splits the conversation into pieces, like turns. */
 export function arbitrarySplit<T>(
   items: fc.Arbitrary<readonly T[]>,
 ): fc.Arbitrary<readonly (readonly T[])[]> {
@@ -26,7 +29,7 @@ export function arbitrarySplit<T>(
     .map(([list, lengths]) => {
       const pieces: (readonly T[])[] = [];
       for (let at = 0, turn = 0; at < list.length; turn++) {
-        // Never 0 for ever.
+        // Ends the loop even if all lengths are 0.
         const length = turn > 40 ? list.length : (lengths[turn % lengths.length] ?? 1);
         pieces.push(list.slice(at, at + length));
         at += length;
@@ -75,7 +78,7 @@ const serverResult = (id: string): ContentBlock =>
   other({ type: "web_search_tool_result", tool_use_id: id, content: [] });
 const earlier = (index: number, back: number): string => `toolu_${Math.max(0, index - back)}_0`;
 
-/** One thing goes wrong, or is unusual, and the conversation goes on. */
+/** Generates one fault or unusual event, after which the conversation continues. */
 function accidentStep(): fc.Arbitrary<Step> {
   return fc.constantFrom<Step>(
     () => [user(text("again"))],

@@ -2,7 +2,9 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 
 const CHUNK_BYTES = 1 << 20;
 
-/** A file that another part of the program appends lines to. Reads on from the place where it stopped. */
+/**
+ * A file to which another part of the program appends lines. Each read continues where the last one stopped.
+ */
 export class GrowingFile {
   readonly path: string;
   #offset = 0;
@@ -12,7 +14,7 @@ export class GrowingFile {
     this.path = path;
   }
 
-  /** The complete lines that came since the last call. None while the file does not exist. */
+  /** Returns the complete lines since the last call. Empty while the file does not exist. */
   newLines(): readonly string[] {
     if (!existsSync(this.path)) return [];
     const lines: string[] = [];

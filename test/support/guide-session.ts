@@ -1,15 +1,15 @@
-/** Enough to be cleared and compacted. */
+/** Size of a session that can be cleared and compacted. */
 const TOKENS = 170_000;
-/** To be measured it is told many times, so it is short. */
+/** Size of a session that is measured many times, so it is small. */
 const MEASURED_TOKENS = 60_000;
-/** Beyond the window of its model. */
+/** Size beyond the window of its model. */
 const FAR_TOO_MANY_TOKENS = 260_000;
 const PICTURES = 110;
 const PICTURE_BYTES = 60_000;
 
 const line = (entry: object): string => `${JSON.stringify(entry)}\n`;
 
-/** The session that a section of a guide is about, in trouble where the section is about trouble. */
+/** Returns the session for a section of a guide. It has the problem that the section describes. */
 export function guideSession(guide: string, heading: string, demo: (tokens: number) => string): string {
   if (guide === "choose-a-policy.md") return demo(MEASURED_TOKENS);
   if (heading.startsWith('"Prompt')) return demo(FAR_TOO_MANY_TOKENS);
@@ -19,18 +19,18 @@ export function guideSession(guide: string, heading: string, demo: (tokens: numb
   return heading.startsWith("Every request") ? withoutAResult(text) : text;
 }
 
-/** Whether the section is about a session that was compacted before. */
+/** Returns true if the section is about a session that was compacted before. */
 export const isCompacted = (heading: string): boolean =>
   heading.startsWith("It forgot") || heading === "In a program";
 
-/** One line cut off, two on one line, a hole, and a last line that its writer never finished. */
+/** Damages a session: a truncated line, two entries on one line, NUL bytes, and an unfinished last line. */
 function damaged(text: string): string {
   const lines = text.split("\n");
   const broken = lines.map((whole, index) => (index === 60 ? whole.slice(0, 80) : whole));
   return `${broken.join("\n").replace("}\n{", "}{")}\0\0\0\n{"type":"assistant","mess`;
 }
 
-/** What a request with it would be refused for. */
+/** Removes a tool result, so that a provider would refuse the request. */
 function withoutAResult(text: string): string {
   const entries = text
     .trimEnd()

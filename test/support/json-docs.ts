@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 
 const PAGE = readFileSync(join(import.meta.dirname, "..", "..", "docs", "json.md"), "utf8");
-/** Theirs is another format, or they hold whatever a tool is called. */
+/** Fields whose content has another format, or whose keys are names of tools. */
 const OPAQUE = new Set([
   "boundary",
   "usage",
@@ -15,7 +15,7 @@ const OPAQUE = new Set([
   "entry",
   "event",
 ]);
-/** `a.b[].c` for every field there is, without the values. */
+/** Lists the paths of all fields, such as `a.b[].c`. */
 function fieldsOf(value: unknown, path = ""): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(item, `${path}[]`));
   if (typeof value !== "object" || value === null) return [];
@@ -25,7 +25,7 @@ function fieldsOf(value: unknown, path = ""): readonly string[] {
   });
 }
 
-/** Which fields the page does not name in the section of the command. */
+/** Returns the fields that the section of this command does not name. */
 export function undocumented(heading: string, report: unknown): readonly string[] {
   const start = PAGE.indexOf(`## \`longhaul ${heading}\``);
   expect(start).toBeGreaterThan(0);

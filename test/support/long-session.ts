@@ -3,13 +3,13 @@ import { LonghaulError } from "@longhaul/core";
 import type { CompactionPorts } from "@longhaul/core/compaction";
 import { ConversationBuilder, usage } from "./builders.ts";
 
-/** Ids in order, and a clock that stands still after everything that the builders write. */
+/** Creates ports with sequential ids and a fixed time after all built entries. */
 export function countingPorts(): CompactionPorts {
   let count = 0;
   return { now: () => new Date("2026-06-01T00:00:00Z"), newUuid: () => `new-${++count}` };
 }
 
-/** Turns of a request, a file read and an answer, with figures that add up. */
+/** Builds turns of a request, a file read and an answer, with consistent usage. */
 export function longSession(turns = 60, prefix = "long"): ConversationBuilder {
   const c = new ConversationBuilder(prefix);
   let context = 20_000;
@@ -27,14 +27,14 @@ export function longSession(turns = 60, prefix = "long"): ConversationBuilder {
   return c;
 }
 
-/** Generated figures do not add up with the rest of a session. */
+/** Removes the usage, because generated figures do not fit the rest of a session. */
 export function withoutUsage(entry: Entry): Entry {
   if (entry?.type !== "assistant" || !entry.message?.usage) return entry;
   const { usage: _, ...message } = entry.message;
   return { ...entry, message };
 }
 
-/** The code with which something fails; undefined when it does not. */
+/** Returns the code of the error that this attempt throws. Undefined if it throws none. */
 export async function codeOf(attempt: () => unknown): Promise<string | undefined> {
   try {
     await attempt();

@@ -2,9 +2,9 @@
 export interface CodeBlock {
   readonly language: string;
   readonly code: string;
-  /** The heading that it stands under; empty above the first. */
+  /** Heading above the block. Empty before the first heading. */
   readonly heading: string;
-  /** What the comment in the line before it says: `<!-- not run: needs a key -->`. */
+  /** Text of the comment in the line before the block, such as `<!-- not run: needs a key -->`. */
   readonly notRun: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export function codeBlocks(page: string): readonly CodeBlock[] {
   return blocks;
 }
 
-/** The rows of the first table under a heading, by cell. */
+/** Returns the rows of the first table under a heading, split into cells. */
 export function tableUnder(page: string, heading: string): readonly (readonly string[])[] {
   const start = page.indexOf(`${heading}\n`);
   if (start === -1) throw new Error(`There is no heading ${heading}`);

@@ -2,20 +2,20 @@ import type { MemoryFilesPort } from "@longhaul/core/memory-files";
 import type { FileAnswer } from "@longhaul/core/restore";
 
 export interface TestPort extends MemoryFilesPort {
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[];
-  /** By absolute path. */
+  /** Files by absolute path. */
   readonly files: Map<string, string>;
 }
 
 export interface TestPortOptions {
   readonly cwd?: string;
   readonly home?: string;
-  /** Names that lead to another file, both absolute. */
+  /** Links to other files, both as absolute paths. */
   readonly links?: Readonly<Record<string, string>>;
 }
 
-/** Memory files that are nowhere but in memory, named as on a POSIX system. */
+/** Creates memory files that exist only in memory, with POSIX paths. */
 export function testPort(
   contents: Readonly<Record<string, string>>,
   { cwd = "/p", home, links = {} }: TestPortOptions = {},

@@ -7,12 +7,12 @@ import { ConversationBuilder } from "./builders.ts";
 
 export const notesTemplate: NotesTemplate = parseTemplate(NOTES_TEMPLATE);
 
-/** A third of the length: adds up, and no word is cheaper than it looks. */
+/** Counts a token for every three characters. The counts add up, and every word counts. */
 export const countByLength = (text: string): number => Math.ceil(text.length / 3);
 
 export type Tell = (session: ConversationBuilder) => void;
 
-/** The built-in notes of what these tell, each an update of its own. */
+/** Returns the built-in notes after these conversations, with one update for each. */
 export function noted(...tells: readonly Tell[]): Notes {
   return notedOn(emptyNotes(notesTemplate), NOTES_LIMITS, ...tells);
 }
@@ -30,9 +30,9 @@ export function update(notes: Notes, fresh: readonly Entry[], limits: NotesLimit
 }
 
 export function withBody(notes: Notes, name: string, body: string): Notes {
-  const isMeant = (heading: string): boolean => nameKey(heading) === nameKey(name);
+  const isTarget = (heading: string): boolean => nameKey(heading) === nameKey(name);
   const sections = notes.sections.map((section) =>
-    isMeant(section.heading) ? { ...section, body } : section,
+    isTarget(section.heading) ? { ...section, body } : section,
   );
   return { ...notes, sections };
 }

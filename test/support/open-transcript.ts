@@ -1,7 +1,10 @@
 import { openTranscript as open, type TranscriptOptions, type TranscriptWriter } from "@longhaul/sessions";
 import { onTestFinished } from "vitest";
 
-/** Closed when the test is done: otherwise garbage collection closes its file, with the warning DEP0137. */
+/**
+ * Opens a transcript that is closed after the test. Otherwise garbage collection closes its file, with the
+ * warning DEP0137.
+ */
 export async function openTranscript(path: string, options?: TranscriptOptions): Promise<TranscriptWriter> {
   const writer = await open(path, options);
   onTestFinished(() => writer.close());

@@ -9,7 +9,7 @@ const SOURCE = "@longhaul/source";
 export interface ExportedPath {
   readonly [SOURCE]: string;
   readonly types?: string;
-  /** Missing in an entry that exists only for development. */
+  /** Missing in an entry for development only. */
   readonly default?: string;
 }
 
@@ -44,7 +44,7 @@ export interface ExportedName {
 export interface ImportedName {
   readonly file: string;
   readonly specifier: string;
-  /** Undefined when the import takes the whole module. */
+  /** Undefined if the import refers to the whole module. */
   readonly name: string | undefined;
 }
 
@@ -89,7 +89,7 @@ function exportedNames(file: string): readonly ExportedName[] {
     });
 }
 
-/** Names that the sources of a package, without its tests, import from other packages of ours. */
+/** Returns the names that the sources of a package, without its tests, import from our other packages. */
 export function importsOf({ folder }: Package): readonly ImportedName[] {
   const files = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" });
   return files
@@ -118,7 +118,7 @@ function importedNames(file: string): readonly ImportedName[] {
   ];
 }
 
-/** Specifiers of dynamic imports. One that is computed appears as its code in parentheses. */
+/** Returns the specifiers of dynamic imports. A computed one is its code in parentheses. */
 function dynamicImportsIn(code: string, { dynamicImports }: EcmaScriptModule): readonly string[] {
   return dynamicImports.map(({ moduleRequest }) => {
     const text = code.slice(moduleRequest.start, moduleRequest.end);
@@ -126,7 +126,7 @@ function dynamicImportsIn(code: string, { dynamicImports }: EcmaScriptModule): r
   });
 }
 
-/** Specifiers that a file imports, side effects and dynamic imports included. */
+/** Returns the specifiers that a file imports, including side effects and dynamic imports. */
 export function importsIn(file: string): readonly string[] {
   const code = readFileSync(file, "utf8");
   const { module } = parseSync(file, code);
@@ -139,7 +139,7 @@ export function importsIn(file: string): readonly string[] {
   ];
 }
 
-/** The file and all files of the same package that it imports, directly or not. */
+/** Returns the file and all files of the same package that it imports, directly or indirectly. */
 export function filesBehind(file: string, seen: Set<string> = new Set()): ReadonlySet<string> {
   if (seen.has(file)) return seen;
   seen.add(file);

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const isWindows = process.platform === "win32";
 
 export interface PackedFile {
-  /** With slashes on every system. */
+  /** Path with slashes on every system. */
   readonly path: string;
   readonly size: number;
 }
@@ -87,8 +87,8 @@ function pack(folder: string): readonly PackedPackage[] {
 }
 
 /**
- * Links an installed package of others. Those of the command line go below it, because it brings an SDK that the
- * libraries must not find.
+ * Links an installed third-party package. Packages of the command line go below it, because it includes an
+ * SDK that the libraries must not find.
  */
 export function link(name: string, modules: string): void {
   const path = join(modules, name);

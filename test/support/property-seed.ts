@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * By hand every run of the tests looks in new places. A seed says where to look: CI gives one, so that what
- * passed before a change was sent passes there too, and a failure it reports can be seen again anywhere.
+ * Seed of the property tests. Without it, every run uses a random seed. CI sets it, so that a run before a
+ * push and the run in CI test the same cases, and a reported failure can be reproduced.
  */
 const seed = process.env.PROPERTY_SEED;
 

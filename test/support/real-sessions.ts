@@ -4,18 +4,21 @@ import { describe, it } from "vitest";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "shared", "data");
 
-/** Real recorded sessions lie beside the project, never in it; tests that need them skip without them. */
+/**
+ * True if the recorded sessions exist. They are next to the project, never in it. Tests that need them are
+ * skipped without them.
+ */
 const hasRealSessions: boolean = existsSync(FOLDER);
 const realSessionsMissing = "needs the recorded sessions in ../shared/data, which are not here";
 
-/** Like `describe`; where the sessions are missing, one skipped test says so. */
+/** Like `describe`. If the sessions are missing, one skipped test says so. */
 export function describeRecorded(title: string, tests: () => void): void {
   describe(title, hasRealSessions ? tests : () => it.skipIf(true)(realSessionsMissing, () => undefined));
 }
 
 export const realSessionPath = (name: string): string => join(FOLDER, name);
 
-/** Claude Code's sessions; those of other agents have another format. */
+/** Returns the sessions of Claude Code. The sessions of other agents have another format. */
 export function claudeCodeSessions(): string[] {
   if (!hasRealSessions) return [];
   return readdirSync(FOLDER)

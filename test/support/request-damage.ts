@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Json, RequestBody } from "./sound-request.ts";
 
-/** Numbers that a damage takes its places from; any number does. */
+/** Random numbers that select the places of a damage. Every number is valid. */
 type Dice = readonly [number, number, number];
 
 type Damage = (body: RequestBody, dice: Dice) => void;
@@ -196,7 +196,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   dropAll: (body) => void Object.assign(body, { messages: [] }),
 };
 
-/** Takes up to so many damages, one after the other; none leaves the body as it was. */
+/** Generates up to `most` damages in sequence. Without any damage, the body stays unchanged. */
 export function arbitraryDamage(most: number): fc.Arbitrary<(body: RequestBody) => RequestBody> {
   const die = fc.nat({ max: 10_000 });
   const one = fc.tuple(fc.constantFrom(...Object.keys(DAMAGES)), fc.tuple(die, die, die));

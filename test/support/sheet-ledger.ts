@@ -1,7 +1,7 @@
 import type { Ledger } from "@longhaul/core";
 import type { FactSheet } from "../../packages/core/src/compaction/facts/extract-facts.ts";
 
-/** The ledger of a compaction that quoted everything. */
+/** Returns the ledger of a compaction that quoted all facts. */
 export const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({
   facts: facts.map((fact) => ({ ...fact, fate: "quoted" })),
   summarized: { messages: 0, tokens: 0 },

@@ -7,7 +7,7 @@ import { pathRules } from "../../packages/agent/src/workplace/path-rules.ts";
 
 export type ShellPlace = Pick<Workplace, "cwd" | "paths" | "shells" | "outputFolder" | "resultLimit">;
 
-/** What tools for commands need, in a folder. Whoever makes it closes its shells. */
+/** Creates the environment of shell tools in a folder. The caller closes its shells. */
 export function shellPlace(cwd: string, options: ShellsOptions = {}): ShellPlace {
   const outputs = join(cwd, "outputs");
   mkdirSync(outputs, { recursive: true });
@@ -20,7 +20,7 @@ export function shellPlace(cwd: string, options: ShellsOptions = {}): ShellPlace
   };
 }
 
-/** The number that a command wrote into a file, as soon as it is there. */
+/** Resolves with the process id that a command writes into a file. */
 export const pidIn = (path: string): Promise<number> =>
   vi.waitFor(() => {
     const text = existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -28,13 +28,13 @@ export const pidIn = (path: string): Promise<number> =>
     return Number(text);
   }, WAIT);
 
-/** Until a process is no more. One that ended, but whose end nobody asked for, is gone too. */
+/** Resolves when a process has ended. A process whose exit code was not read yet counts as ended. */
 export const gone = (pid: number): Promise<void> =>
   vi.waitFor(() => {
     if (isRunning(pid)) throw new Error(`${pid} still runs`);
   }, WAIT);
 
-/** The machine may be busy. */
+/** Generous limits, because the machine may be busy. */
 const WAIT = { timeout: 10_000, interval: 20 };
 
 export function isRunning(pid: number): boolean {

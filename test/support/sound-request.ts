@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 export type Json = Record<string, unknown>;
 
-/** A body as it comes out of JSON: damage may write to it. */
+/** A parsed request body that a damage may change. */
 export interface RequestBody extends Json {
   model: string;
   messages: Json[];
@@ -47,7 +47,7 @@ const resultContent = fc.oneof(
   ]),
 );
 
-/** What the assistant does in one turn; ids are given out afterwards. */
+/** An action of the assistant in one turn. Ids are assigned afterwards. */
 type Step =
   | { readonly kind: "say"; readonly thinks: boolean; readonly text: string }
   | {
@@ -104,7 +104,7 @@ class Writer {
     this.say("assistant", [this.#serverUse(`srvtoolu_${++this.#ids}`, "web_search")]);
   }
 
-  /** A search, whole or with a tool call of ours in the middle of it. */
+  /** Adds a web search, complete or interrupted by a tool call of ours. */
   #search(name: string, isCut: boolean): void {
     const id = `srvtoolu_${++this.#ids}`;
     const result = { type: resultTypeOf(name), tool_use_id: id, content: [] };
@@ -134,8 +134,8 @@ const round = fc.record({
 });
 
 /**
- * Requests that the API takes in every version, with roles that alternate: text, media, thinking, calls and
- * their results, tools of the provider, system messages, summaries, marks, and every way to end.
+ * Generates requests that the API accepts in every version, with alternating roles: text, media, thinking,
+ * calls and their results, tools of the provider, system messages, summaries, marks, and every ending.
  */
 export function arbitrarySoundRequest(
   models: Readonly<Record<string, ModelTraits>>,
@@ -157,7 +157,7 @@ export function arbitrarySoundRequest(
       open(writer, opening, traits);
       for (const { ask: asked, system: rule, steps } of rounds)
         writeRound(writer, asked, rule, steps, traits);
-      askOn(writer, ask);
+      askUnlessUser(writer, ask);
       finish(writer, end, traits);
       return {
         model,
@@ -186,7 +186,7 @@ function writeRound(
   steps: readonly Step[],
   traits: ModelTraits,
 ): void {
-  askOn(writer, asked);
+  askUnlessUser(writer, asked);
   if (rule !== null && traits.systemMessages) writer.say("system", rule);
   for (const [at, action] of steps.entries()) {
     if (at > 0 && writer.messages.at(-1)?.role === "assistant") writer.say("user", "go on");
@@ -194,8 +194,8 @@ function writeRound(
   }
 }
 
-/** After results the user says nothing more of their own: it would be a second message in a row. */
-function askOn(writer: Writer, asked: unknown): void {
+/** Adds a user message unless results end the conversation, because it would be a second message in a row. */
+function askUnlessUser(writer: Writer, asked: unknown): void {
   if (writer.messages.at(-1)?.role !== "user") writer.say("user", asked);
 }
 

@@ -1,9 +1,9 @@
-/** Reads declarations out of our own sources, for pages that must name exactly what there is. */
+/** Reads declarations from our sources, for pages that must name exactly the existing fields. */
 
 export const withoutComments = (code: string): string =>
   code.replace(/\/\*.*?\*\//gs, "").replace(/^\s*\/\/.*$/gm, "");
 
-/** From the brace at `start` to the one that closes it. */
+/** Returns the text from the brace at `start` to the matching one. */
 export function braces(code: string, start: number): string {
   let depth = 0;
   for (let index = start; index < code.length; index += 1) {
@@ -14,7 +14,10 @@ export function braces(code: string, start: number): string {
   throw new Error("a brace that nothing closes");
 }
 
-/** Names of the fields and methods that an interface declares itself, sorted; those within fields are not its own. */
+/**
+ * Returns the fields and methods that an interface itself declares, sorted. Fields of nested objects do not
+ * count.
+ */
 export function declaredFields(code: string, name: string): readonly string[] {
   const source = withoutComments(code);
   const start = source.search(new RegExp(`export interface ${name}\\b`));

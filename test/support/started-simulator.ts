@@ -1,7 +1,7 @@
 import { type Simulator, type SimulatorOptions, startSimulator } from "@longhaul/simulator";
 import { afterEach } from "vitest";
 
-/** The one that the test started. It is closed after the test. */
+/** The simulator of the current test. It is closed after the test. */
 export let simulator: Simulator;
 
 export const start = async (options: SimulatorOptions = {}): Promise<void> => {

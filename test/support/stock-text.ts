@@ -27,7 +27,10 @@ const WORDS = [
   "false",
 ] as const;
 
-/** A text of words as coding agents see them, with so many characters. The same for the same random source. */
+/**
+ * Creates a text with typical words of coding agents and this many characters. Equal random sources give
+ * equal texts.
+ */
 export function stockOfText(random: Random, characters: number): string {
   const parts: string[] = [];
   let length = 0;

@@ -20,11 +20,11 @@ export interface Collected {
 
 export interface Collector {
   readonly api: OpenTelemetryApi;
-  /** All that came, once; nothing more is taken. */
+  /** Returns everything that was collected, once, and stops collecting. */
   collect(): Promise<Collected>;
 }
 
-/** The real SDK, with a collector in memory. */
+/** Creates the real SDK with a collector in memory. */
 export function collector(): Collector {
   const exporter = new InMemorySpanExporter();
   const trace = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

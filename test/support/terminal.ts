@@ -1,7 +1,7 @@
 import { createColors } from "picocolors";
 import type { Terminal } from "../../packages/longhaul/src/terminal.ts";
 
-/** A terminal of this width that nobody looks at, for views that only ask how wide and how colored they may be. */
+/** Creates a terminal without output, for views that only need its width and its colors. */
 export const terminal = (width: number, isColored = false): Terminal => ({
   print: () => undefined,
   note: () => undefined,

@@ -8,8 +8,8 @@ const MIB = 1024 * 1024;
 /** Bytes. An endless answer ends here, so a test of a missing bound fails instead of running on. */
 const FLOOD_BYTES: number = 64 * MIB;
 /**
- * Bytes. A client that stops at its bound leaves a server at most this far: the bound itself and the buffers of two
- * sockets, which take a few megabytes.
+ * Bytes. If a client stops at its limit, the server has sent at most this many: the limit plus the buffers of
+ * two sockets, which are a few megabytes.
  */
 export const STOPPED_BYTES: number = 32 * MIB;
 
@@ -25,7 +25,7 @@ export interface HostileServer {
   close(): Promise<void>;
 }
 
-/** A server on this machine that answers each request with whatever `answer` writes to the socket. */
+/** Starts a local server that answers each request with the output of `answer`. */
 export async function hostileServer(
   answer: (socket: Socket, target: string) => void,
 ): Promise<HostileServer> {
@@ -85,14 +85,14 @@ export function drip(socket: Socket): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Compresses so many bytes of text while the client reads, never more than a piece ahead. */
+/** Compresses this many bytes of text while the client reads, never more than one piece ahead. */
 export function sendBomb(socket: Socket, compress: Gzip, bytes: number): void {
   const piece = Buffer.alloc(MIB, "a");
   const pieces = Readable.from(Array.from({ length: Math.ceil(bytes / MIB) }, () => piece));
   pipeline(pieces, compress, socket).catch(() => undefined);
 }
 
-/** A lookup that gives these answers one after the other, and the last one from then on. */
+/** Creates a lookup that returns these answers one after the other, and then repeats the last one. */
 export function lookupThatAnswers(...answers: readonly (readonly string[])[]): {
   readonly lookup: LookupFunction;
   readonly names: readonly string[];
@@ -117,7 +117,7 @@ export const context = (details: Partial<ToolContext> = {}): ToolContext => ({
   ...details,
 });
 
-/** The text between the two marks, which is the part that the server wrote. */
+/** Returns the text between the two marks, which the server wrote. */
 export function textIn(content: ToolOutcome["content"]): string {
   const [, , text] = /\n(page-[0-9a-f-]{36})\n([\s\S]*)\n\1$/.exec(String(content)) ?? [];
   if (text === undefined) throw new Error(`No text of a server in: ${String(content).slice(0, 500)}`);

@@ -1,7 +1,7 @@
 /**
- * A process of its own that appends to a session, for tests that kill it or run several of them.
- * Arguments: path, name, number of lines, how many are appended together. Prints each uuid once it is
- * acknowledged, by a write that does not wait in a buffer of this process.
+ * A separate process that appends to a session, for tests that kill it or run several of them. Arguments:
+ * path, name, number of lines, number of lines per append. Prints each uuid after its write is acknowledged.
+ * Prints synchronously, so that no output waits in a buffer.
  */
 import { writeSync } from "node:fs";
 import type { Entry } from "@longhaul/core";
@@ -15,7 +15,7 @@ function entry(nth: number): Entry {
   return { ...link, type: "user", message: { role: "user", content } };
 }
 
-// Under a limit on the size of files the system would end this process; as it is, the write fails.
+// With a limit on file sizes, this signal would end the process. With a listener, the write fails instead.
 process.on("SIGXFSZ", () => {});
 
 const writer = await openTranscript(path);

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { FROM_SOURCE } from "../support/from-source.ts";
 
 export interface Finished {
-  /** The lines that it printed whole. */
+  /** Complete lines that the process printed. */
   readonly acknowledged: readonly string[];
   readonly errors: string;
 }
 
-/** For Node: runs a script of this folder as it stands. */
+/** Returns the Node arguments that run a script of this folder from its source. */
 export const nodeArguments = (script: string): readonly string[] => [
   ...FROM_SOURCE,
   join(import.meta.dirname, script),
 ];
 
-/** A script of this folder in a process of its own, and what it has told when it is gone. */
+/** Starts a script of this folder in a separate process. Resolves with its output when it has ended. */
 export function startProcess(
   script: string,
   ...args: readonly (string | number)[]
@@ -34,17 +34,17 @@ export function startProcess(
   return { child, done };
 }
 
-/** Kills it some time after it has told so many lines, and gives all that it told. */
+/** Kills the process some time after it has printed this many lines. Returns all complete lines. */
 export async function killedAfter(
   { child, done }: ReturnType<typeof startProcess>,
   lines: number,
   milliseconds: number,
 ): Promise<readonly string[]> {
-  let told = 0;
+  let printed = 0;
   child.stdout?.on("data", (data) => {
-    told += String(data).split("\n").length - 1;
-    // Not at the moment of the acknowledgement but anywhere in the work that follows it.
-    if (told >= lines) setTimeout(() => child.kill("SIGKILL"), milliseconds);
+    printed += String(data).split("\n").length - 1;
+    // Kills at a random point of the work after the acknowledgment, not at the acknowledgment itself.
+    if (printed >= lines) setTimeout(() => child.kill("SIGKILL"), milliseconds);
   });
   return (await done).acknowledged;
 }

@@ -28,6 +28,7 @@ const REFUSALS = [
   "not-enough-messages",
   "compaction-ineffective",
   "nothing-to-clear",
+  "clearing-ineffective",
   "notes-not-usable",
   "nothing-to-undo",
 ];
@@ -35,7 +36,7 @@ const OPERATIONS = ["whole", "from", "upTo", "notes", "clear", "undo", "redo", "
 
 interface Operation {
   readonly do: (typeof OPERATIONS)[number];
-  /** The place in the conversation, as a share of it. */
+  /** Position in the conversation, as a share of its length. */
   readonly at: number;
   readonly count: number;
 }
@@ -62,7 +63,7 @@ class SharedFile {
     this.#talk(3);
   }
 
-  /** Returns whether it changed the session. */
+  /** Runs an operation. Returns true if it changed the session. */
   async carryOut(next: Operation): Promise<boolean> {
     if (next.do === "talk") this.#talk(next.count);
     else if (next.do === "theirs") this.#compactedByClaudeCode(next.at);
@@ -100,7 +101,7 @@ class SharedFile {
     await writeCompaction(await compactSession(session, { ...parts[kind], ports }), IN_PLACE, ports);
   }
 
-  /** Turns with parallel calls, hung on the line from which Claude Code would continue. */
+  /** Appends turns with parallel calls after the line from which Claude Code would continue. */
   #talk(turns: number): void {
     const c = new ConversationBuilder(randomUUID().slice(0, 8));
     for (let turn = 0; turn < turns; turn++) {
@@ -120,7 +121,7 @@ class SharedFile {
     );
   }
 
-  /** Boundary, attachments, summary, attachments: the order after an automatic compaction. */
+  /** Writes the order of an automatic compaction: boundary, attachments, summary, attachments. */
   #compactedByClaudeCode(at: number): void {
     const { all, chain } = resumedByClaudeCode(this.text());
     const byUuid = new Map(this.#lines().map((line) => [line.uuid, line]));
@@ -131,7 +132,7 @@ class SharedFile {
     const prompts = chain.filter(isPrompt);
     const head = prompts[Math.floor(at * prompts.length)];
     const inOrder = [...byUuid.keys()].filter((uuid) => uuid !== undefined && all.has(uuid)) as string[];
-    // Lines that were kept before stand higher in the file than they are sent.
+    // Lines that an earlier compaction kept are above their position in the conversation.
     const isSorted = chain.every(
       (uuid, nth) => inOrder.indexOf(uuid) >= inOrder.indexOf(chain[nth - 1] ?? ""),
     );
@@ -172,7 +173,7 @@ class SharedFile {
   }
 }
 
-/** Long enough that a summary is shorter than what it stands for. */
+/** Makes an entry so long that a summary is shorter than the entries it replaces. */
 function large(entry: Entry): Entry {
   if (entry.type !== "user" || entry.isCompactSummary === true || !Array.isArray(entry.message.content))
     return entry;
@@ -187,7 +188,7 @@ function large(entry: Entry): Entry {
 const isMessage = ({ type }: Entry): boolean =>
   type === "user" || type === "assistant" || type === "attachment";
 
-/** Both readers find the same lines in the same order, and every call has its result. */
+/** Checks that both readers find the same lines in the same order, and that every call has its result. */
 async function expectSameReading(file: SharedFile): Promise<void> {
   const { chain, all, unpaired } = resumedByClaudeCode(file.text());
   const { conversation } = await loadSession(file.path);
@@ -200,9 +201,9 @@ async function expectSameReading(file: SharedFile): Promise<void> {
   expect((await resumeSession(file.path)).conversation).toEqual(conversation);
 }
 
-describe("a session of Claude Code after any chain of compactions, of ours and of its own", () => {
+describe("sessions of Claude Code after any chain of compactions", () => {
   it.each(["2.1.325", "2.1.197"])(
-    "Claude Code resumes with the messages that longhaul reports, every call with its result (%s)",
+    "Claude Code %s resumes with the messages that longhaul reports, every call with its result",
     async (version) => {
       let files = 0;
       const changed = new Map<string, number>();

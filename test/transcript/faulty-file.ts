@@ -1,6 +1,6 @@
 import type { AppendFile, AppendFileState } from "../../packages/sessions/src/transcript/writer.ts";
 
-/** A disk in memory that fails when it is told to. */
+/** A disk in memory that fails on request. */
 export class FaultyFile implements AppendFile {
   content: Buffer = Buffer.alloc(0);
   synced: Buffer = Buffer.alloc(0);

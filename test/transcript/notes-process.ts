@@ -1,13 +1,13 @@
 /**
- * A process of its own that keeps notes, for tests that kill it or run several of them. Arguments: path, name, how
- * many writes. Each adds a line to what is there; it is printed once the write went through, by a write that does
- * not wait in a buffer of this process.
+ * A separate process that keeps notes, for tests that kill it or run several of them. Arguments: path, name,
+ * number of writes. Each write adds a line. The process prints the line after the write succeeded. Prints
+ * synchronously, so that no output waits in a buffer.
  */
 import { writeSync } from "node:fs";
 import { notesFile } from "@longhaul/sessions";
 
 const [path = "", name = "", count = "0"] = process.argv.slice(2);
-/** Large enough that a write torn in the middle would show. */
+/** Large enough that a torn write is noticed. */
 const FILLING = `${"=".repeat(99)}\n`.repeat(500);
 
 const file = notesFile(path);

@@ -14,7 +14,7 @@ const keepNotes = (path: string, name: string, count: number): ReturnType<typeof
 const keepUntilKilled = (path: string, round: number): Promise<readonly string[]> =>
   killedAfter(keepNotes(path, `round${round}`, 100_000), 1 + round * 2, (round % 4) * 0.9);
 
-/** The lines, after a look at whether the file is whole: a torn one has less filling. */
+/** Returns the lines after a check that the file is complete. A torn file has less filling. */
 function linesIn(path: string): readonly string[] {
   const text = readFileSync(path, "utf8");
   const filling = text.slice(text.indexOf("="));
@@ -34,7 +34,7 @@ describe("several processes that write the same notes", () => {
     expect(new Set(lines)).toEqual(new Set([...one.acknowledged, ...two.acknowledged]));
   });
 
-  it("a kill at any moment leaves whole notes with every successful write", {
+  it("a kill at any moment leaves complete notes with every successful write", {
     timeout: 3 * MINUTE_MS,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -43,7 +43,7 @@ describe("several processes that write the same notes", () => {
       const lines = linesIn(path);
       expect(acknowledged.length).toBeGreaterThan(0);
       expect(acknowledged.filter((line) => !lines.includes(line))).toEqual([]);
-      // At most the one that it was killed over went through unacknowledged.
+      // Only the write during the kill may have succeeded without an acknowledgment.
       expect(lines.length - acknowledged.length).toBeLessThanOrEqual(1);
     }
   });

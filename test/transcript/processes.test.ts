@@ -18,7 +18,7 @@ const appendUntilKilled = (path: string, round: number): Promise<readonly string
 const MINUTE_MS = 60_000;
 const ROUNDS = 12;
 
-describe("several processes", () => {
+describe("several processes with one session file", () => {
   it("several processes write to one session at once, and every line is whole", {
     timeout: MINUTE_MS,
   }, async () => {
@@ -36,7 +36,9 @@ describe("several processes", () => {
     );
   });
 
-  it("a kill at any moment loses no acknowledged line", { timeout: 3 * MINUTE_MS }, async () => {
+  it("a kill at any moment loses no acknowledged line of the session", {
+    timeout: 3 * MINUTE_MS,
+  }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const path = join(folder, `killed-${round}.jsonl`);
       const acknowledged = await appendUntilKilled(path, round);
@@ -48,7 +50,7 @@ describe("several processes", () => {
     }
   });
 
-  it("a new process continues after a killed one, on a new line", { timeout: MINUTE_MS }, async () => {
+  it("a new process continues a killed process's session on a new line", { timeout: MINUTE_MS }, async () => {
     const path = join(folder, "goes-on.jsonl");
     const before = await appendUntilKilled(path, 1);
     writeFileSync(path, '{"type":"user","torn', { flag: "a" });
@@ -61,7 +63,7 @@ describe("several processes", () => {
   });
 });
 
-/** A limit on the size of files makes a real write come out short and the next one fail, without a disk to fill. */
+/** With a limit on file sizes, a real write is cut short and the next one fails. No full disk is needed. */
 const hasFileSizeLimit =
   existsSync("/bin/bash") && spawnSync("/bin/bash", ["-c", "ulimit -f 64"]).status === 0;
 
@@ -78,7 +80,7 @@ describe("a full disk", () => {
         ["-c", command, process.execPath, ...nodeArguments(SCRIPT), path, "full", "1000", "7"],
         {
           encoding: "utf8",
-          // Loaders keep caches, which must not run into the limit.
+          // Loaders write caches, which must not exceed the limit.
           env: { ...process.env, TSX_DISABLE_CACHE: "1", NODE_DISABLE_COMPILE_CACHE: "1" },
         },
       );
@@ -91,14 +93,14 @@ describe("a full disk", () => {
     },
   );
 
-  it.skipIf(!existsSync("/dev/full"))("explains that the disk is full", async () => {
+  it.skipIf(!existsSync("/dev/full"))("reports that the disk is full", async () => {
     const { notWritten } = await import("../../packages/sessions/src/transcript/whole-file.ts");
     const { open } = await import("node:fs/promises");
     const full = await open("/dev/full", "w");
     const failure: unknown = await full.write("x").catch((error: unknown) => error);
     await full.close();
     expect(notWritten("s.jsonl", failure).message).toBe(
-      "s.jsonl was not written: the disk is full. Nothing was changed.",
+      "The session s.jsonl was not written: the disk is full. Nothing was changed.",
     );
   });
 });

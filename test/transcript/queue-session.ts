@@ -2,16 +2,16 @@ import type { Entry } from "@longhaul/core";
 import fc from "fast-check";
 import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts";
 
-/** A session in which a user types while the agent works, and what the agent received. */
+/** A session in which a user types while the agent works, and the texts that the agent received. */
 export interface QueueSession {
   readonly lines: readonly Entry[];
   /** Texts of the user in the current conversation, in the order in which the agent received them. */
   readonly current: readonly string[];
-  /** The same since the session began. */
+  /** The same for the whole session. */
   readonly all: readonly string[];
 }
 
-/** How an agent records that it took a text in: versions before 2.1.90, up to 2.1.2xx, and today. */
+/** How an agent records a received text: versions before 2.1.90, up to 2.1.2xx, and current ones. */
 const STYLES = ["nothing", "attachment", "attachment-and-content"] as const;
 type Style = (typeof STYLES)[number];
 
@@ -82,7 +82,7 @@ class QueueingAgent {
         this.#enqueue({ text: "/model opus", kind: "command" });
         return;
       case "picture":
-        // Versions that write nothing else record no pictures either.
+        // Versions of this style record no pictures either.
         if (this.#style !== "nothing") this.#enqueue({ text: `see picture ${this.#clock}`, kind: "picture" });
         return;
       case "take-back":
@@ -140,13 +140,13 @@ class QueueingAgent {
     this.#last = { entry, text: undefined };
   }
 
-  /** Everything but slash commands is taken in at the next tool boundary. */
+  /** Delivers everything except slash commands at the next tool boundary. */
   #absorb(): void {
     const taken = this.#queue.filter(({ kind }) => kind !== "command");
     this.#queue = this.#queue.filter(({ kind }) => kind === "command");
     if (this.#style === "nothing") for (const one of taken) this.#removeLine(one);
     else {
-      // As they are found: the first attachment, all removals, the other attachments.
+      // The order in real files: the first attachment, all removals, the other attachments.
       for (const one of taken.slice(0, 1)) this.#attach(one);
       for (const one of taken) this.#removeLine(one);
       for (const one of taken.slice(1)) this.#attach(one);
@@ -171,7 +171,7 @@ class QueueingAgent {
     this.#queueLine("popAll");
   }
 
-  /** The oldest message goes before notifications, whatever came first. */
+  /** Delivers the oldest message before notifications, regardless of their order. */
   #endTurn(): void {
     const next = this.#queue.find(({ kind }) => kind !== "notification") ?? this.#queue[0];
     if (next === undefined) return;
@@ -191,7 +191,7 @@ class QueueingAgent {
   #compact(keeps: boolean): void {
     const kept = keeps ? this.#last : undefined;
     const uuid = kept?.entry.uuid;
-    // The summary is the second line that the builder makes.
+    // The summary is the second line that the builder creates.
     const at = this.#builder.entries.length + 2;
     const segment =
       uuid === undefined

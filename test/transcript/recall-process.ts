@@ -1,6 +1,6 @@
 /**
- * A process of its own that asks a session for a word, for tests that run several of them or kill one. Arguments:
- * path, the word, how many times. Each answer is printed as it comes.
+ * A separate process that searches a session for a word, for tests that run several of them or kill one.
+ * Arguments: path, word, number of searches. Prints each answer at once.
  */
 import { writeSync } from "node:fs";
 import { openRecall } from "@longhaul/sessions";

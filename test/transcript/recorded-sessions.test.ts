@@ -22,7 +22,7 @@ const idsIn = (entries: readonly Entry[], kind: "tool_use" | "tool_result"): str
 const recorded = claudeCodeSessions().map((path) => [basename(path), path] as const);
 
 describeRecorded("recorded sessions", () => {
-  it.each(recorded)("every call of the conversation has its result: %s", async (_, path) => {
+  it.each(recorded)("every tool call in the conversation of %s has its result", async (_, path) => {
     const { conversation, entries } = await loadSession(path);
     expect(conversation.length).toBeGreaterThan(0);
     const calls = new Set(idsIn(conversation, "tool_use"));
@@ -32,7 +32,7 @@ describeRecorded("recorded sessions", () => {
     expect(new Set(results).size).toBe(results.length);
   });
 
-  it.each(recorded)("every response is whole, and nothing is doubled: %s", async (_, path) => {
+  it.each(recorded)("every response of %s is complete, and nothing is duplicated", async (_, path) => {
     const { conversation, entries } = await loadSession(path);
     const inConversation = new Set(conversation);
     expect(inConversation.size).toBe(conversation.length);
@@ -43,19 +43,19 @@ describeRecorded("recorded sessions", () => {
     }
   });
 
-  it("separates two lines that were glued together, and counts them", async () => {
+  it("separates two session lines that were joined by mistake, and counts them", async () => {
     const { damage, entries } = await loadSession(realSessionPath("entireio-cli__86cc3044.jsonl"));
     const glued = damage.filter(({ kind }) => kind === "glued-lines");
     expect(glued.map(({ line, bytes }) => [line, bytes])).toEqual([
       [115, 0],
       [241, 0],
     ]);
-    // 275 whole lines and two pairs, of which one half each is written again in the line below.
+    // 275 complete lines and two joined pairs. One half of each pair is written again in the line below.
     expect(damage.filter(({ kind }) => kind === "duplicate-uuid")).toHaveLength(2);
     expect(entries).toHaveLength(277);
   });
 
-  it("loads boundary, summary, kept messages and later ones without the old history", async () => {
+  it("loads the boundary, summary, kept messages and later ones without the old history", async () => {
     const { conversation, boundaries, entries } = await loadSession(
       realSessionPath("oh-my-posh__6c0a282a.jsonl"),
     );
@@ -68,7 +68,7 @@ describeRecorded("recorded sessions", () => {
     expect(Math.min(...later.map((entry) => entries.indexOf(entry)))).toBeGreaterThan(start + 1);
   });
 
-  it("counts comment lines as damage and reads the rest", async () => {
+  it("counts comment lines of a session as damage and reads the rest", async () => {
     for (const name of ["images-in-tool-results", "images-in-user-messages"]) {
       const { damage, conversation } = await loadSession(realSessionPath(`session-share__${name}.jsonl`));
       expect(damage.map(({ kind, line }) => [kind, line])).toEqual([
@@ -79,7 +79,7 @@ describeRecorded("recorded sessions", () => {
     }
   });
 
-  it("rewinds across every compaction, also when the hint points at nothing", async () => {
+  it("rewinds across every compaction, even when its hint names a missing line", async () => {
     for (const path of claudeCodeSessions()) {
       const { boundaries, entries } = await loadSession(path);
       for (const { boundary, index } of boundaries) {

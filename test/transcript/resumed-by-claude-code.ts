@@ -1,6 +1,6 @@
 /**
- * How Claude Code 2.1.325 reads a session file back, written again from what its requests show. It is an exam for our
- * own reader, so it shares no code with it. It knows only sound files: every parent is in the file.
+ * Reads a session file back like Claude Code 2.1.325, reimplemented from its requests. It checks our own
+ * reader, so it shares no code with it. It supports only valid files: every parent is in the file.
  */
 
 /** A line of a session file. */
@@ -20,7 +20,7 @@ export interface Line {
 export interface Resumed {
   /** Uuids of messages and attachments from the leaf's chain, oldest first. */
   readonly chain: readonly string[];
-  /** The same with parallel calls and results that are put back beside the chain. */
+  /** The same, plus parallel calls and results that are restored beside the chain. */
   readonly all: ReadonlySet<string>;
   readonly leaf: Line | undefined;
   /** Ids of calls without a result, and of results without a call. */
@@ -48,7 +48,7 @@ export function resumedByClaudeCode(file: string): Resumed {
 
 const isBoundary = (line: Line): boolean => line.type === "system" && line.subtype === "compact_boundary";
 
-/** Only the last boundary counts. What stands above it and was not kept is dropped. */
+/** Relinks kept lines. Only the last boundary counts. Lines above it that were not kept are dropped. */
 function relink(map: Map<string, Line>): Kept | undefined {
   const order = [...map.keys()];
   const boundary = [...map.values()].findLast(isBoundary);
@@ -80,7 +80,7 @@ interface Kept {
   readonly uuids: readonly string[];
 }
 
-/** Undefined when a kept line is not found; then nothing is linked anew, and nothing is dropped. */
+/** Returns undefined if a kept line is missing. Then nothing is relinked or dropped. */
 function keptBy({ compactMetadata }: Line, map: ReadonlyMap<string, Line>): Kept | undefined {
   const list = compactMetadata?.preservedMessages;
   if (list !== undefined) return list.uuids.every((uuid) => map.has(uuid)) ? list : undefined;
@@ -106,7 +106,7 @@ function walk(map: ReadonlyMap<string, Line>, leaf: Line | undefined): readonly 
   return chain;
 }
 
-/** Lines of the same responses, and results of their calls. */
+/** Returns the other lines of the same responses, and the results of their calls. */
 function besideTheChain(map: ReadonlyMap<string, Line>, chain: readonly string[]): readonly Line[] {
   const lines = [...map.values()].filter((line) => line.isSidechain !== true);
   const ids = new Set(chain.flatMap((uuid) => map.get(uuid)?.message?.id ?? []));

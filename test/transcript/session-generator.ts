@@ -3,11 +3,11 @@ import type { CompactBoundaryEntry, CompactMetadata, EntryLink } from "@longhaul
 import fc from "fast-check";
 import { toolResult, toolUse } from "../support/builders.ts";
 
-/** What an agent did, and beside it what it then had in its memory: the truth a reader must find again. */
+/** Lines of a generated agent session, with the true context that a reader must find again. */
 export interface GeneratedSession {
   readonly lines: readonly Entry[];
   readonly context: readonly Entry[];
-  /** What it had right before each compaction. */
+  /** The context right before each compaction. */
   readonly compactions: readonly Compaction[];
 }
 
@@ -25,7 +25,7 @@ type Step =
       readonly keep: "none" | "newest" | "oldest";
       readonly at: number;
       readonly hang: boolean;
-      /** How the boundary names what was kept. */
+      /** How the boundary names the kept lines. */
       readonly names: "ends" | "every-line";
       /** Attachments between the boundary and the summary. */
       readonly attachments: number;
@@ -74,7 +74,9 @@ const stepsArbitrary = fc.array(stepArbitrary, { minLength: 1, maxLength: 40 });
 
 export const sessionArbitrary: fc.Arbitrary<GeneratedSession> = stepsArbitrary.map(playedBack);
 
-/** Sessions as current versions write them: every kept line is named, and messages follow a summary that comes last. */
+/**
+ * Generates sessions of current versions: every kept line is named, and messages follow a summary at the end.
+ */
 export const currentSessionArbitrary: fc.Arbitrary<GeneratedSession> = stepsArbitrary.map((steps) =>
   playedBack(
     steps.map((step) =>
@@ -99,9 +101,12 @@ class PretendedAgent {
   readonly compactions: Compaction[] = [];
   #tip: string | null = null;
   #count = 0;
-  /** Places in the context where a round or prompt begins: cuts elsewhere would part what belongs together. */
+  /** Positions in the context at which a round or a prompt begins. A cut elsewhere would split a round. */
   #starts: number[] = [];
-  /** Kept messages hang on the summary only in memory, so going back to right before them is not on disk. */
+  /**
+   * Position of the first kept message. Its link to the summary exists only in memory, so a rewind to it is
+   * not on disk.
+   */
   #noRewindAt = -1;
 
   take(step: Step): void {
@@ -255,12 +260,15 @@ class PretendedAgent {
     this.#starts =
       keep === "newest" ? this.#starts.filter((start) => start >= cut).map((s) => s - cut + top.length) : [];
     this.#noRewindAt = keep === "newest" && kept.length > 0 ? top.length : -1;
-    // What comes next hangs on the newest kept message or on the summary: both are found in the wild.
+    // The next line follows the newest kept message or the summary. Real files have both.
     const tail = kept.at(-1)?.uuid;
     this.#tip = tail !== undefined && hang ? tail : summaryLink.uuid;
   }
 
-  /** Attachments that Claude Code writes between the boundary and the summary of an automatic compaction. */
+  /**
+   * Returns attachments that Claude Code writes between the boundary and the summary of an automatic
+   * compaction.
+   */
   #injected(boundaryUuid: string, count: number): readonly Entry[] {
     const lines: Entry[] = [];
     for (const type of ["session_context", "date"].slice(0, count)) {

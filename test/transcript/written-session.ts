@@ -5,7 +5,7 @@ import { loadSession, writeNewSession } from "@longhaul/sessions";
 import { wholeLine } from "../../packages/sessions/src/transcript/released-line.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** Puts entries into a session file of their own and loads it; all are gone when the tests of the file are done. */
+/** Writes entries to a new session file and loads it. All files are removed after the tests of the file. */
 export function sessionWriter(): (entries: readonly Entry[]) => Promise<Session> {
   const folder = temporaryFolder();
   let made = 0;
@@ -16,7 +16,7 @@ export function sessionWriter(): (entries: readonly Entry[]) => Promise<Session>
   };
 }
 
-/** Everything in a session, with entries that hold all their fields. */
+/** Returns a session whose entries have all of their fields. */
 export const wholeSession = (session: Session): Session => ({
   ...session,
   entries: session.entries.map(wholeLine),

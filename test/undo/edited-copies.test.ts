@@ -32,7 +32,7 @@ function textsOf(messages: readonly Message[]): readonly string[] {
   );
 }
 
-/** The list with another text in the message that says this, under the same id. */
+/** Replaces the text of the message with this text, under the same id. */
 const edited = (messages: readonly Message[], text: string, other: string): readonly Message[] =>
   messages.map((message) => {
     if (!textsOf([message]).includes(text)) return message;
@@ -43,7 +43,7 @@ const edited = (messages: readonly Message[], text: string, other: string): read
     return ("role" in message ? changed : { ...message, message: changed }) as Message;
   });
 
-/** The undo at the start is why the compaction copies the messages that it keeps. */
+/** Compacts after an undo. Because of the undo, the compaction copies the kept messages. */
 async function compactedAfterUndo(): Promise<readonly Message[]> {
   const { messages } = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
   return await compact((await session.engine.undo<Message>(messages)).messages);
@@ -59,7 +59,7 @@ async function compact(list: readonly Message[]): Promise<readonly Message[]> {
 describe("a host that edits its copy of a kept message", () => {
   const wanted = ["one", "two", "three", "four", "edited"];
 
-  it("the original has the edit after the undo of the compaction, and so has the resumed session", async () => {
+  it("an undo of the compaction applies the edit of a copy to the original, also in the resumed session", async () => {
     const kept = await compactedAfterUndo();
     expect(textsOf(kept)).toContain("five");
     const { messages } = await session.engine.before(edited(kept, "five", "edited"));
@@ -68,7 +68,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("the original has the edit when another process undoes the compaction", async () => {
+  it("an undo in another process applies the edit of a copy to the original", async () => {
     await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
     const conversation = await session.resumed();
     const undone = await session.engine.undo(conversation);
@@ -76,7 +76,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("the original has the edit after an undo of the session file alone", async () => {
+  it("an undo of the session file alone applies the edit of a copy to the original", async () => {
     await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
     await session.close();
     await writeUndo(undoSession(await loadSession(session.path)), { mode: "in-place" });
@@ -85,7 +85,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(conversation)).toEqual(wanted);
   });
 
-  it("the original has the edit after the undo of two compactions that kept the message", async () => {
+  it("an undo of two compactions applies the edit of a copy to the original", async () => {
     const once = await compactedAfterUndo();
     const twice = await compact(once);
     expect(textsOf(twice)).toContain("five");
@@ -110,14 +110,14 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
       textsOf([message]).includes("edited") ? ({ ...message, uuid: "renamed" } as Message) : message,
     );
 
-  it("the original has the new text after the undo of the compaction", async () => {
+  it("an undo gives the original the new text of a copy that was replaced under a new id", async () => {
     const { messages } = await session.engine.before(replaced(await compactedAfterUndo()));
     const undone = await session.engine.undo(messages);
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
     expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
-  it("the original has the new text after the undo of two compactions, the second of which kept the copy in place", async () => {
+  it("an undo of two compactions gives the original the new text of a copy that the second one kept", async () => {
     const compacted = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
     const { messages: restored } = await session.engine.undo(compacted.messages);
     const { messages: once } = await session.engine.compact(restored, { force: true, from: 1 });
@@ -129,7 +129,7 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
     expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
-  it("the original has the new text when the host replaced the message after resuming the session", async () => {
+  it("an undo gives the original the new text of a copy that was replaced after resuming", async () => {
     await compactedAfterUndo();
     const conversation = await session.resumed();
     const undone = await session.engine.undo(replaced(conversation));
@@ -138,7 +138,7 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
 });
 
 describe("a host that resumes a session and edits its copy of a kept message before the first turn", () => {
-  it("the original has an edit that was made before the first turn, after the undo", async () => {
+  it("an undo applies an edit to the original that was made before the first turn", async () => {
     await compactedAfterUndo();
     const conversation = await session.resumed();
     const undone = await session.engine.undo(edited(conversation, "five", "edited"));
@@ -153,7 +153,7 @@ describe("a host that replaces a message above the summary", () => {
     textsOf(list).map((text) => text.slice(0, 9));
 
   it.each([undefined, "renamed"])(
-    "neither the summary nor restored content is left after the undo of the compaction (new id: %s)",
+    "an undo removes the summary after the host edited a message above it (new id: %s)",
     async (uuid) => {
       const { messages: list } = await session.engine.compact(edited(entries, "three", long), {
         force: true,

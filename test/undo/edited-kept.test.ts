@@ -23,7 +23,7 @@ function textsOf(messages: readonly Message[]): readonly string[] {
     .flatMap((block) => (block.type === "text" && block.text.length < 20 ? [block.text] : []));
 }
 
-/** The list with another text in the message that says this, under the same id. */
+/** Edits the message with this text, under the same id. */
 const edited = (messages: readonly Message[], text: string): readonly Message[] =>
   messages.map((message) =>
     textsOf([message]).includes(text)
@@ -35,19 +35,19 @@ async function compact(messages: readonly Message[], options: ManualOptions): Pr
   return (await session.engine.compact(messages, { force: true, ...options })).messages;
 }
 
-/** The words, as the host edited them. */
+/** Returns all words after the host's edit. */
 const editedWords = (text: string): readonly string[] =>
   [...words, "eight", "nine"].map((word) => (word === text ? `${text}!` : word));
 
-describe.each(["one", "three"])("a host that edits a message that compactions kept in place: %s", (text) => {
-  it("the resumed session has all kept messages", async () => {
+describe.each(["one", "three"])("edits of a message that compactions kept in place: %s", (text) => {
+  it("the resumed session has all kept messages after an edit", async () => {
     const kept = await compact(entries, { from: 4 });
     const { messages } = await session.engine.before(edited(kept, text));
     expect(textsOf(messages)).toEqual(editedWords(text).slice(0, 4));
     expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 
-  it("all kept messages exist after the undo of a later removal", async () => {
+  it("an undo of a later removal keeps all messages that compactions kept", async () => {
     const more = [
       ...(await compact(entries, { from: 4 })),
       ...["eight", "nine", "ten"].map((word, at) => entry(word, at + 7)),
@@ -78,7 +78,7 @@ const added = (text: string, parentUuid: string): Entry =>
 
 describe.each([
   {
-    change: "cuts the summary off and goes on",
+    change: "cuts the summary off and continues",
     changed: (list: readonly Message[]) => [...list.slice(0, -1), added("new", "u3")],
     without: [],
   },
@@ -96,7 +96,7 @@ describe.each([
       ),
     without: ["one"],
   },
-])("a host that moves lines of kept messages because it $change", ({ changed, without }) => {
+])("moved lines of kept messages: the host $change", ({ changed, without }) => {
   const wanted = words.slice(0, 4).filter((word) => !without.includes(word));
 
   async function change(): Promise<readonly Message[]> {
@@ -105,12 +105,12 @@ describe.each([
     return messages;
   }
 
-  it("the resumed session equals the host's own list", async () => {
+  it("the resumed session equals the host's own list after lines were moved", async () => {
     const messages = await change();
     expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 
-  it("the undo restores all messages, nothing of the compaction, and nothing is left to undo", async () => {
+  it("an undo restores all messages, removes the compaction, and leaves nothing to undo", async () => {
     const undone = await session.engine.undo(await change());
     expect(textsOf(undone.messages)).toEqual([...words, "new"]);
     expect(undone.messages.some(isSummary)).toBe(false);
@@ -120,7 +120,7 @@ describe.each([
     await expect(session.engine.undo(conversation)).rejects.toMatchObject({ code: "nothing-to-undo" });
   });
 
-  it("a redo restores the host's own list", async () => {
+  it("a redo restores the host's own list after lines were moved", async () => {
     const messages = await change();
     await session.engine.undo(messages);
     const conversation = await session.resumed();
@@ -130,8 +130,8 @@ describe.each([
   });
 });
 
-describe("a host that replaces a message under a new id after the undo of a compaction that kept it", () => {
-  it("the resumed session equals the host's own list", async () => {
+describe("messages replaced under a new id after the undo of a compaction", () => {
+  it("the resumed session equals the host's own list after a message was replaced", async () => {
     const undone = await session.engine.undo(await compact(entries, { upTo: 1 }));
     const changed = undone.messages.map((message) =>
       textsOf([message]).includes("three") ? { ...message, ...added("new", "u1") } : message,
@@ -142,7 +142,7 @@ describe("a host that replaces a message under a new id after the undo of a comp
   });
 });
 
-describe("a host of plain messages that edits a message", () => {
+describe("edits of plain messages", () => {
   const plain = words.map(
     (text, at): ApiMessage => ({
       role: at % 2 === 0 ? "user" : "assistant",
@@ -160,18 +160,15 @@ describe("a host of plain messages that edits a message", () => {
         : message,
     );
 
-  it.each(["one", "three"])(
-    "the undo of the compaction that kept the edited message restores all messages: %s",
-    async (text) => {
-      const kept = await compact(plain, { from: 4 });
-      const { messages } = await session.engine.before(editedPlain(kept, text));
-      const undone = await session.engine.undo(messages);
-      expect(textsOfPlain(undone.messages)).toEqual(editedWords(text).slice(0, words.length));
-      expect(textsOf(await session.resumed())).toEqual(textsOfPlain(undone.messages));
-    },
-  );
+  it.each(["one", "three"])("an undo restores all messages after an edit of the message %j", async (text) => {
+    const kept = await compact(plain, { from: 4 });
+    const { messages } = await session.engine.before(editedPlain(kept, text));
+    const undone = await session.engine.undo(messages);
+    expect(textsOfPlain(undone.messages)).toEqual(editedWords(text).slice(0, words.length));
+    expect(textsOf(await session.resumed())).toEqual(textsOfPlain(undone.messages));
+  });
 
-  it("the original has the edit of a copy after the undo", async () => {
+  it("an undo applies the edit of a plain copy to the original", async () => {
     const restored = await session.engine.undo(await compact(plain, { keepRecentTokens: 0 }));
     const kept = await compact(restored.messages, { from: 4 });
     const { messages } = await session.engine.before(editedPlain(kept, "one"));
@@ -179,8 +176,8 @@ describe("a host of plain messages that edits a message", () => {
     expect(textsOfPlain(undone.messages)).toEqual(editedWords("one").slice(0, words.length));
   });
 
-  it.each(["two messages less", "an edit"])(
-    "continues below the mark of an undo: after %s",
+  it.each(["two fewer messages", "an edit"])(
+    "the resumed session equals the host's list after an undo and then %s",
     async (change) => {
       const undone = await session.engine.undo(await compact(plain, { upTo: 1 }));
       const more: readonly ApiMessage[] = [
@@ -198,7 +195,7 @@ describe("a host of plain messages that edits a message", () => {
     },
   );
 
-  it("the note on a removal survives the undo of an earlier compaction, also after the host removed a message", async () => {
+  it("the note on a removal survives the undo of an earlier compaction and a removal by the host", async () => {
     const talk = ["eight", "nine", "ten", "eleven", "twelve", "thirteen"].map(
       (text, at): ApiMessage => ({
         role: at % 2 === 0 ? "assistant" : "user",

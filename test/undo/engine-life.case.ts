@@ -34,14 +34,16 @@ export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
   },
 );
 
-/** Before a step or an undo, as it was sent; what could be undone there; and what was said since. */
+/**
+ * State before a step or an undo: the sent messages, the steps that could be undone, and the messages since.
+ */
 interface Past {
   readonly before: readonly string[];
   readonly pasts: readonly Past[];
   readonly since: readonly ApiMessage[];
 }
 
-/** Right before something was said: what was sent then, and what could be undone and redone. */
+/** State before a prompt: the sent messages, and the steps that could be undone and redone. */
 interface Moment {
   readonly prompt: string;
   readonly before: readonly string[];
@@ -58,7 +60,7 @@ export interface EngineOptions {
 const REFUSALS = ["not-enough-messages", "compaction-ineffective", "message-not-found", "nothing-to-clear"];
 const IDLE_MS = 2 * 3_600_000;
 
-/** A host with its conversation, beside a plain memory of what should be sent. */
+/** A host with its conversation, and a simple model of the expected requests. */
 export class EngineLife {
   readonly lines: Entry[] = [];
   readonly events: CompactorEvent[] = [];
@@ -94,16 +96,16 @@ export class EngineLife {
     if (step.do === "idle") this.#now += IDLE_MS;
     const before = await this.asItIs();
     if (step.do === "rewind") await this.#rewind(step.at);
-    else if (step.do === "undo" || step.do === "redo") await this.#goBack(before, step.do === "redo");
+    else if (step.do === "undo" || step.do === "redo") await this.#undoOrRedo(before, step.do === "redo");
     else await this.#change(before, step);
     await this.asItIs();
   }
 
-  /** For a caller for whom nothing is compacted or collapsed. Stale results may be emptied. */
+  /** Returns the request for a caller that never compacts or collapses. Stale results may be cleared. */
   async asItIs(): Promise<readonly string[]> {
     const { request, messages } = await this.compactor.before(this.messages, { caller: "compact" });
     this.messages = messages;
-    // Writing goes on in the background.
+    // The engine writes in the background.
     await new Promise((resolve) => setImmediate(resolve));
     const ids = emptiedIn(request.messages);
     const emptied = (past: Past): Past => ({
@@ -115,7 +117,7 @@ export class EngineLife {
     return shown(request.messages);
   }
 
-  async #goBack(left: readonly string[], isRedo: boolean): Promise<void> {
+  async #undoOrRedo(left: readonly string[], isRedo: boolean): Promise<void> {
     const found = isRedo ? this.#left.at(-1) : this.#pasts.at(-1);
     const going = isRedo ? this.compactor.redo(this.messages) : this.compactor.undo(this.messages);
     if (found === undefined) {
@@ -132,7 +134,7 @@ export class EngineLife {
     this.#pasts = found.pasts.map((past) => ({ ...past, since: [...past.since, ...found.since] }));
   }
 
-  /** To any prompt that was ever said, also in a conversation that was left. */
+  /** Rewinds to any earlier prompt, even one in an abandoned conversation. */
   async #rewind(at: number): Promise<void> {
     const moment = this.#moments[at % Math.max(1, this.#moments.length)];
     if (moment === undefined || this.#options.form === "messages") return;
@@ -149,7 +151,7 @@ export class EngineLife {
     this.#prompt(moment.before, `instead ${++this.#count}`);
   }
 
-  /** As whoever resumes it. */
+  /** Reads the session like a process that resumes it. */
   #read() {
     const entries = withoutTornWrites(JSON.parse(JSON.stringify(this.lines)) as Entry[]);
     const { entries: conversation, ...rest } = currentConversation(entries);
@@ -247,7 +249,7 @@ export class EngineLife {
   }
 }
 
-/** As a file would have it. */
+/** Creates a transcript in memory that behaves like a file. */
 function inMemory(lines: Entry[]): TranscriptPort {
   return {
     path: "/sessions/one.jsonl",
@@ -258,7 +260,7 @@ function inMemory(lines: Entry[]): TranscriptPort {
   };
 }
 
-/** Content that the model sees, independent of its split into blocks. */
+/** Returns the content that the model sees, independent of its split into blocks. */
 export const shown = (messages: readonly ApiMessage[]): readonly string[] =>
   messages.map(({ role, content }) =>
     JSON.stringify([role, contentBlocks(content)]).replaceAll(/,"cache_control":\{[^}]*\}/g, ""),

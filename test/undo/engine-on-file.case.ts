@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from "vitest";
 import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
-/** An engine with a session file of its own for each test. */
+/** An engine with a separate session file for each test. */
 export class EngineOnFile {
   path = "";
   engine!: Compactor;
@@ -38,7 +38,7 @@ export class EngineOnFile {
     await this.#writer.close();
   }
 
-  /** The conversation in a new process that has nothing but the file. */
+  /** Returns the conversation in a new process that has only the file. */
   async resumed(): Promise<readonly Entry[]> {
     await this.close();
     const { conversation } = await resumeSession(this.path);

@@ -7,7 +7,7 @@ import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
 
 describe.each(["messages", "entries"] as const)("a conversation in the form of %s", (form) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "after an undo, sends the same bytes as before the step plus later messages, in any order (%s)",
+    "an undo sends the same bytes as before the step plus later messages, in any order (%s)",
     async (modelName) => {
       const steps = fc.array(engineStep, { minLength: 4, maxLength: 20 });
       await fc.assert(
@@ -27,7 +27,7 @@ describe.each(["messages", "entries"] as const)("a conversation in the form of %
   );
 });
 
-/** A session does not tell where one message of a person ends and the next begins. */
+/** Joins all messages. A session does not record where one message of a person ends and the next begins. */
 const joined = (messages: readonly string[]): string =>
   messages
     .join()

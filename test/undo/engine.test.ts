@@ -33,7 +33,7 @@ function compactor(transcript: TranscriptPort | undefined, more: CompactorOption
   });
 }
 
-/** About 220 tokens a round. */
+/** Builds rounds of about 220 tokens each. */
 const rounds = (count: number, name = "round"): readonly ApiMessage[] =>
   Array.from({ length: count }, (_, nth): readonly ApiMessage[] => [
     { role: "assistant", content: [{ type: "text", text: `${name} ${nth} ${"word ".repeat(200)}` }] },
@@ -48,7 +48,7 @@ const task = (count: number): readonly ApiMessage[] => [
 const typesOf = (): readonly string[] => events.map(({ type }) => type);
 
 describe("undo in a loop", () => {
-  it("restores automatically compacted messages and does not compact them again in the next turns", async () => {
+  it("an undo restores automatically compacted messages, and the next turns do not compact them again", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     // Just over the threshold, so that one turn compacts.
@@ -62,13 +62,13 @@ describe("undo in a loop", () => {
     expect(JSON.stringify(undone.messages)).toBe(JSON.stringify(given));
     const next = await engine.before([...undone.messages, ...rounds(1, "next")]);
     expect([next.compaction, next.skipped]).toEqual([undefined, "just-undone"]);
-    const byHand = await engine.compact(next.messages);
-    expect(byHand.compaction).toBeDefined();
+    const manual = await engine.compact(next.messages);
+    expect(manual.compaction).toBeDefined();
     await engine.close();
     await transcript.close();
   });
 
-  it("compacts automatically again once enough messages have come or the window is full", async () => {
+  it("compacts automatically again after an undo once enough messages arrived or the window is full", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const { messages } = await engine.compact(task(12));
@@ -128,7 +128,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("collapses a span that was expanded last, whichever commit it was in", async () => {
+  it("collapses all other spans before it collapses the spans again that an undo expanded", async () => {
     const transcript = await open();
     const engine = compactor(transcript, { collapse: { summarizer: "built-in" } });
     const workUntilCommitted = async (given: readonly ApiMessage[], name: string) => {
@@ -149,7 +149,7 @@ describe("undo in a loop", () => {
     const back = await engine.undo([...messages, ...rounds(4, "since")]);
     await workUntilCommitted(back.messages, "later");
     const others = (await spansIn()).filter((uuids) => !uuids.some((uuid) => undone.flat().includes(uuid)));
-    // All that came since but the newest, and only then what is still too much.
+    // The engine first collapses everything new except the newest round, and then only as much as needed.
     expect(others.length).toBe(2);
     await engine.close();
     await transcript.close();
@@ -159,8 +159,8 @@ describe("undo in a loop", () => {
     const without = compactor(undefined);
     const { messages } = await without.compact(task(12));
     await expect(without.undo(messages)).rejects.toMatchObject({
-      code: "nothing-to-undo",
-      remedy: expect.stringContaining("stepBack"),
+      code: "transcript-required",
+      message: expect.stringContaining("stepBack"),
     });
     const transcript = await open();
     const engine = compactor(transcript);
@@ -170,7 +170,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("changes nothing when the transcript cannot be written or the undo is aborted", async () => {
+  it("an undo changes nothing when the transcript cannot be written or the undo is aborted", async () => {
     const file = await open();
     let isBroken = false;
     const transcript: TranscriptPort = {
@@ -181,7 +181,7 @@ describe("undo in a loop", () => {
     const engine = compactor(transcript);
     const { messages, tokens } = await engine.compact(task(12));
     isBroken = true;
-    expect(await codeOf(() => engine.undo(messages))).toBe("transcript-failed");
+    expect(await codeOf(() => engine.undo(messages))).toBe("transcript-not-written");
     isBroken = false;
     expect(await codeOf(() => engine.undo(messages, { signal: AbortSignal.abort() }))).toBe("model-aborted");
     const after = await engine.before(messages);
@@ -193,7 +193,7 @@ describe("undo in a loop", () => {
   });
 
   it.each(["undo", "redo"] as const)(
-    "reports a transcript that %s cannot read as a typed error",
+    "throws a typed error when %s cannot read the transcript",
     async (step) => {
       const file = await open();
       const cause = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
@@ -204,14 +204,14 @@ describe("undo in a loop", () => {
       };
       const engine = compactor(transcript);
       const { messages, tokens } = await engine.compact(task(12));
-      await expect(engine[step](messages)).rejects.toMatchObject({ code: "transcript-failed", cause });
+      await expect(engine[step](messages)).rejects.toMatchObject({ code: "transcript-unreadable", cause });
       const after = await engine.before(messages);
       expect([after.messages, after.tokens]).toEqual([messages, tokens]);
       await file.close();
     },
   );
 
-  it("restores a system message in the middle unchanged", async () => {
+  it("an undo restores a system message in the middle unchanged", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const given: readonly ApiMessage[] = [
@@ -226,7 +226,7 @@ describe("undo in a loop", () => {
   });
 });
 
-/** Plain messages as entries, to be flattened like those of a session. */
+/** Converts plain messages to entries, so that they can be flattened like those of a session. */
 async function wrapped(messages: readonly ApiMessage[]): Promise<readonly Entry[]> {
   return messages.map(
     (message, nth) =>

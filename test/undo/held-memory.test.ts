@@ -16,7 +16,7 @@ const task = (): readonly ApiMessage[] => [
   ]).flat(),
 ];
 
-it("after an undo or a redo, the engine holds only the current conversation in memory", async () => {
+it("the engine keeps only the current conversation in memory after an undo or a redo", async () => {
   const transcript = await openTranscript(join(folder, "session.jsonl"));
   const engine = createCompactor({ settings: { environment: {} }, window: { tokens: 12_000 }, transcript });
   const traces = new Traces();
@@ -30,7 +30,7 @@ it("after an undo or a redo, the engine holds only the current conversation in m
   ({ messages } = await engine.before(messages));
   collectGarbage();
   expect(traces.count).toBeGreaterThan(60);
-  expect(traces.heldBeside(messages)).toBeLessThan(5);
+  expect(traces.retainedOutside(messages)).toBeLessThan(5);
   await engine.close();
   await transcript.close();
 });

@@ -49,7 +49,7 @@ class Life {
     model: "claude-haiku-4-5",
   });
   #messages: readonly Message[] = [];
-  /** Texts that the host said and did not take back, in their order. */
+  /** Texts of the host that it did not remove, in order. */
   #own: readonly string[] = [];
   #count = 0;
 
@@ -83,17 +83,17 @@ class Life {
     await this.settle();
   }
 
-  /** The session says what the request says. */
+  /** Checks that the session has the same texts as the request. */
   async settle(): Promise<void> {
     const { request, messages } = await this.#engine.before(this.#messages, { caller: "compact" });
     this.#messages = messages;
-    // Writing goes on in the background.
+    // The engine writes in the background.
     await new Promise((resolve) => setImmediate(resolve));
     const { entries } = conversationOf(indexed(this.#lines));
     expect(textsIn(flatten(entries))).toEqual(textsIn(request.messages));
   }
 
-  /** After as many undos as there were compactions at most, each text is there once. */
+  /** Undoes everything, with at most this many undos. Checks that each text is there once. */
   async undoAll(compactions: number): Promise<readonly string[]> {
     for (let count = 0; await this.#undo(); count++) {
       expect(count).toBeLessThan(compactions);
@@ -208,7 +208,7 @@ const isOfUser = (message: Message): boolean =>
 const indexed = (lines: readonly Entry[]): EntryIndex =>
   indexWithoutDuplicates({ entries: copyOf(lines), damage: [] }).index;
 
-/** As a file would have it. */
+/** Creates a transcript in memory that behaves like a file. */
 function inMemory(lines: Entry[]): TranscriptPort {
   return {
     path: "/sessions/one.jsonl",
@@ -246,7 +246,7 @@ describe("a host that changes its messages between compactions and undos", () =>
     },
   );
 
-  it("a host that only edits entries has all messages in order after all undos", async () => {
+  it("all undos together restore every message in order when the host only edits entries", async () => {
     const steps = fc.array(stepWith(["edit"]), { maxLength: 10, size: "max" });
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {

@@ -52,7 +52,7 @@ async function undone(before: Session, redo = false): Promise<Session> {
 const textOf = (entry: Entry | undefined): string =>
   JSON.stringify(entry === undefined ? [] : flatten([entry]));
 
-/** The message that each id names in a session, or the error. */
+/** Returns the message that each id names in a session, or the error. */
 function named({ conversation, entries }: Session, ids: readonly string[]): readonly string[] {
   return ids.map((id) => {
     const uuid = chooseMessage(conversation, id, entries);
@@ -70,14 +70,14 @@ const times = (of: Session): readonly unknown[] =>
   promptsOf(of).map(({ text, timestamp }) => [text, timestamp]);
 
 const FORMS = [
-  ["our own", undefined, { keepRecentTokens: 2_500 }],
-  ["of Claude Code", "2.1.325", { keepRecentTokens: 2_500 }],
-  ["of Claude Code, of which nothing was kept,", "2.1.325", { keepRecentTokens: 0 }],
+  ["a longhaul session", undefined, { keepRecentTokens: 2_500 }],
+  ["a session of Claude Code", "2.1.325", { keepRecentTokens: 2_500 }],
+  ["a session of Claude Code without kept messages", "2.1.325", { keepRecentTokens: 0 }],
   // Versions before preserved segments get the kept messages written again.
-  ["of an old Claude Code", "1.0.117", { keepRecentTokens: 2_500 }],
+  ["a session of an old Claude Code", "1.0.117", { keepRecentTokens: 2_500 }],
 ] as const;
 
-describe.each(FORMS)("after a compaction and its undo in place, a session %s", (_, version, options) => {
+describe.each(FORMS)("%s after a compaction and its undo in place", (_, version, options) => {
   it("prompts keep their original times, however often the session is compacted and undone", async () => {
     const first = await session(version);
     let current = first;
@@ -87,7 +87,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
     }
   });
 
-  it("finds messages by all ids that they ever had, whole or by a prefix", async () => {
+  it("finds messages by all of their present and former ids, in full or by a prefix", async () => {
     const first = await session(version);
     const known = [idsOf(first)];
     let current = first;
@@ -96,7 +96,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
       current = await undone(smaller);
       expect(textsOf(current)).toEqual(textsOf(first));
       for (const ids of known) expect(named(current, ids)).toEqual(textsOf(first));
-      // Of the compacted conversation the kept messages, of which there may be copies, are there again.
+      // The kept messages of the compacted conversation are there again, possibly as copies.
       const kept = idsOf(smaller).filter((id) => {
         const entry = smaller.conversation.find(({ uuid }) => uuid === id);
         return textsOf(first).includes(textOf(entry));
@@ -172,7 +172,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
 });
 
 describe("notes that end with a line that is never sent", () => {
-  it("such notes work after an undo, which does not write that line again", async () => {
+  it("notes that end with an unsent line work after an undo, which does not write that line again", async () => {
     const path = newPath();
     const entries = longSession(12).entries.map((entry) => ({ ...entry, version: "2.1.325" }) as Entry);
     const { uuid: parentUuid, timestamp } = entries.at(-1) as Entry & { timestamp: string };

@@ -31,12 +31,12 @@ interface Shown {
 const shown = ({ conversation, clearedToolUseIds }: Shown): readonly string[] =>
   flatten(withClearedResults(conversation, clearedToolUseIds)).map((message) => JSON.stringify(message));
 
-describeRecorded("a compaction of Claude Code's own", () => {
+describeRecorded("Claude Code's own compactions", () => {
   it.each([
-    ["twice in one session", "entireio-cli__70d782f7.jsonl", 2],
-    ["with messages kept in their place", "oh-my-posh__6c0a282a.jsonl", 1],
+    ["two compactions of Claude Code", "entireio-cli__70d782f7.jsonl", 2],
+    ["a Claude Code compaction with messages kept in place", "oh-my-posh__6c0a282a.jsonl", 1],
   ])(
-    "an undo of %s restores the conversation before it, and a redo reverts that",
+    "an undo of %s restores the earlier conversation, and a redo reverts that",
     async (_, name, times) => {
       const path = join(folder, name);
       copyFileSync(realSessionPath(name), path);
@@ -66,13 +66,13 @@ describeRecorded("a compaction of Claude Code's own", () => {
   );
 });
 
-describeRecorded("a recorded session that longhaul compacts and undoes in place", () => {
+describeRecorded("recorded sessions that longhaul compacts and undoes in place", () => {
   it.each([
     "entireio-cli__fdd24234.jsonl",
     "context-evaluator__8209f1c2.jsonl",
     "oh-my-posh__e0a6db83.jsonl",
   ])(
-    "keeps the times and ids of prompts, and notes still work: %s",
+    "compaction and undo of %s keep the times and ids of prompts, and notes still work",
     async (name) => {
       const path = join(folder, `ids-${name}`);
       copyFileSync(realSessionPath(name), path);

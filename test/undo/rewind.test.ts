@@ -14,14 +14,14 @@ import {
   rewindPoints,
   rewindSession,
   sessionLedgers,
-  takeNotesBack,
+  undoNotes,
   undoSession,
   writeCompaction,
   writeUndo,
 } from "@longhaul/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
-import { glanceAtSession } from "../../packages/sessions/src/transcript/list-sessions.ts";
+import { peekSession } from "../../packages/sessions/src/transcript/list-sessions.ts";
 import { linesOf } from "../../packages/sessions/src/transcript/whole-file.ts";
 import { ConversationBuilder, image, toolResult } from "../support/builders.ts";
 import { codeOf } from "../support/long-session.ts";
@@ -36,7 +36,10 @@ beforeEach(() => {
 
 const append = (entries: readonly Entry[]): void => appendFileSync(path, linesOf(entries));
 
-/** So many prompts, each with a read and an answer; `name` tells them apart. Gives the prompts' uuids. */
+/**
+ * Appends this many prompts, each with a read and an answer that contain `name`. Returns the uuids of the
+ * prompts.
+ */
 async function talk(name: string, count: number): Promise<readonly string[]> {
   const c = new ConversationBuilder(name);
   const leaf = files > 0 ? await leafOf() : undefined;
@@ -68,7 +71,10 @@ async function sent(): Promise<string> {
   return JSON.stringify(flatten(withClearedResults(conversation, clearedToolUseIds)));
 }
 
-/** Writes the mark, and whoever reads the session now, whole or from its end, has what was there before the prompt. */
+/**
+ * Writes the mark. Checks that a full read and a read from the end both return the conversation before the
+ * prompt.
+ */
 async function rewind(prompt: string): Promise<Entry> {
   const { conversation, leafUuid, mark } = await rewindSession(path, prompt);
   expect(mark.parentUuid).toBe(leafUuid ?? null);
@@ -81,7 +87,7 @@ async function rewind(prompt: string): Promise<Entry> {
   return mark;
 }
 
-describe("a rewound session", () => {
+describe("rewound sessions", () => {
   it("a session rewound to its first prompt is empty and continues from there", async () => {
     const [first = ""] = await talk("old", 3);
     const mark = await rewind(first);
@@ -129,7 +135,7 @@ describe("a rewound session", () => {
     expect((await resumeSession(path)).conversation).toEqual((await loadSession(path)).conversation);
   });
 
-  it("is read from its end only as far as needed", async () => {
+  it("reads a rewound session from its end only as far as needed", async () => {
     await talk("long", 30);
     await compacted();
     const [prompt = ""] = await talk("more", 2);
@@ -145,7 +151,7 @@ describe("a rewound session", () => {
     const [, second = ""] = await talk("old", 20);
     await rewind(second);
     const { bytes } = await loadSession(path);
-    const { contextTokens = 0 } = await glanceAtSession(path, bytes);
+    const { contextTokens = 0 } = await peekSession(path, bytes);
     expect(contextTokens).toBeGreaterThan(100);
     expect(contextTokens).toBeLessThan(2_000);
   });
@@ -174,7 +180,7 @@ describe("a rewound session", () => {
     expect(await codeOf(async () => undoSession(await loadSession(path)))).toBe("nothing-to-undo");
   });
 
-  it("the file keeps everything: recall finds abandoned messages, and their ledger is marked as out of the chain", async () => {
+  it("recall finds messages abandoned by a rewind, and their ledger is marked as out of the chain", async () => {
     const [, second = ""] = await talk("one", 6);
     await compacted();
     await talk("quetzal", 1);
@@ -193,40 +199,40 @@ describe("a rewound session", () => {
 
 describe("the notes of a rewound session", () => {
   const noted = async (): Promise<string> => (await readNotes(await loadSession(path)))?.text ?? "";
-  const takenBackTo = async (prompt: string): Promise<string> => {
+  const notesAfterRewind = async (prompt: string): Promise<string> => {
     await rewind(prompt);
-    await takeNotesBack(await loadSession(path));
+    await undoNotes(await loadSession(path));
     return await noted();
   };
 
-  it("notes drop what was abandoned and keep everything before, also from before a compaction", async () => {
+  it("undoNotes drops abandoned messages and keeps everything before, even from before a compaction", async () => {
     await talk("early", 5);
     await compacted();
     await talk("middle", 1);
     const [left = ""] = await talk("quetzal", 2);
     await buildNotes(await loadSession(path));
     expect(await noted()).toContain("quetzal 1");
-    const notes = await takenBackTo(left);
+    const notes = await notesAfterRewind(left);
     for (const known of ["early 0", "middle 0"]) expect(notes).toContain(known);
     expect(notes).not.toContain("quetzal");
     const { coverage } = (await readNotes(await loadSession(path))) ?? {};
     expect(coverage).toMatchObject({ state: "known", fresh: [] });
   });
 
-  it("notes are empty when the session is rewound to its start", async () => {
+  it("undoNotes leaves empty notes when the session is rewound to its start", async () => {
     const [first = ""] = await talk("left", 2);
     await buildNotes(await loadSession(path));
-    expect(await takenBackTo(first)).toBe("");
+    expect(await notesAfterRewind(first)).toBe("");
   });
 
-  it("notes stay unchanged when they cover nothing abandoned or do not say what they cover", async () => {
+  it("undoNotes changes nothing when the notes cover nothing abandoned or do not say what they cover", async () => {
     await talk("early", 2);
     const { text } = await buildNotes(await loadSession(path));
     const [left = ""] = await talk("left", 1);
-    expect(await takenBackTo(left)).toBe(text);
+    expect(await notesAfterRewind(left)).toBe(text);
     const own = text.replace(/<!-- longhaul: .*-->/, "").replace("early 0", "left, says a person");
     writeFileSync(notesPath(path), own);
-    await takeNotesBack(await loadSession(path));
+    await undoNotes(await loadSession(path));
     expect(await noted()).toBe(own);
   });
 });
@@ -259,7 +265,7 @@ describe("rewind points", () => {
     for (const { timestamp } of points) expect(Date.parse(timestamp)).not.toBeNaN();
   });
 
-  it("an undo doubles no rewind point, and each leads to where it was said", async () => {
+  it("an undo duplicates no rewind point, and each one leads to its place in the conversation", async () => {
     await talk("a", 6);
     await compacted();
     const before = await sent();

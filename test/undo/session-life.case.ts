@@ -27,10 +27,10 @@ import { expandableSpans, expandSpans } from "../../packages/core/src/modules/co
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
 
-/** What may happen to a session. */
+/** A possible operation on a session. */
 export interface LifeStep {
   readonly do: (typeof KINDS)[number];
-  /** Where it is cut, as a share of the conversation. */
+  /** Position of the cut, as a share of the conversation. */
   readonly at: number;
   readonly count: number;
 }
@@ -59,7 +59,9 @@ export const step: fc.Arbitrary<LifeStep> = fc.record({
   count: fc.integer({ min: 1, max: 3 }),
 });
 
-/** Before a step or an undo, as it was shown; what could be undone there; and what was said since. */
+/**
+ * State before a step or an undo: the shown entries, the steps that could be undone, and the entries since.
+ */
 interface Past {
   readonly before: readonly Entry[];
   readonly pasts: readonly Past[];
@@ -71,14 +73,20 @@ export interface LifeOptions {
   readonly model: string;
 }
 
-const REFUSALS = ["not-enough-messages", "compaction-ineffective", "nothing-to-clear", "notes-not-usable"];
+const REFUSALS = [
+  "not-enough-messages",
+  "compaction-ineffective",
+  "nothing-to-clear",
+  "clearing-ineffective",
+  "notes-not-usable",
+];
 
-/** A session in a file, beside a plain memory of what it should be. */
+/** A session in a file, and a simple model of its expected state. */
 export class SessionLife {
   readonly #path: string;
   readonly #options: LifeOptions;
   readonly #ports: CompactionPorts;
-  /** Later with every look at it, as in life. */
+  /** Time of the clock, which advances with every use. */
   #time = Date.UTC(2026, 6, 1);
   #pasts: readonly Past[] = [];
   #left: readonly Past[] = [];
@@ -102,11 +110,11 @@ export class SessionLife {
     const session = await loadSession(this.#path);
     if (next.do === "talk") await this.#talk(session, next.count);
     else if (next.do === "empty-results") await this.#emptyResults(session, next.count);
-    else if (next.do === "undo" || next.do === "redo") await this.#goBack(session, next.do === "redo");
+    else if (next.do === "undo" || next.do === "redo") await this.#undoOrRedo(session, next.do === "redo");
     else await this.#change(session, next);
   }
 
-  /** After an undo or a redo; the second time it is read it is the same. */
+  /** Checks the session after an undo or a redo. A second read returns the same. */
   async expectAsExpected(): Promise<Session> {
     const session = await loadSession(this.#path);
     const messages = flatten(shownOf(session));
@@ -116,7 +124,7 @@ export class SessionLife {
     return session;
   }
 
-  async #goBack(session: Session, isRedo: boolean): Promise<void> {
+  async #undoOrRedo(session: Session, isRedo: boolean): Promise<void> {
     const found = isRedo ? this.#left.at(-1) : this.#pasts.at(-1);
     if (found === undefined) {
       const code = isRedo ? "nothing-to-redo" : "nothing-to-undo";
@@ -192,7 +200,7 @@ export class SessionLife {
     this.#left = this.#left.map((left) => ({ ...left, since: [...left.since, ...said] }));
   }
 
-  /** Not a step: what is emptied stays so, as far as it came since. */
+  /** Clears results. This is not a step, so results that came after a step stay cleared when it is undone. */
   async #emptyResults(session: Session, count: number): Promise<void> {
     const ids = shownOf(session)
       .flatMap((entry) =>
@@ -223,7 +231,7 @@ export class SessionLife {
     return this.#options.version === undefined ? {} : { version: this.#options.version };
   }
 
-  /** Turns with thinking and parallel calls, of which one result hangs aside. */
+  /** Creates turns with thinking and parallel calls. One result is beside the chain. */
   #turns(count: number): readonly Entry[] {
     const c = new ConversationBuilder(`s${++this.#said}-${randomUUID().slice(0, 8)}`);
     for (let turn = 0; turn < count; turn++) {
@@ -252,7 +260,7 @@ type Marking = Parameters<typeof commitSpans>[2];
 const shownOf = ({ conversation, clearedToolUseIds }: Session): readonly Entry[] =>
   withClearedResults(conversation, clearedToolUseIds);
 
-/** As the engine writes them: markers, and a line that the next one hangs on. */
+/** Creates the lines of a snip like the engine: markers, and a line that the next one follows. */
 function snipLines(session: Session, { at, count }: LifeStep, marking: Marking): readonly Entry[] {
   const shown = shownOf(session);
   const from = Math.floor(at * shown.length);

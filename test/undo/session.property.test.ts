@@ -14,12 +14,12 @@ const folder = temporaryFolder();
 let files = 0;
 
 describe.each([
-  ["our own", undefined],
-  ["of Claude Code", "2.1.219"],
-  ["of a Claude Code that writes kept messages again", "2.1.45"],
-])("a session %s", (_, version) => {
+  ["a longhaul session", undefined],
+  ["a session of Claude Code", "2.1.219"],
+  ["a session of a Claude Code that writes kept messages again", "2.1.45"],
+])("%s with undo in any order", (_, version) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "an undo restores the bytes before the step plus later messages, in any order, and rewinds to each prompt (%s)",
+    "an undo restores the bytes before the step plus later messages, and rewinds reach each prompt (%s)",
     async (model) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -49,7 +49,7 @@ describe.each([
   );
 });
 
-/** Right before something was said. */
+/** State right before a prompt. */
 interface Moment {
   readonly prompt: string;
   readonly before: readonly ApiMessage[];

@@ -30,11 +30,11 @@ let files = 0;
 
 interface Compacted {
   readonly path: string;
-  /** As it was before the compaction. */
+  /** The session before the compaction. */
   readonly before: Session;
 }
 
-/** A session that was compacted, keeping its newest messages where they are, and went on. */
+/** Creates a session that was compacted with its newest messages kept in place, and then continued. */
 async function compacted(version?: string, turns = 12): Promise<Compacted> {
   const path = join(folder, `session-${++files}.jsonl`);
   const fields = version === undefined ? {} : { version };
@@ -56,11 +56,11 @@ const shown = ({ conversation }: Pick<Session, "conversation">): string =>
   JSON.stringify(flatten(conversation));
 
 const FORMS = [
-  ["our own", undefined],
-  ["of Claude Code", "2.1.219"],
+  ["a longhaul session", undefined],
+  ["a session of Claude Code", "2.1.219"],
 ] as const;
 
-describe.each(FORMS)("an undo in a session %s", (_, version) => {
+describe.each(FORMS)("undo in %s", (_, version) => {
   it("an undo that is cut off at any byte changes nothing", async () => {
     const { path } = await compacted(version, 4);
     const old = await loadSession(path);
@@ -69,7 +69,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     const whole = shown(await loadSession(path));
     expect(whole).not.toBe(shown(old));
     const cutPath = `${path}.cut`;
-    // The last newline is no part of what was written.
+    // The last newline is not needed for a complete write.
     for (let cut = bytes.length - 2; cut > old.bytes; cut -= cut > bytes.length - 300 ? 1 : 97) {
       writeFileSync(cutPath, bytes.subarray(0, cut));
       expect(shown(await loadSession(cutPath))).toBe(shown(old));
@@ -79,7 +79,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(shown(await loadSession(path))).toBe(whole);
   });
 
-  it("refuses to write when somebody else has written in the meantime", async () => {
+  it("an undo refuses to write when another program has written to the session in the meantime", async () => {
     const { path } = await compacted(version);
     const undo = undoSession(await loadSession(path));
     appendFileSync(path, `${JSON.stringify({ type: "custom-title", customTitle: "meanwhile" })}\n`);
@@ -88,7 +88,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("counts and lists an undo with its size", async () => {
+  it("the list of sessions shows the context size after an undo", async () => {
     const { path } = await compacted(version);
     const home = join(folder, `home-${files}`);
     const undo = undoSession(await loadSession(path));
@@ -102,7 +102,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(contextTokens(conversation) / undo.tokensAfter).toBeCloseTo(1, 2);
   });
 
-  it("keeps notes at the last noted message, or before the undone step", async () => {
+  it("the coverage of the notes is still known after an undo", async () => {
     const { path } = await compacted(version);
     const session = await loadSession(path);
     const noted = session.conversation.at(-1)?.uuid;
@@ -125,7 +125,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("undoes several steps at once and redoes them in one step", async () => {
+  it("an undo reverts several steps at once, and one redo restores them", async () => {
     const { path, before } = await compacted(version);
     const [compaction] = undoableSteps(await loadSession(path));
     await writeClearing(clearSession(await loadSession(path), { keepNewest: 1 }), { mode: "in-place" });
@@ -135,7 +135,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(shown(await loadSession(path)).startsWith(shown(before).slice(0, -1))).toBe(true);
     await writeUndo(undoSession(await loadSession(path), { redo: true }), { mode: "in-place" });
     expect(shown(await loadSession(path))).toBe(shown(session));
-    expect(await codeOf(() => undoSession(session, { to: "nothing" }))).toBe("nothing-to-undo");
+    expect(await codeOf(() => undoSession(session, { to: "nothing" }))).toBe("undo-step-not-found");
   });
 });
 
@@ -154,7 +154,7 @@ describe("other readers of a session with an undo", () => {
     expect(shown({ conversation: chain })).toContain("later");
   });
 
-  it("a reader that starts at the last boundary, like Claude Code, finds the same", async () => {
+  it("a reader that starts at the last boundary, like Claude Code, finds the restored conversation", async () => {
     const { path, before } = await compacted("2.1.219");
     await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
     const { entries } = await loadSession(path);

@@ -10,7 +10,7 @@ import { deepFreeze } from "../support/deep-freeze.ts";
 import { ANTHROPIC_WIRES } from "./anthropic/wires.ts";
 import { wireOf } from "./folder.ts";
 
-/** What goes over the wire for a request, through the real provider packages. */
+/** Records the requests that the real provider packages send over the wire. */
 
 export type Json = Readonly<Record<string, unknown>>;
 export type MakeModel = (settings: { readonly fetch: typeof fetch; readonly apiKey: string }) => Model;
@@ -59,7 +59,7 @@ const image: ContentBlock = {
 export const opaque = (block: { readonly type: string; readonly [field: string]: unknown }): ContentBlock =>
   block as unknown as ContentBlock;
 
-/** Everything at once that the Messages API and the SDK both have a form for. */
+/** A request with everything that both the Messages API and the SDK support. */
 export const RICH: ModelRequest = {
   max_tokens: 2_048,
   system: [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Scenario, WireAnswer } from "@longhaul/simulator";
 import { FAILURE_SCENARIOS, REPLY_SCENARIOS } from "../../packages/simulator/src/contract/subject.ts";
 
-/** The status of answers that are no streams, unless a folder says otherwise. */
+/** Status of answers that are not streams, unless a folder overrides it. */
 const STATUS: Readonly<Partial<Record<Scenario, number>>> = {
   "too-long": 400,
   "too-long-without-numbers": 400,
@@ -18,8 +18,8 @@ const STATUS: Readonly<Partial<Record<Scenario, number>>> = {
 const SCENARIOS: readonly Scenario[] = [...REPLY_SCENARIOS, ...FAILURE_SCENARIOS, "hang"];
 
 /**
- * One answer, written after the provider's documented form (none could be called to record it): `<name>.sse`
- * is a stream, `<name>.body` a plain answer.
+ * Reads one answer, written from the provider's documentation because no provider could be called.
+ * `<name>.sse` is a stream, `<name>.body` a plain answer.
  */
 export function wireOf(folder: string, name: string, answer: Omit<WireAnswer, "body"> = {}): WireAnswer {
   const path = join(import.meta.dirname, folder, name);
@@ -32,7 +32,7 @@ export function wireOf(folder: string, name: string, answer: Omit<WireAnswer, "b
   };
 }
 
-/** All scenarios that a folder holds an answer for; `special` has what differs from the usual status. */
+/** Reads all scenarios for which a folder has an answer. `special` overrides the status. */
 export function wiresOf(
   folder: string,
   special: Readonly<Partial<Record<Scenario, Omit<WireAnswer, "body">>>> = {},

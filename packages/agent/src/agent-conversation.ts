@@ -32,7 +32,7 @@ import type { AgentType } from "./agent-options.ts";
 import { ConversationLoop } from "./loop/conversation-loop.ts";
 import { Journal } from "./loop/journal.ts";
 import { type CallPorts, resultLimit } from "./loop/run-calls.ts";
-import type { House } from "./shared-services.ts";
+import type { SharedServices } from "./shared-services.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
 import { standardTools } from "./tools/standard-tools.ts";
@@ -41,7 +41,7 @@ import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
 /** Settings of one agent's conversation: the main one, or a subagent's with its own window and read state. */
 export interface ConversationSpec {
-  /** Undefined for the main conversation. */
+  /** Id of the subagent. Undefined for the main conversation. */
   readonly agentId: string | undefined;
   readonly agentType?: AgentType | undefined;
   /** Selects the tools of this conversation by name. Default: all tools. */
@@ -58,7 +58,7 @@ type AgentModules = ReturnType<typeof modulesFor>;
 type AgentCommands = CommandsOf<AgentModules>;
 export type AgentCompactor = Compactor<AgentCommands> & AgentCommands;
 
-/** `memoryFolder`: the engine attaches the memory files of this folder. */
+/** Selects the modules. `memoryFolder`: the engine attaches the memory files of this folder. */
 function modulesFor(
   { notes, collapse }: Pick<EngineSpec, "notes" | "collapse">,
   memoryFolder: string | undefined,
@@ -88,9 +88,9 @@ export interface EngineSpec {
   readonly windowEvidence?: WindowSources["evidence"];
   readonly notes: NotesOptions | undefined;
   readonly notesPath?: string | undefined;
-  /** Only for the main conversation. */
+  /** Options of context collapse, only for the main conversation. */
   readonly collapse?: CollapseOptions | undefined;
-  /** `createCompactor`, or the `child` method of a parent compactor. */
+  /** Function that creates the compactor: `createCompactor`, or the `child` method of a parent compactor. */
   readonly create: (options: CompactorOptions<AgentModules>) => AgentCompactor;
 }
 
@@ -98,35 +98,38 @@ export class Conversation {
   readonly journal: Journal;
   readonly place: Workplace;
   readonly tools: readonly Tool[];
-  readonly #house: House;
+  readonly #services: SharedServices;
   readonly #spec: ConversationSpec;
-  /** Constant for the whole conversation, like the tools, so the prompt cache stays valid. */
+  /**
+   * System prompt. It is constant for the whole conversation, like the tools, so the prompt cache stays
+   * valid.
+   */
   readonly #system: string;
   #forgetting: Promise<unknown> = Promise.resolve();
   #compactor: AgentCompactor;
   #loop: ConversationLoop;
   #model: Model;
 
-  constructor(house: House, spec: ConversationSpec, engine: EngineSpec) {
-    this.#house = house;
+  constructor(services: SharedServices, spec: ConversationSpec, engine: EngineSpec) {
+    this.#services = services;
     this.#spec = spec;
     const { agentId, writer, entries, emit } = spec;
-    const { sessionId, cwd, ports } = house;
+    const { sessionId, cwd, ports } = services;
     const sidechain = agentId === undefined ? {} : { isSidechain: true, agentId };
     const fields = { sessionId, cwd, ...sidechain };
     this.journal = new Journal({ writer, fields, entries, ports, emit });
-    this.place = workplaceOf(house, spec, {
+    this.place = workplaceOf(services, spec, {
       resultLimit: () => this.#resultLimit(),
-      smallModel: tellingModel(() => house.options.smallModel ?? this.#model, emit),
+      smallModel: modelWithProgress(() => services.options.smallModel ?? this.#model, emit),
     });
-    this.tools = (house.options.tools ?? standardTools)(this.place).filter(
+    this.tools = (services.options.tools ?? standardTools)(this.place).filter(
       ({ definition }) => spec.hasTool?.(definition.name) ?? true,
     );
     this.#system = systemPrompt({
-      ...{ cwd, platform: process.platform, date: ports.now(), isGitRepo: house.isGitRepo },
+      ...{ cwd, platform: process.platform, date: ports.now(), isGitRepo: services.isGitRepo },
       model: engine.model.name,
       tools: this.tools.map(({ definition }) => definition.name),
-      instructions: house.options.instructions,
+      instructions: services.options.instructions,
       agentType: spec.agentType,
     });
     this.#model = engine.model;
@@ -145,9 +148,9 @@ export class Conversation {
     return this.#loop;
   }
 
-  /** The mode in the form that session files and hooks use. */
+  /** Returns the mode in the form that session files and hooks use. */
   permissionMode(): string {
-    return this.#spec.state.isPlanMode ? "plan" : this.#house.permissions.mode;
+    return this.#spec.state.isPlanMode ? "plan" : this.#services.permissions.mode;
   }
 
   /**
@@ -173,24 +176,24 @@ export class Conversation {
     const { journal, tools } = this;
     const { emit, agents, agentId } = this.#spec;
     const { model } = engine;
-    const thresholds = thresholdsFor(engine, this.#house);
+    const thresholds = thresholdsFor(engine, this.#services);
     const compactor = engine.create(this.#engineOptions(engine, thresholds));
     const loop = new ConversationLoop({
       journal,
       compactor,
       model,
       tools,
-      retries: this.#house.options.retries,
+      retries: this.#services.options.retries,
       firstByteMs:
-        this.#house.options.compactor?.compaction?.firstByteTimeoutMs ?? MODEL_TIME_LIMITS.firstByteMs,
+        this.#services.options.compactor?.compaction?.firstByteTimeoutMs ?? MODEL_TIME_LIMITS.firstByteMs,
       reading: readingOf(journal.entries, thresholds),
       caller: agentId === undefined ? "main" : "subagent",
       mayRun: this.#mayRun,
       resultLimit: () => this.#resultLimit(),
-      outputFolder: this.#house.outputFolder,
+      outputFolder: this.#services.outputFolder,
       news: () => agents.news(),
       emit,
-      now: () => this.#house.ports.now().getTime(),
+      now: () => this.#services.ports.now().getTime(),
     });
     return [compactor, loop];
   }
@@ -203,7 +206,7 @@ export class Conversation {
     const { state, agentId } = this.#spec;
     await this.#forgetting;
     const needs = await tool.needs(input, context);
-    const verdict = await this.#house.permissions.check(needs, {
+    const verdict = await this.#services.permissions.check(needs, {
       signal: context.signal,
       agentId,
       isPlanMode: state.isPlanMode,
@@ -219,7 +222,7 @@ export class Conversation {
 
   #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions<AgentModules> {
     const { journal, place } = this;
-    const { options, cwd, ports, sessionId, files, isWideFolder } = this.#house;
+    const { options, cwd, ports, sessionId, files, isWideFolder } = this.#services;
     return {
       ...options.compactor,
       model: engine.model,
@@ -236,8 +239,8 @@ export class Conversation {
       ports,
       session: { id: sessionId, cwd, permissionMode: () => this.permissionMode() },
       host: {
-        ...this.#told(),
-        onMessage: (entry) => journal.tell(entry),
+        ...this.#eventCallbacks(),
+        onMessage: (entry) => journal.report(entry),
         onFilesForgotten: (paths) => {
           // Several of these can run at the same time. The next call waits for all of them.
           this.#forgetting = Promise.all([this.#forgetting, forgetFiles(paths, place)]);
@@ -247,7 +250,7 @@ export class Conversation {
     };
   }
 
-  #told(): NonNullable<CompactorOptions["host"]> {
+  #eventCallbacks(): NonNullable<CompactorOptions["host"]> {
     const { emit } = this.#spec;
     let isCompacting = false;
     return {
@@ -265,7 +268,7 @@ export class Conversation {
 
   #frame({ size, effective }: Thresholds): RequestFrame {
     // The output reserve of the thresholds. A longer answer would not fit when the window is nearly full.
-    const max_tokens = this.#house.options.maxOutputTokens ?? size - effective;
+    const max_tokens = this.#services.options.maxOutputTokens ?? size - effective;
     return { system: this.#system, tools: this.tools.map(({ definition }) => definition), max_tokens };
   }
 
@@ -273,7 +276,7 @@ export class Conversation {
     const { state, agents } = this.#spec;
     return {
       ...fileState({
-        folder: this.#house.isWideFolder ? undefined : this.#house.cwd,
+        folder: this.#services.isWideFolder ? undefined : this.#services.cwd,
         planPath: state.planPath,
         notesPath,
       }),
@@ -287,18 +290,18 @@ export class Conversation {
 }
 
 function workplaceOf(
-  house: House,
+  services: SharedServices,
   { agentId, state, agents, writer }: ConversationSpec,
   changing: Pick<Workplace, "resultLimit" | "smallModel">,
 ): Workplace {
-  const { cwd, paths, files, shells, skills, outputFolder } = house;
-  const { person } = house.permissions;
+  const { cwd, paths, files, shells, skills, outputFolder } = services;
+  const { person } = services.permissions;
   const own = { agentId, state, agents, reads: createReadState(), sessionPath: writer.path };
   return { cwd, paths, files, shells, skills, outputFolder, person, ...own, ...changing };
 }
 
 /** Computes the thresholds before the first turn. From then on the engine reports its own. */
-function thresholdsFor(spec: EngineSpec, { options }: House): Thresholds {
+function thresholdsFor(spec: EngineSpec, { options }: SharedServices): Thresholds {
   const { model, windowTokens, windowEvidence: evidence = null } = spec;
   const { window, settings: given } = options.compactor ?? {};
   const { settings } = resolveSettings({ ...given, environment: given?.environment ?? process.env });
@@ -324,7 +327,7 @@ async function forgetFiles(paths: readonly string[], { paths: rules, reads }: Wo
 }
 
 /** Wraps the model that is current at each call, and emits an event with the cost of its calls. */
-function tellingModel(current: () => Model, emit: (event: AgentEvent) => void): Model {
+function modelWithProgress(current: () => Model, emit: (event: AgentEvent) => void): Model {
   return {
     get name() {
       return current().name;

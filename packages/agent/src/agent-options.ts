@@ -71,16 +71,16 @@ export type NotesWriter = "model" | "built-in" | "off";
 /** Engine options that the agent does not set itself. */
 export interface CompactorChoices
   extends Pick<CompactorOptions, "cost" | "settings" | "clearing" | "compaction" | "hooks"> {
-  /** Without `evidence`, because the agent reads that from the session file. */
+  /** Sources of the window size, without `evidence`, because the agent reads that from the session file. */
   readonly window?: Omit<WindowSources, "evidence"> | undefined;
 }
 
 export interface AgentType {
   readonly name: string;
-  /** Tells the model when to use this agent type. */
+  /** Description that tells the model when to use this agent type. */
   readonly description: string;
   readonly instructions?: string | undefined;
-  /** Its own model, with its own window. Default: the model of the main conversation. */
+  /** Model of this agent type, with its own window. Default: the model of the main conversation. */
   readonly model?: Model | undefined;
   readonly windowTokens?: number | undefined;
   /** Names of its tools. Default: all tools except those that start subagents. */
@@ -139,7 +139,7 @@ const AGENT_TYPE: OptionNames<AgentType> = {
   tools: true,
 };
 
-/** Throws for invalid options before a session file exists. The engine checks the `compactor` options. */
+/** Checks the options, and throws before a session file exists. The engine checks the `compactor` options. */
 export function requireAgentOptions(options: AgentOptions): void {
   requireOptionNames(options ?? null, AGENT, "openAgent");
   requireModel(options.model, "model");
@@ -153,9 +153,10 @@ export function requireAgentOptions(options: AgentOptions): void {
   }
   const { notes } = options;
   if (notes !== undefined && notes !== "model" && notes !== "built-in" && notes !== "off") {
-    throw new LonghaulError("option-invalid", 'notes must be "model", "built-in" or "off".', {
-      remedy: 'Pass "off", or leave it out, where nobody should take notes.',
-      facts: { option: "notes" },
-    });
+    throw new LonghaulError(
+      "option-invalid",
+      `Invalid value for notes: it must be "model", "built-in" or "off", but is ${JSON.stringify(notes)}.`,
+      { remedy: 'Pass one of these values. To take no notes, pass "off".', facts: { option: "notes" } },
+    );
   }
 }

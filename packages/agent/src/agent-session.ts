@@ -64,8 +64,8 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
 }
 
 /**
- * Our own boundaries repeat the evidence of the file before them. For any other boundary, reads the whole
- * file.
+ * Returns the evidence for the window size. Our own boundaries repeat the evidence of the file before them.
+ * For any other boundary, reads the whole file.
  */
 async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | null> {
   const { boundary, conversation: entries, model, path } = resumed;
@@ -95,8 +95,8 @@ async function copied(from: string, to: string): Promise<string> {
 }
 
 /**
- * Opens the file with the first line, so that an empty chat leaves no file. A changed size shows that another
- * process wrote to the session meanwhile. In that case nothing is written.
+ * Creates a transcript that opens its file with the first line, so that an empty chat leaves no file. A
+ * changed size shows that another process wrote to the session meanwhile. In that case nothing is written.
  */
 export function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
   let opened: Promise<TranscriptWriter> | undefined;
@@ -117,8 +117,8 @@ export function lazyTranscript(path: string, expectedBytes: number): TranscriptW
   };
 }
 
-/** Path of a file or folder next to the session, with the session's name and another ending. */
+/** Returns the path of a file or folder next to the session, with the session's name and another ending. */
 export const besideSession = (path: string, ending: string): string => path.replace(/\.jsonl$/, "") + ending;
 
-/** Folder for sessions and results of subagents. */
+/** Returns the folder for sessions and results of subagents. */
 export const agentsFolder = (path: string): string => besideSession(path, ".agents");

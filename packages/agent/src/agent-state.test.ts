@@ -4,8 +4,8 @@ import { createAgentState } from "./agent-state.ts";
 
 const planPath = "/sessions/one/plan.md";
 
-describe("what a session knows beside its messages", () => {
-  it("begins with nothing in a new session", () => {
+describe("createAgentState", () => {
+  it("a new session starts without to-dos, skills and plan mode", () => {
     expect(createAgentState({ planPath })).toMatchObject({
       todos: [],
       isPlanMode: false,
@@ -14,7 +14,7 @@ describe("what a session knows beside its messages", () => {
     });
   });
 
-  it("is read back from the calls of a session that is gone on with", () => {
+  it("restores to-dos, plan mode and used skills from the tool calls of a resumed session", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TodoWrite", { todos: [{ content: "a", status: "pending", activeForm: "Doing a" }] }, "ok");
     c.tool("2", "TodoWrite", { todos: [{ content: "a", status: "completed" }, { content: "b" }] }, "ok");
@@ -35,7 +35,7 @@ describe("what a session knows beside its messages", () => {
     ]);
   });
 
-  it("is not changed by calls that were refused", () => {
+  it("a refused tool call does not change the restored state", () => {
     const c = new ConversationBuilder();
     c.tool("1", "EnterPlanMode", {}, "ok");
     c.tool("2", "ExitPlanMode", { plan: "do it" });
@@ -43,7 +43,7 @@ describe("what a session knows beside its messages", () => {
     expect(createAgentState({ planPath, conversation: c.entries }).isPlanMode).toBe(true);
   });
 
-  it("follows the mode that a person chose with a prompt", () => {
+  it("restores plan mode from the permission mode of the newest prompt", () => {
     const c = new ConversationBuilder();
     c.user("plan this", { permissionMode: "plan" } as object);
     expect(createAgentState({ planPath, conversation: c.entries }).isPlanMode).toBe(true);
@@ -51,7 +51,7 @@ describe("what a session knows beside its messages", () => {
     expect(createAgentState({ planPath, conversation: c.entries }).isPlanMode).toBe(false);
   });
 
-  it("has each skill once, the newest first", () => {
+  it("lists each used skill once, the newest first", () => {
     const state = createAgentState({ planPath });
     for (const [name, content] of [
       ["a", "1"],
@@ -65,7 +65,7 @@ describe("what a session knows beside its messages", () => {
     ]);
   });
 
-  it("goes back with the conversation", () => {
+  it("resets to-dos and plan mode when the conversation is rewound", () => {
     const state = createAgentState({ planPath });
     state.setTodos([{ content: "a", status: "pending" }]);
     state.setPlanMode(true);

@@ -17,8 +17,8 @@ export interface SessionState extends AgentState {
 }
 
 /**
- * Keeps no file. The conversation contains the tool calls that change the state, so it can be restored from
- * there.
+ * Creates the state without a file. The conversation contains the tool calls that change the state, so it can
+ * be restored from there.
  */
 export function createAgentState({ conversation = [], planPath, main }: AgentStateOptions): SessionState {
   let { todos, isPlanMode, skills } = readHostState(conversation);

@@ -16,7 +16,7 @@ import {
   notesPath,
   rewindPoints,
   rewindSession,
-  takeNotesBack,
+  undoNotes,
 } from "@longhaul/sessions";
 import { Conversation, type EngineSpec } from "./agent-conversation.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
@@ -25,38 +25,38 @@ import { besideSession, type OpenedSession, withoutForeignUsage } from "./agent-
 import { createAgentState, type SessionState } from "./agent-state.ts";
 import { Roster } from "./agents/roster.ts";
 import { runSubagent } from "./agents/subagent.ts";
+import { ClosableQueue } from "./closable-queue.ts";
 import { type EventQueue, listenTo } from "./loop/event-queue.ts";
 import type { PermissionMode } from "./permission.ts";
-import type { House } from "./shared-services.ts";
+import type { SharedServices } from "./shared-services.ts";
 import type { Tool } from "./tool.ts";
-import { Turnstile } from "./turnstile.ts";
 import type { AgentRoster } from "./workplace.ts";
 
-/** One conversation with an agent. Runs one operation at a time: a second run waits for the first to end. */
+/** Conversation with an agent. Runs one operation at a time: a second run waits for the first to end. */
 export type Agent = Pick<LonghaulAgent, keyof LonghaulAgent>;
 
-/** The main conversation of a session, and the operations that users run on it. */
+/** Main conversation of a session, and the operations that users run on it. */
 export class LonghaulAgent {
   readonly sessionId: string;
   readonly sessionPath: string;
   readonly cwd: string;
   readonly notesPath: string;
   readonly #roster: Roster;
-  readonly #house: House;
+  readonly #services: SharedServices;
   readonly #session: OpenedSession;
   readonly #state: SessionState;
   readonly #main: Conversation;
   #notes: NotesWriter;
   #collapse: CollapseOptions | undefined;
   #windowTokens: number | undefined;
-  /** Receives the events of a run. Outside of a run, the host's callback receives them. */
+  /** Queue that receives the events of a run. Outside of a run, the host's callback receives them. */
   #run: EventQueue<AgentEvent> | undefined;
   #closing: Promise<void> | undefined;
-  readonly #turnstile = new Turnstile();
+  readonly #queue = new ClosableQueue();
 
-  constructor(house: House, session: OpenedSession) {
-    const { options, cwd } = house;
-    this.#house = house;
+  constructor(services: SharedServices, session: OpenedSession) {
+    const { options, cwd } = services;
+    this.#services = services;
     this.#session = session;
     this.sessionId = session.id;
     this.sessionPath = session.path;
@@ -70,18 +70,18 @@ export class LonghaulAgent {
     if (options.isPlanMode !== undefined) this.setPlanMode(options.isPlanMode);
     const emit = (event: AgentEvent): void => this.#emit(event);
     this.#roster = new Roster({
-      house,
+      services,
       conversation,
       emit,
       run: (subagent) => {
         const { model, compactor } = this.#main;
         const own = { model, compactor, windowTokens: this.#windowTokens, state: this.#state };
-        return runSubagent({ ...own, house, emit }, subagent);
+        return runSubagent({ ...own, services, emit }, subagent);
       },
     });
     const spec = { agentId: undefined, writer: session.writer, entries: conversation };
     this.#main = new Conversation(
-      house,
+      services,
       { ...spec, state: this.#state, agents: this.#roster, emit },
       this.#engine(options.model),
     );
@@ -95,7 +95,7 @@ export class LonghaulAgent {
     return this.#main.journal.entries;
   }
 
-  /** Each compaction starts a new id. */
+  /** Returns the id of the conversation. Each compaction starts a new id. */
   get conversationId(): string {
     return this.#main.journal.conversationId;
   }
@@ -112,14 +112,14 @@ export class LonghaulAgent {
     return this.#state.isPlanMode;
   }
 
-  /** `accept-edits` after the user has allowed edits for the session. */
+  /** Returns the permission mode: `accept-edits` after the user has allowed edits for the session. */
   get permissionMode(): PermissionMode {
-    return this.#house.permissions.mode;
+    return this.#services.permissions.mode;
   }
 
   /** True if the working folder is the home folder or contains it. The agent then asks before each action. */
   get isWideFolder(): boolean {
-    return this.#house.isWideFolder;
+    return this.#services.isWideFolder;
   }
 
   get planPath(): string {
@@ -151,10 +151,10 @@ export class LonghaulAgent {
     prompt: string | readonly ContentBlock[],
     { signal, maxTurns }: RunOptions = {},
   ): AsyncGenerator<AgentEvent, RunResult> {
-    const limit = maxTurns ?? this.#house.options.maxTurns ?? Number.POSITIVE_INFINITY;
+    const limit = maxTurns ?? this.#services.options.maxTurns ?? Number.POSITIVE_INFINITY;
     return listenTo(
       (queue, stopped) =>
-        this.#turnstile.alone((within) => {
+        this.#queue.alone((within) => {
           this.#run = queue;
           // End the queue before the next run starts, because events in between belong to no run.
           return this.#work(prompt, within, limit).finally(() => queue.end());
@@ -179,11 +179,11 @@ export class LonghaulAgent {
   }
 
   /**
-   * Events of this and the following operations go to `onEvent`. A failed operation changes nothing, and its
-   * error says what to do.
+   * Compacts the conversation. Events of this and the following operations go to `onEvent`. A failed
+   * operation changes nothing, and its error says what to do.
    */
   compact(options: ManualOptions = {}): Promise<void> {
-    return this.#turnstile.alone(async (signal) => {
+    return this.#queue.alone(async (signal) => {
       const { compactor, journal, loop } = this.#main;
       loop.take(await compactor.compact(journal.entries, { ...options, signal }));
     }, options.signal);
@@ -194,7 +194,7 @@ export class LonghaulAgent {
    * results.
    */
   clearResults({ keep }: { readonly keep?: number | undefined } = {}): Promise<number> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       const { compactor, journal, loop } = this.#main;
       const turn = await compactor.clear(journal.entries, { keep });
       loop.take(turn);
@@ -208,7 +208,7 @@ export class LonghaulAgent {
    * messages.
    */
   snip(selection: SnipSelection): Promise<SnipResult> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       const { compactor, journal, loop } = this.#main;
       const turn = await compactor.snip(journal.entries, selection);
       loop.take(turn);
@@ -222,7 +222,7 @@ export class LonghaulAgent {
 
   /** Restores the messages of collapsed spans: of these spans, or of all. */
   expand(spanIds?: readonly string[]): Promise<void> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       const { compactor, journal, loop } = this.#main;
       loop.take(await compactor.expand(journal.entries, spanIds));
     });
@@ -237,14 +237,14 @@ export class LonghaulAgent {
   }
 
   #stepBack(direction: "undo" | "redo", given: AbortSignal | undefined): Promise<void> {
-    return this.#turnstile.alone(async (signal) => {
+    return this.#queue.alone(async (signal) => {
       const { compactor, journal, loop } = this.#main;
       loop.take(await compactor[direction](journal.entries, { signal }));
       this.#changed();
     }, given);
   }
 
-  /** User prompts that you can rewind to, newest first, including those from before compactions. */
+  /** Returns user prompts that you can rewind to, newest first, including those from before compactions. */
   prompts(): Promise<readonly PromptAt[]> {
     if (this.conversation.length === 0) return Promise.resolve([]);
     return rewindPoints(this.sessionPath);
@@ -252,18 +252,22 @@ export class LonghaulAgent {
 
   /** Restores the conversation to its state right before this prompt. Does not change files. */
   rewind(promptUuid: string): Promise<void> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       const { journal, model } = this.#main;
       try {
         // Entries that are still being written belong to the history.
         await this.#main.close();
-        const { conversation, mark } = await rewindSession(this.sessionPath, promptUuid, this.#house.ports);
+        const { conversation, mark } = await rewindSession(
+          this.sessionPath,
+          promptUuid,
+          this.#services.ports,
+        );
         await journal.goBackTo(withoutForeignUsage(conversation, this.sessionId), mark);
         this.#changed();
         // The rewind has succeeded anyway. Notes that could not be written stay unused until they are
         // up to date.
         await loadSession(this.sessionPath)
-          .then((session) => takeNotesBack(session))
+          .then((session) => undoNotes(session))
           .catch(() => undefined);
       } finally {
         // The old engine is closed, so connect a new one in any case.
@@ -276,7 +280,7 @@ export class LonghaulAgent {
     model: Model,
     { windowTokens }: { readonly windowTokens?: number | undefined } = {},
   ): Promise<void> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       requireModel(model);
       requireWindow(windowTokens);
       this.#windowTokens = windowTokens;
@@ -285,7 +289,7 @@ export class LonghaulAgent {
   }
 
   setNotes(writer: NotesWriter): Promise<void> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       this.#notes = writer;
       await this.#main.reconnect(this.#engine(this.model));
     });
@@ -293,7 +297,7 @@ export class LonghaulAgent {
 
   /** Switches context collapse on or off. Collapsed spans stay collapsed. */
   setCollapse(isOn: boolean): Promise<void> {
-    return this.#turnstile.alone(async () => {
+    return this.#queue.alone(async () => {
       this.#collapse = { ...this.#collapse, enabled: isOn };
       await this.#main.reconnect(this.#engine(this.model));
     });
@@ -305,13 +309,13 @@ export class LonghaulAgent {
 
   /** Ends the run and all background work, and waits until everything is on disk. */
   close(): Promise<void> {
-    this.#closing ??= this.#turnstile.close(() => this.#close());
+    this.#closing ??= this.#queue.close(() => this.#close());
     return this.#closing;
   }
 
   async #close(): Promise<void> {
     await this.#roster.close();
-    await this.#house.shells.close();
+    await this.#services.shells.close();
     try {
       await this.#main.close();
     } finally {
@@ -343,11 +347,11 @@ export class LonghaulAgent {
   }
 
   #emit(event: AgentEvent): void {
-    if (this.#run?.push(event) !== true) this.#house.options.onEvent?.(event);
+    if (this.#run?.push(event) !== true) this.#services.options.onEvent?.(event);
   }
 }
 
-/** Uses the form in which sessions record the mode, so that a resume recognizes it. */
+/** Creates a notice in the form in which sessions record the mode, so that a resume recognizes it. */
 const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>
   isOn
     ? { type: "plan_mode", reminderType: "full", isSubAgent: false, planFilePath }

@@ -1,4 +1,4 @@
-/** A coding agent built on the public parts of the other packages. Needs Node. */
+/** Coding agent built on the public parts of the other packages. Needs Node. */
 
 export type { Agent } from "./agent.ts";
 export type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";

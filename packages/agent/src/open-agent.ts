@@ -5,9 +5,9 @@ import { isTooWide, type UserPlaces, userHome } from "@longhaul/sessions";
 import { type Agent, LonghaulAgent } from "./agent.ts";
 import { type AgentOptions, requireAgentOptions } from "./agent-options.ts";
 import { agentsFolder, besideSession, openSession } from "./agent-session.ts";
-import { markOfDecidingFiles } from "./permissions/deciding-files.ts";
+import { fingerprintOfCommandFiles } from "./permissions/deciding-files.ts";
 import { Permissions } from "./permissions/permissions.ts";
-import type { House } from "./shared-services.ts";
+import type { SharedServices } from "./shared-services.ts";
 import { findSkills, skillFolders } from "./skills.ts";
 import { gitRootOf } from "./tools/search/walk.ts";
 import { createShells } from "./tools/shell/shells.ts";
@@ -26,7 +26,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   // The agent may read its own output files next to the session.
   const outputs = besideSession(session.path, ".outputs");
   const allowed = [...(options.permissions?.paths ?? []), outputs, agentsFolder(session.path)];
-  const house: House = {
+  const services: SharedServices = {
     options,
     cwd,
     isGitRepo: (await gitRootOf(cwd)) !== undefined,
@@ -35,7 +35,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     sessionPath: session.path,
     permissions: new Permissions(options.permissions ?? {}, options.person, {
       isWideFolder: isWide,
-      decidingFiles: () => markOfDecidingFiles(cwd),
+      decidingFiles: () => fingerprintOfCommandFiles(cwd),
     }),
     isWideFolder: isWide,
     paths: pathRules({ cwd, allowed, home: places.home }),
@@ -47,13 +47,15 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       return outputs;
     },
   };
-  return new LonghaulAgent(house, session);
+  return new LonghaulAgent(services, session);
 }
 
 const tooWide = (cwd: string): LonghaulError =>
-  new LonghaulError("folder-too-wide", `Mode "allow-all" does not start in ${cwd}.`, {
-    remedy:
-      "This is your home folder, or it contains it: everything private of yours lies there. " +
-      "Start in a project folder, or choose another permission mode.",
-    facts: { cwd },
-  });
+  new LonghaulError(
+    "folder-too-wide",
+    `Permission mode "allow-all" is not allowed in ${cwd}: this folder is or contains your home folder with your private files.`,
+    {
+      remedy: "Start in a project folder, or choose another permission mode.",
+      facts: { cwd },
+    },
+  );

@@ -1,12 +1,12 @@
-/** An action that needs permission. */
+/** Action that needs permission. */
 export interface PermissionNeed {
-  /** The rule that requires the question. docs/security.md explains each rule. */
+  /** Rule that requires the question. docs/security.md explains each rule. */
   readonly kind:
     | "shell"
-    /** An edit of an ordinary file in the working folder. */
+    /** Edit of an ordinary file in the working folder. */
     | "change"
     | "outside-path"
-    /** A change to a file that runs code later, or that decides what an agent may do. Asks each time. */
+    /** Change to a file that runs code later, or that decides what an agent may do. Asks each time. */
     | "guarded-file"
     /** Read access to credentials. Asks each time. */
     | "secret-file"
@@ -14,12 +14,12 @@ export interface PermissionNeed {
     | "private-network"
     | "plan"
     | "other";
-  /** The action in one line, such as "Run npm test". */
+  /** Action in one line, such as "Run npm test". */
   readonly title: string;
   /** Full details to check before deciding: the whole command, the diff, or the plan. */
   readonly detail?: string;
   /**
-   * The name that settings and `--allow` use for it: `shell:npm test`, `path:/data/x.csv` (to read it),
+   * Name that settings and `--allow` use for it: `shell:npm test`, `path:/data/x.csv` (to read it),
    * `write:/data/x.csv`, `web:example.org`, `change:src/a.ts`. An answer of "always" covers the same key. For
    * a change, it covers every edit in the working folder.
    */
@@ -39,19 +39,19 @@ export interface PermissionNeed {
 }
 
 /**
- * `default` asks before every edit. `accept-edits` edits ordinary files in the working folder without asking.
- * `allow-all` never asks.
+ * Permission mode. `default` asks before every edit. `accept-edits` edits ordinary files in the working
+ * folder without asking. `allow-all` never asks.
  */
 export type PermissionMode = "default" | "accept-edits" | "allow-all";
 
-/** The rule that stopped an action: the kind of the need, or a rule about the whole workplace. */
+/** Rule that stopped an action: the kind of the need, or a rule about the whole workplace. */
 export type PermissionRule = PermissionNeed["kind"] | "wide-folder" | "plan-mode";
 
-/** An action that was refused. */
+/** Action that was refused. */
 export interface Refusal {
   readonly title: string;
   readonly rule: PermissionRule;
-  /** The flag of `longhaul chat` that would allow it. Undefined if no flag would. */
+  /** Flag of `longhaul chat` that would allow it. Undefined if no flag would. */
   readonly flag: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface PermissionSettings {
 
 export type PermissionAnswer =
   | { readonly allow: "once" }
-  /** Allows it for the rest of the session, within the need's `scope`. */
+  /** Permission for the rest of the session, within the need's `scope`. */
   | { readonly allow: "always" }
   | {
       readonly allow: "no" /** Instruction to the agent: what to do instead. */;
@@ -77,7 +77,7 @@ export type PermissionAnswer =
 
 export interface Question {
   readonly question: string;
-  /** One or two words for a heading. */
+  /** Heading of one or two words. */
   readonly header?: string | undefined;
   readonly options: readonly { readonly label: string; readonly description?: string | undefined }[];
   readonly mayChooseSeveral: boolean;
@@ -89,9 +89,9 @@ export interface AskOptions {
   readonly agentId: string | undefined;
 }
 
-/** The user of the agent. Gets one question at a time. Rejects only when the signal fires. */
+/** User of the agent. Gets one question at a time. Rejects only when the signal fires. */
 export interface Person {
   permit(need: PermissionNeed, options: AskOptions): Promise<PermissionAnswer>;
-  /** Returns the selected labels or the user's own text. Undefined if the user does not want to answer. */
+  /** Returns the selected labels or the user's own text, or undefined if the user does not want to answer. */
   answer(question: Question, options: AskOptions): Promise<readonly string[] | undefined>;
 }

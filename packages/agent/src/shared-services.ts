@@ -4,7 +4,7 @@ import type { Permissions } from "./permissions/permissions.ts";
 import type { Workplace } from "./workplace.ts";
 
 /** Services and settings that all agents of a session share. */
-export interface House
+export interface SharedServices
   extends Pick<Workplace, "cwd" | "paths" | "files" | "shells" | "skills" | "outputFolder"> {
   readonly options: AgentOptions;
   readonly isGitRepo: boolean;

@@ -7,8 +7,8 @@ const read = (...lines: readonly string[]) => {
   return { ...Object.fromEntries(fields), body };
 };
 
-describe("the front matter of a skill", () => {
-  it("is read however a text is written in it", () => {
+describe("readFrontMatter", () => {
+  it("reads plain, quoted, folded and multi-line fields of front matter", () => {
     expect(read("---", "name: a", "description: b: c", "---", "", "do it")).toEqual({
       name: "a",
       description: "b: c",
@@ -26,7 +26,7 @@ describe("the front matter of a skill", () => {
     expect(read("---", "description: one", "  two", "---")).toMatchObject({ description: "one two" });
   });
 
-  it("may have fields of every kind beside those: they hurt nothing", () => {
+  it("ignores other fields, lists and comments in front matter", () => {
     const lines = [
       "---",
       "# remark",
@@ -42,7 +42,7 @@ describe("the front matter of a skill", () => {
     expect(read(...lines)).toMatchObject({ name: "a", body: "x" });
   });
 
-  it("may be missing, unclosed, or written on Windows", () => {
+  it("reads a text whose front matter is missing, unclosed or has Windows line ends", () => {
     expect(read("# Title", "text")).toEqual({ body: "# Title\ntext" });
     expect(read("---", "name: a", "text")).toEqual({ body: "---\nname: a\ntext" });
     expect(readFrontMatter("\uFEFF---\r\nname: a\r\n---\r\ntext\r\n")).toEqual({
@@ -51,7 +51,7 @@ describe("the front matter of a skill", () => {
     });
   });
 
-  it("whatever stands there, nothing is thrown and the text behind it is whole", () => {
+  it("never throws on any front matter, and returns the whole text after it", () => {
     const line = fc.oneof(fc.string(), fc.constantFrom("a:", "a: |", "a: >", "  b", "- c", 'a: "', ""));
     fc.assert(
       fc.property(fc.array(line), fc.string(), (lines, body) => {

@@ -20,8 +20,8 @@ async function put(folder: string, name: string, text: string): Promise<string> 
 const skill = (name: string, description: string, body = "do it"): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
 
-describe("skills", () => {
-  it("are the folders with a SKILL.md, in the order of their names, the project's before the user's", async () => {
+describe("findSkills", () => {
+  it("finds skills sorted by name, and prefers the project's skills to the user's", async () => {
     await put("project/.claude/skills", "review", skill("review", "from the project"));
     await put("home/.longhaul/skills", "review", skill("review", "from home"));
     await put("home/.claude/skills", "commit", skill("commit", "write a message"));
@@ -36,7 +36,7 @@ describe("skills", () => {
     expect(found[1]?.folder).toBe(join(top, "project/.claude/skills/review"));
   });
 
-  it("are read as they are when they are used", async () => {
+  it("reads a skill file again at each use", async () => {
     const path = await put("s", "a", skill("a", "x", "old"));
     const [found] = await findSkills([join(top, "s")]);
     await writeFile(join(path, "SKILL.md"), skill("a", "x", "new"));
@@ -45,7 +45,7 @@ describe("skills", () => {
     expect(await found?.read()).toBeUndefined();
   });
 
-  it("have a name that breaks nothing: what is no name is not taken, nor is a description with lines", async () => {
+  it("rejects unsafe skill names, and turns a description into one line", async () => {
     await put("s", "fine", skill('"evil\\n- name"', "one"));
     await put("s", "not fine", skill("../../etc", "two"));
     await put("s", "c", `---\ndescription: |\n  one\n  # two\u2028three\u001b[2J\n---\n`);
@@ -54,7 +54,7 @@ describe("skills", () => {
     expect(found[0]?.description).toBe("one # two three [2J");
   });
 
-  it("are never what a link outside leads to", async () => {
+  it("ignores a linked skill outside the skill folder", async () => {
     await put("outside", "secret", skill("secret", "x"));
     await put("s", "a", skill("a", "x"));
     await symlink(join(top, "outside/secret"), join(top, "s/linked"));
@@ -64,7 +64,7 @@ describe("skills", () => {
     expect((await findSkills([join(top, "s")])).map(({ name }) => name)).toEqual(["a"]);
   });
 
-  it("are cut where they are too long, and left out where they are no text", async () => {
+  it("shortens a skill that is too long, and ignores one that is not text", async () => {
     await put("s", "long", skill("long", "d".repeat(5_000), "x".repeat(150_000)));
     await put("s", "binary", "a\0b");
     const [found, ...others] = await findSkills([join(top, "s")]);
@@ -73,7 +73,7 @@ describe("skills", () => {
     expect(await found?.read()).toMatch(/^x{100000}\n\n\[The rest was left out/);
   });
 
-  it("are none where there is no folder", async () => {
+  it("finds no skills in a missing folder", async () => {
     expect(await findSkills([join(top, "nowhere"), ""])).toEqual([]);
   });
 });

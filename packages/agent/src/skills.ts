@@ -7,24 +7,31 @@ import { isWithin, realPathOf } from "./workplace/path-rules.ts";
 import type { Skill, Workplace } from "./workplace.ts";
 
 const FILE = "SKILL.md";
-/** Per folder of skills. Each skill file is read for its description. */
-const MOST_SKILLS = 200;
-/** About 25,000 tokens, the total that is restored of skills after a compaction. */
+/** Maximum number of skills per folder. Each skill file is read for its description. */
+const MAX_SKILLS = 200;
+/**
+ * Maximum length of a skill: about 25,000 tokens, the total that is restored of skills after a compaction.
+ */
 const LONGEST_SKILL = 100_000;
 const LONGEST_DESCRIPTION = 1_024;
-/** Characters that a model can write reliably, and that break no line and no path. */
+/**
+ * Pattern of a skill name: characters that a model can write reliably, and that break no line and no path.
+ */
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 interface SkillFolder {
   readonly path: string;
   /**
-   * The real path must be inside this folder. Anybody may have written the project, and its links must not
-   * lead out.
+   * Folder that must contain the real path. Anybody may have written the project, and its links must not lead
+   * out.
    */
   readonly within?: string;
 }
 
-/** Folders of the project come first, because they know more about the current work. */
+/**
+ * Returns the folders of skills. Those of the project come first, because they know more about the current
+ * work.
+ */
 export const skillFolders = (cwd: string, home: string): readonly SkillFolder[] => [
   ...foldersAt(cwd).map((path) => ({ path, within: cwd })),
   ...foldersAt(home).map((path) => ({ path })),
@@ -47,7 +54,7 @@ export async function findSkills(folders: readonly (string | SkillFolder)[]): Pr
 
 async function skillsIn({ path: folder, within }: SkillFolder): Promise<readonly Skill[]> {
   if (within !== undefined && !(await leadsInto(folder, within))) return [];
-  const names = (await namesIn(folder)).sort().slice(0, MOST_SKILLS);
+  const names = (await namesIn(folder)).sort().slice(0, MAX_SKILLS);
   const skills = await Promise.all(names.map((name) => skillAt(folder, name)));
   return skills.filter((skill) => skill !== undefined);
 }
@@ -60,12 +67,12 @@ async function leadsInto(folder: string, within: string): Promise<boolean> {
   }
 }
 
-/** Reads names one by one up to a limit, because a folder can contain anything. */
+/** Reads the names in a folder one by one up to a limit, because a folder can contain anything. */
 async function namesIn(folder: string): Promise<string[]> {
   const names: string[] = [];
   try {
     for await (const entry of await opendir(folder)) {
-      if (names.length >= MOST_SKILLS * 2) break;
+      if (names.length >= MAX_SKILLS * 2) break;
       if (entry.isDirectory() || entry.isSymbolicLink()) names.push(entry.name);
     }
   } catch {
@@ -77,7 +84,7 @@ async function namesIn(folder: string): Promise<string[]> {
 async function skillAt(parent: string, folderName: string): Promise<Skill | undefined> {
   const files = projectFiles(parent);
   const read = async (): Promise<string | undefined> => {
-    // Does not follow links that lead out of the skill folder, and reads only text.
+    // This does not follow links that lead out of the skill folder, and reads only text.
     const file = await files.read(join(folderName, FILE));
     return file.state === "read" ? file.text : undefined;
   };
@@ -108,8 +115,8 @@ function bodyOf(text: string): string {
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
 
-/** A longer block is not front matter, but text that begins with a rule. */
-const MOST_LINES = 200;
+/** Maximum number of lines. A longer block is not front matter, but text that begins with a rule. */
+const MAX_LINES = 200;
 const FENCE = /^---[ \t]*$/;
 const KEY = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
 
@@ -124,7 +131,7 @@ export function readFrontMatter(text: string): {
   const whole = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const lines = whole.split("\n");
   const end = FENCE.test(lines[0] ?? "")
-    ? lines.slice(0, MOST_LINES).findIndex((line, index) => index > 0 && FENCE.test(line))
+    ? lines.slice(0, MAX_LINES).findIndex((line, index) => index > 0 && FENCE.test(line))
     : -1;
   if (end < 0) return { fields: new Map(), body: whole.trim() };
   return {
@@ -162,14 +169,19 @@ function unquoted(text: string): string {
   return single?.replaceAll("''", "'") ?? text;
 }
 
-/** About 2,000 tokens for the list of skills in the tool description. Every call pays for it. */
+/**
+ * Maximum length of the list of skills in the tool description: about 2,000 tokens. Every call pays for it.
+ */
 const LIST_CHARACTERS = 8_000;
-/** Characters of a shortened description, if the full ones do not fit. */
+/** Length of a shortened description, if the full ones do not fit. */
 const SHORT_DESCRIPTION = 120;
 
 const input = z.object({ skill: z.string().trim().min(1).describe("The name of the skill.") });
 
-/** Uses the skills from the start of the session, because the tools of a session never change. */
+/**
+ * Creates the tool with the skills from the start of the session, because the tools of a session never
+ * change.
+ */
 export function skillTool({ state, skills }: Pick<Workplace, "state" | "skills">): Tool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool({

@@ -3,8 +3,7 @@ import { z } from "zod";
 import type { PermissionNeed } from "./permission.ts";
 
 /**
- * A tool that the model can call. The input is validated against `definition` before any code of the tool
- * runs.
+ * Tool that the model can call. The input is validated against `definition` before any code of the tool runs.
  */
 export interface Tool {
   readonly definition: ToolDefinition;
@@ -12,19 +11,22 @@ export interface Tool {
   readonly isReadOnly: boolean;
   /** Describes the call in one line for people, such as the path or the command. The input may be invalid. */
   title(input: unknown): string;
-  /** Permissions that the call needs before it runs. An empty list needs no question. */
+  /** Returns the permissions that the call needs before it runs. An empty list needs no question. */
   needs(input: unknown, context: ToolContext): Promise<readonly PermissionNeed[]>;
-  /** Rejects only when aborted or because of a bug. Every error that the model can correct is an outcome. */
+  /**
+   * Runs the tool. Rejects only when aborted or because of a bug. Every error that the model can correct is
+   * an outcome.
+   */
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
 
 export interface ToolOutcome {
-  /** For the model. */
+  /** Result for the model. */
   readonly content: string | readonly ContentBlock[];
   readonly isError?: boolean;
-  /** A few words for people after the title, such as "120 lines" or "exit 1 after 3.2 s". */
+  /** Summary of a few words for people after the title, such as "120 lines" or "exit 1 after 3.2 s". */
   readonly summary?: string;
-  /** Details for people who expand the call, such as a diff. Without it they see what the model sees. */
+  /** Details for people who expand the call, such as a diff. Without it they see the result for the model. */
   readonly display?: string;
 }
 
@@ -50,7 +52,7 @@ export interface ToolSpec<Input> {
   readonly input: z.ZodType<Input>;
   readonly isReadOnly?: boolean;
   readonly title?: (input: Input) => string;
-  /** Without it, a tool that is not read-only asks before each call. */
+  /** Returns the needed permissions. Without it, a tool that is not read-only asks before each call. */
   readonly needs?: (
     input: Input,
     context: ToolContext,

@@ -8,29 +8,32 @@ import type { ToolOutcome } from "./tool.ts";
  * Shared objects of the tools of one conversation. A subagent has its own, except for those marked as shared.
  */
 export interface Workplace {
-  /** Absolute path with links resolved. */
+  /** Working directory: an absolute path with links resolved. */
   readonly cwd: string;
   readonly agentId: string | undefined;
   readonly paths: PathRules;
   readonly reads: ReadState;
-  /** Shared by all agents of a session. */
+  /** Contents of files, shared by all agents of a session. */
   readonly files: FileContents;
   readonly state: AgentState;
   readonly agents: AgentRoster;
-  /** Shared by all agents of a session. Closed with the session. */
+  /** Commands, shared by all agents of a session. They are closed with the session. */
   readonly shells: Shells;
-  /** The skills from the start of the session. */
+  /** Skills from the start of the session. */
   readonly skills: readonly Skill[];
-  /** Undefined if no person can answer questions. */
+  /** User who answers questions. Undefined if nobody can. */
   readonly person: Person | undefined;
   /**
-   * Folder next to the session for results that are too long for the model. Created with private permissions
-   * at the first call.
+   * Returns the folder next to the session for results that are too long for the model. Creates it with
+   * private permissions at the first call.
    */
   outputFolder(): Promise<string>;
-  /** Maximum characters of a result at the current fill level. A longer result is cut in the middle. */
+  /**
+   * Returns the maximum characters of a result at the current fill level. A longer result is cut in the
+   * middle.
+   */
   resultLimit(): number;
-  /** The session file, for recall. */
+  /** Path of the session file, for recall. */
   readonly sessionPath: string;
   /** Model for small tasks, such as reading a web page. Default: the model of the conversation. */
   readonly smallModel: Model;
@@ -45,25 +48,28 @@ export interface PathRules {
 }
 
 export interface ResolvedPath {
-  /** The requested path, absolute, with links unresolved. People see this path. */
+  /** Requested path, absolute, with links unresolved. People see this path. */
   readonly path: string;
-  /** The path with all links resolved. */
+  /** Path with all links resolved. */
   readonly realPath: string;
   /** Path for people: relative inside the working directory. */
   readonly displayPath: string;
   /** True if it is in the working directory or in an additionally allowed path. */
   readonly isInside: boolean;
-  /** Reason why such a file cannot exist. `isInside` is then false and `realPath` is unknown. */
+  /** Reason why the file cannot exist. `isInside` is then false and `realPath` is unknown. */
   readonly problem?: string;
 }
 
 /** Files that the agent has read and still has in its context. */
 export interface ReadState {
-  /** Returns undefined if the agent has not seen the file, or no longer has it in its context. */
+  /**
+   * Returns the record of a file, or undefined if the agent has not seen the file or no longer has it in its
+   * context.
+   */
   get(realPath: string): SeenFile | undefined;
   saw(realPath: string, seen: SeenFile): void;
   forget(realPath: string): void;
-  /** Called after a compaction. */
+  /** Forgets all files after a compaction. */
   clear(): void;
 }
 
@@ -73,7 +79,7 @@ export interface SeenFile {
   readonly mtimeMs: number;
   /** First and last line that were shown, counted from 1. Undefined if all of the file was shown. */
   readonly range: { readonly from: number; readonly to: number } | undefined;
-  /** The call whose result shows the file. Undefined if the agent's own change produced the content. */
+  /** Id of the call whose result shows the file. Undefined if the agent's own change produced the content. */
   readonly callId: string | undefined;
 }
 
@@ -93,7 +99,7 @@ export interface AgentState {
   readonly todos: readonly Todo[];
   readonly isPlanMode: boolean;
   readonly planPath: string;
-  /** Newest first. */
+  /** Skills that were used, newest first. */
   readonly usedSkills: readonly UsedSkill[];
   setTodos(todos: readonly Todo[]): void;
   setPlanMode(isOn: boolean): void;
@@ -112,12 +118,12 @@ export interface SubagentTask {
 export interface AgentRoster {
   /** Runs a subagent to its end, or starts it in the background and returns its id at once. */
   start(task: SubagentTask, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
-  /** Running agents, and ended ones whose result nobody has collected. */
+  /** Returns running agents, and ended ones whose result nobody has collected. */
   list(): readonly BackgroundAgent[];
   /** Returns the result. `wait` is the maximum wait in milliseconds. */
   collect(id: string, options: { readonly wait: number; readonly signal: AbortSignal }): Promise<ToolOutcome>;
   stop(id: string): Promise<ToolOutcome>;
-  /** Texts for the model about agents that have ended since the last call. */
+  /** Returns texts for the model about agents that have ended since the last call. */
   news(): readonly string[];
   readonly types: readonly { readonly name: string; readonly description: string }[];
 }
@@ -125,20 +131,20 @@ export interface AgentRoster {
 /** Written instructions for one type of task. */
 export interface Skill {
   readonly name: string;
-  /** One line about when to use it. Can be empty. */
+  /** Description of one line about when to use it. It can be empty. */
   readonly description: string;
   /** Folder with its additional files. */
   readonly folder: string;
-  /** Reads the current text. Undefined if it is no longer readable. */
+  /** Reads the current text. Returns undefined if it is no longer readable. */
   read(): Promise<string | undefined>;
 }
 
-/** The commands of a session. `createShells` creates it. Close it together with the session. */
+/** Commands of a session. `createShells` creates them. Close them together with the session. */
 export interface Shells {
   start(request: ShellRequest): ShellCommand;
   /** Finds a background command by its id, running or ended. */
   find(id: string): ShellCommand | undefined;
-  /** All background commands, running or ended. */
+  /** Returns all background commands, running or ended. */
   list(): readonly ShellCommand[];
   /** Ends all running commands with their child processes. No command can start afterwards. */
   close(): Promise<void>;
@@ -152,16 +158,16 @@ export interface ShellRequest {
   readonly isBackground: boolean;
   /** Maximum characters of one read. A file then keeps the whole output. */
   readonly shownChars: number;
-  /** Folder for output that is too long for the model. */
+  /** Returns the folder for output that is too long for the model. */
   outputFolder(): Promise<string>;
-  /** Called with the current line whenever the command prints. */
+  /** Reports the current line whenever the command prints. */
   onLine?(line: string): void;
 }
 
 export interface ShellCommand {
   readonly id: string;
   readonly command: string;
-  /** Undefined while it runs. */
+  /** End of the command. Undefined while it runs. */
   readonly end: ShellEnd | undefined;
   readonly ended: Promise<ShellEnd>;
   readonly runsForMs: number;

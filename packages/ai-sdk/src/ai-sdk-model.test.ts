@@ -84,8 +84,8 @@ const SEVEN: readonly Part[] = [
   { type: "finish", finishReason: "stop", rawFinishReason: "end_turn", totalUsage: {} },
 ];
 
-describe("parts of version 7", () => {
-  it("become events and blocks of the canonical form", async () => {
+describe("stream parts of AI SDK 7", () => {
+  it("turns the stream parts of AI SDK 7 into events and canonical blocks", async () => {
     const events = await eventsOf(modelSaying(SEVEN));
     expect(events.map(({ type }) => type)).toEqual([
       "start",
@@ -125,7 +125,7 @@ describe("parts of version 7", () => {
     });
   });
 
-  it("the SDK is asked for one try and one step, and its errors stay out of the console", async () => {
+  it("calls the AI SDK without retries and keeps its errors out of the console", async () => {
     const { sdk, calls } = fakeSdk(SEVEN);
     await complete(aiSdkModel({ model: "anthropic/claude-opus-5", sdk }), { ...REQUEST, system: "Rules." });
     expect(calls[0]).toMatchObject({
@@ -139,7 +139,7 @@ describe("parts of version 7", () => {
     expect(calls[0]?.onError).toBeTypeOf("function");
   });
 
-  it("pictures in a result have one form there and another in version 6", async () => {
+  it("sends an image in a tool result in the form that AI SDK 7 or 6 expects", async () => {
     const image = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: "aWNv" },
@@ -167,7 +167,7 @@ describe("parts of version 7", () => {
     });
   });
 
-  it("a summary of the provider's own, with its signature, what it did and what it cost", async () => {
+  it("reads the provider's own summary with its signature, applied edits and cost", async () => {
     const metadata = { anthropic: { type: "compaction", signature: "c2ln" } };
     const reply = await complete(
       modelSaying([
@@ -194,8 +194,8 @@ describe("parts of version 7", () => {
   });
 });
 
-describe("parts of version 5 and of careless servers", () => {
-  it("pieces under the older name, usage in the older shape, nothing closed", async () => {
+describe("stream parts of AI SDK 5 and of imprecise servers", () => {
+  it("reads the deltas and usage of AI SDK 5 and closes blocks that the stream leaves open", async () => {
     const reply = await complete(
       modelSaying(
         [
@@ -222,7 +222,7 @@ describe("parts of version 5 and of careless servers", () => {
     expect(reply.usage).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 60, output_tokens: 7 });
   });
 
-  it("a call that comes whole is announced all the same", async () => {
+  it("announces a tool call that arrives in one piece like a streamed one", async () => {
     const call = { type: "tool-call", toolCallId: "c:1", toolName: "read", input: { path: "a" } };
     const events = await eventsOf(modelSaying([call, finishStep()], "kimi.chat"));
     const id = "esc-c_3a_1";
@@ -233,13 +233,13 @@ describe("parts of version 5 and of careless servers", () => {
     ]);
   });
 
-  it("input that is no JSON is kept under a name that says so", async () => {
+  it("keeps tool input that is not valid JSON under INVALID_JSON", async () => {
     const call = { type: "tool-call", toolCallId: "c", toolName: "read", input: '{"pa', invalid: true };
     const reply = await complete(modelSaying([call, finishStep()]), REQUEST);
     expect(reply.content).toMatchObject([{ input: { INVALID_JSON: '{"pa' } }]);
   });
 
-  it("parts of a kind that nobody knows yet are passed over", async () => {
+  it("ignores stream parts of an unknown type", async () => {
     const reply = await complete(modelSaying([{ type: "hologram" }, ...SEVEN]), REQUEST);
     expect(reply.content).toHaveLength(4);
   });
@@ -252,7 +252,7 @@ describe("failures in the stream", () => {
     return error as ModelError;
   };
 
-  it("an error part ends it, and what was complete is kept", async () => {
+  it("ends the reply at an error part and keeps the complete blocks", async () => {
     const error = await failing([
       ...SEVEN.slice(0, 13),
       { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
@@ -264,23 +264,29 @@ describe("failures in the stream", () => {
   it.each([
     ["a stream without an end", SEVEN.slice(0, 13), "cut-off"],
     [
-      "an end without a reason",
+      "an end without a finish reason",
       [finishStep({ finishReason: "other", rawFinishReason: undefined })],
       "cut-off",
     ],
-    ["an interruption", [finishStep({ finishReason: "interrupted", rawFinishReason: "x" })], "cut-off"],
-    ["a filter", [finishStep({ finishReason: "content-filter", rawFinishReason: "refusal" })], "refused"],
-    ["an error as the reason", [finishStep({ finishReason: "error" })], "other"],
-  ])("%s: %s", async (_, parts, kind) => expect((await failing(parts)).failure.kind).toBe(kind));
+    ["an interrupted stream", [finishStep({ finishReason: "interrupted", rawFinishReason: "x" })], "cut-off"],
+    [
+      "a content filter",
+      [finishStep({ finishReason: "content-filter", rawFinishReason: "refusal" })],
+      "refused",
+    ],
+    ["an error as the finish reason", [finishStep({ finishReason: "error" })], "other"],
+  ])("reports the failure kind of %s", async (_, parts, kind) =>
+    expect((await failing(parts)).failure.kind).toBe(kind),
+  );
 
-  it("an answer that only does not please the SDK is an answer", async () => {
+  it("keeps an answer that only violates the AI SDK's tool choice", async () => {
     const error = { name: "AI_ToolChoiceViolationError", message: "no tool", finishReason: "stop" };
     const parts = [...SEVEN.slice(0, 13), { type: "error", error }, finishStep({ finishReason: "error" })];
     const reply = await complete(modelSaying(parts), REQUEST);
     expect(reply).toMatchObject({ stopReason: "end_turn", content: [{}, {}, { text: "At six." }] });
   });
 
-  it("a reason of the provider's own that is none of ours is no failure", async () => {
+  it("reports an unknown finish reason as other, without a failure", async () => {
     const reply = await complete(
       modelSaying([finishStep({ finishReason: "other", rawFinishReason: "bored" })]),
       REQUEST,

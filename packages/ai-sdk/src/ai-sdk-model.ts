@@ -92,7 +92,7 @@ class AiSdkModel implements Model {
       model: this.#options.model,
       maxRetries: 0,
       abortSignal: signal,
-      // The provider's first raw chunk contains the reply's id. The SDK itself gives it only at the end.
+      // The provider's first raw chunk contains the reply's id. The SDK itself reports it only at the end.
       includeRawChunks: true,
       // Errors arrive as parts of the stream. Without this handler the SDK also prints them.
       onError: () => undefined,
@@ -101,7 +101,7 @@ class AiSdkModel implements Model {
     let started = false;
     for await (const part of abortable.each(result.stream ?? result.fullStream ?? noParts())) {
       if (!isRecord(part)) continue;
-      if (part.type === "error") reader.overrule(part.error);
+      if (part.type === "error") reader.throwUnlessToolChoice(part.error);
       if (part.type === "abort") throw abortedError();
       if (part.type === "start-step") changes.push(...warningsIn(part));
       const events = reader.read(part);

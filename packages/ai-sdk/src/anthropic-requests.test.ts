@@ -12,8 +12,8 @@ import {
 import { wireOf } from "../../../test/wire/folder.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
 
-describe("through Anthropic's provider", () => {
-  it("a request arrives as it was given", async () => {
+describe("requests through Anthropic's provider", () => {
+  it("sends a request to Anthropic's provider unchanged", async () => {
     const { body, reply } = await send(anthropic, RICH, TEXT.anthropic);
     expect(body.messages).toEqual(RICH.messages);
     expect(body.system).toEqual(RICH.system);
@@ -26,7 +26,7 @@ describe("through Anthropic's provider", () => {
     expect(reply.changes).toEqual([]);
   });
 
-  it("system messages in the middle stay where they are, when there is a system prompt", async () => {
+  it("keeps system messages between turns in place when there is a system prompt", async () => {
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "Hello." },
       { role: "system", content: "Be brief." },
@@ -42,7 +42,7 @@ describe("through Anthropic's provider", () => {
     expect(without.reply.changes).toHaveLength(1);
   });
 
-  it("a budget for thinking counts inside the limit of the output, as in the Messages API", async () => {
+  it("counts the thinking budget inside max_tokens, as the Messages API does", async () => {
     const thinking = { type: "enabled", budget_tokens: 1_024 };
     const model: MakeModel = (settings) =>
       aiSdkModel({ model: createAnthropic(settings)("claude-sonnet-4-5") });
@@ -50,7 +50,7 @@ describe("through Anthropic's provider", () => {
     expect(body).toMatchObject({ max_tokens: 2_048, thinking: { type: "enabled", budget_tokens: 1_024 } });
   });
 
-  it("effort, context edits, automatic caching and one call at a time have their options", async () => {
+  it("passes on effort, context edits, automatic caching and the ban on parallel tool calls", async () => {
     const request = {
       ...RICH,
       output_config: { effort: "low" },
@@ -72,7 +72,7 @@ describe("through Anthropic's provider", () => {
     expect(reply.changes).toEqual([]);
   });
 
-  it("thinking of other providers is left out, and said to be", async () => {
+  it("leaves out thinking of other providers and reports the change", async () => {
     const spoken = await send(compatible, RICH, wireOf("openai-compatible", "thinking-then-text"));
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "When?" },

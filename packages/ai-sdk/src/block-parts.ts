@@ -169,7 +169,7 @@ function outputOf(items: readonly Medium[], isError: boolean, mapping: Mapping):
     if (!isError) return { type: "text", value: text };
     if (mapping.dialect.errorFlag) return { type: "error-text", value: text };
     mapping.changes.notSupported("is_error, said in the text");
-    return { type: "text", value: saidAsError(text) };
+    return { type: "text", value: asErrorText(text) };
   }
   const value = items.map((item) => nestedPart(item, mapping));
   if (!isError) return { type: "content", value };
@@ -177,8 +177,8 @@ function outputOf(items: readonly Medium[], isError: boolean, mapping: Mapping):
   return { type: "content", value: [textPart("Error:"), ...value] };
 }
 
-/** A model without an error flag must still see that the call failed. */
-const saidAsError = (text: string): string => (/^\W*error/i.test(text) ? text : `Error: ${text}`);
+/** Marks a text as an error, so that a model without an error flag still sees that the call failed. */
+const asErrorText = (text: string): string => (/^\W*error/i.test(text) ? text : `Error: ${text}`);
 
 function nestedPart(item: Medium, { isVersionSeven }: Mapping): PromptPart {
   if (item.kind === "text") return textPart(item.text);

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import { packMemory } from "../../core/src/models/provider-memory.ts";
+import { encodeProviderData } from "../../core/src/models/provider-memory.ts";
 import type { PromptMessage, PromptPart } from "./block-parts.ts";
 import { type MappedCall, mapCall } from "./call.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
@@ -33,7 +33,10 @@ const messagesOf = ({ options }: MappedCall): readonly PromptMessage[] =>
 const partsOf = ({ content }: PromptMessage): readonly PromptPart[] =>
   typeof content === "string" ? [] : content;
 
-/** Every text contains a unique word (`w7.`), so that a test can check whether it is still present. */
+/**
+ * Generates conversations. Every text contains a unique word (`w7.`), so that a test can check whether it is
+ * still present.
+ */
 function arbitraryConversation(): fc.Arbitrary<readonly ApiMessage[]> {
   const shape = fc.array(
     fc.tuple(fc.constantFrom<ApiMessage["role"]>("user", "assistant", "system"), blocks()),
@@ -97,7 +100,7 @@ const signedThinking: MakeBlock = () => ({ type: "thinking", thinking: "hm", sig
 const foreignThinking: MakeBlock = () => ({
   type: "thinking",
   thinking: "hm",
-  signature: packMemory({ maker: "harbour", metadata: {} }),
+  signature: encodeProviderData({ maker: "harbour", metadata: {} }),
 });
 
 const words = (value: unknown): readonly string[] =>
@@ -105,8 +108,8 @@ const words = (value: unknown): readonly string[] =>
     inner instanceof Uint8Array ? new TextDecoder().decode(inner) : inner,
   ).match(/w\d+\./g) ?? [];
 
-describe("any conversation, to any provider", () => {
-  it("no word is lost", () => {
+describe("a conversation mapped for any provider", () => {
+  it("keeps every word of a conversation for every provider", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), version(), (messages, target, module) => {
         const call = map({ messages }, target, module);
@@ -115,7 +118,7 @@ describe("any conversation, to any provider", () => {
     );
   });
 
-  it("what is not sent in its own form is reported", () => {
+  it("reports a change when a provider does not get every block in its own form", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), fc.boolean(), (messages, target, images) => {
         const call = map({ messages }, target, sdk, images);
@@ -133,7 +136,7 @@ describe("any conversation, to any provider", () => {
     );
   });
 
-  it("pairs stay pairs: every call is answered by the next message, and only calls are answered", () => {
+  it("answers every tool call in the next message, and answers nothing else", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), (messages, target) => {
         const sent = messagesOf(map({ messages }, target));
@@ -152,21 +155,21 @@ describe("any conversation, to any provider", () => {
     );
   });
 
-  it("user and assistant take turns where system messages are not allowed in between", () => {
+  it("alternates user and assistant where a provider allows no system messages in between", () => {
     fc.assert(
       fc.property(arbitraryConversation(), (messages) => {
         const sent = messagesOf(map({ messages }, dialectOf("groq/llama")));
         for (const [index, { role }] of sent.entries()) {
           expect(role).not.toBe("system");
           const next = sent[index + 1]?.role;
-          if (partsBetween(messages)) continue;
+          if (hasVanishingMessage(messages)) continue;
           expect(next === role).toBe(false);
         }
       }),
     );
   });
 
-  it("the SDK takes the messages as its own", () => {
+  it("produces messages that match the AI SDK's own schema", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), (messages, target) => {
         for (const message of messagesOf(map({ messages }, target))) {
@@ -176,7 +179,7 @@ describe("any conversation, to any provider", () => {
     );
   });
 
-  it("the same request becomes the same call", () => {
+  it("maps the same request to the same call", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), (messages, target) => {
         const first = map({ messages }, target);
@@ -186,8 +189,8 @@ describe("any conversation, to any provider", () => {
   });
 });
 
-describe("hopeless requests", () => {
-  it("are mapped without an error, whatever they hold", () => {
+describe("malformed requests", () => {
+  it("maps a malformed request without an error", () => {
     fc.assert(
       fc.property(arbitraryRequest(), dialect(), version(), (request, target, module) => {
         const messages = request.messages.filter(
@@ -199,8 +202,8 @@ describe("hopeless requests", () => {
   });
 });
 
-/** If an assistant turn disappears (only foreign thinking, empty blocks), its neighbors become adjacent. */
-function partsBetween(messages: readonly ApiMessage[]): boolean {
+/** Returns whether a message can disappear (only thinking, no blocks), so that its neighbors become adjacent. */
+function hasVanishingMessage(messages: readonly ApiMessage[]): boolean {
   return messages.some(
     ({ content }) =>
       typeof content !== "string" &&

@@ -225,7 +225,10 @@ function thinkingOptions(request: ModelRequest, mapping: Mapping): JsonRecord | 
   }
 }
 
-/** The SDK adds the thinking budget to the output limit. The Messages API includes it in the limit. */
+/**
+ * Returns the thinking budget. The SDK adds it to the output limit. The Messages API includes it in the
+ * limit.
+ */
 function thinkingBudget(request: ModelRequest): number {
   const budget = field(request.thinking, "budget_tokens");
   return request.thinking?.type === "enabled" && typeof budget === "number" ? budget : 0;
@@ -251,7 +254,10 @@ function anthropicThinking(request: ModelRequest, effort: string | undefined): J
   };
 }
 
-/** Gemini 3 uses levels and earlier models use a budget. A budget of -1 lets the model choose. */
+/**
+ * Maps thinking for Google. Gemini 3 uses levels and earlier models use a budget. A budget of -1 lets the
+ * model choose.
+ */
 function googleThinking(
   request: ModelRequest,
   effort: string | undefined,

@@ -8,7 +8,7 @@ import { modelContract, STANDARD_FAILURES, STANDARD_REPLIES } from "@longhaul/si
 import { describe, expect, it } from "vitest";
 import { ANTHROPIC_WIRES } from "../../../test/wire/anthropic/wires.ts";
 import { wiresOf } from "../../../test/wire/folder.ts";
-import { packMemory } from "../../core/src/models/provider-memory.ts";
+import { encodeProviderData } from "../../core/src/models/provider-memory.ts";
 import { STANDARD_TEXT } from "../../simulator/src/contract/subject.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
 
@@ -19,10 +19,10 @@ const firstBlock: readonly ContentBlock[] = [{ type: "text", text: "I read the t
 const thought = (maker: string, metadata: Readonly<Record<string, unknown>>): ContentBlock => ({
   type: "thinking",
   thinking: THOUGHT,
-  signature: packMemory({ maker, metadata }),
+  signature: encodeProviderData({ maker, metadata }),
 });
 
-/** These servers never close a text themselves. If nothing follows it, the text is incomplete. */
+/** Failure of servers that never close a text themselves. If nothing follows it, the text is incomplete. */
 const overloadedInText = {
   "overloaded-mid-stream": { ...STANDARD_FAILURES["overloaded-mid-stream"], partial: [] },
 };
@@ -67,7 +67,7 @@ const compatible: ContractSubject = {
   replies: { "thinking-then-text": { content: [thought("harbour", {}), text] } },
   failures: {
     ...overloadedInText,
-    // The message also gives the number of output tokens.
+    // The message also contains the number of output tokens.
     "too-long": {
       failure: { kind: "too-long", tokens: 208_656, limit: 200_000, outputTokens: 8_192 },
       retryHelps: false,
@@ -90,10 +90,10 @@ const google: ContractSubject = {
         {
           type: "thinking",
           thinking: "",
-          signature: packMemory({
+          signature: encodeProviderData({
             maker: "google",
             metadata: { google: { thoughtSignature: "Eharbour" } },
-            isForNext: true,
+            belongsToNextBlock: true,
           }),
         },
         text,
@@ -124,6 +124,6 @@ const anthropic: ContractSubject = {
 
 describe.each([openai, openaiChat, compatible, google, anthropic])("the AI SDK adapter: $name", (subject) => {
   const cases = modelContract(subject);
-  it.each(cases)("$title", ({ run }) => run());
-  it("has a case for every promise", () => expect(cases.length).toBeGreaterThanOrEqual(28));
+  it.each(cases.map(({ title, run }) => [title, run] as const))("%s", (_, run) => run());
+  it("checks at least 28 cases of the model contract", () => expect(cases.length).toBeGreaterThanOrEqual(28));
 });

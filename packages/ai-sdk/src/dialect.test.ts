@@ -1,24 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { dialectOf } from "./dialect.ts";
 
-const of = (provider: string): string => {
+const flavorAndNamespace = (provider: string): string => {
   const { flavor, namespace } = dialectOf({ specificationVersion: "v3", provider, modelId: "m" });
-  return `${flavor} as ${namespace}`;
+  return `${flavor} with namespace ${namespace}`;
 };
 
-describe("who is spoken to, by the provider's name", () => {
+describe("dialectOf", () => {
   it.each([
-    ["anthropic.messages", "anthropic as anthropic"],
-    ["vertex.anthropic.messages", "anthropic as anthropic"],
-    ["openai.responses", "openai-responses as openai"],
-    ["my-proxy.responses", "openai-responses as openai"],
-    ["azure.responses", "openai-responses as azure"],
-    ["openai.chat", "openai-chat as openai"],
-    ["google.generative-ai", "google as google"],
-    ["google.vertex.chat", "google as google"],
-    ["groq.chat", "compatible as groq"],
-    ["lmstudio", "compatible as lmstudio"],
-  ])("%s: %s", (provider, expected) => expect(of(provider)).toBe(expected));
+    ["anthropic.messages", "anthropic with namespace anthropic"],
+    ["vertex.anthropic.messages", "anthropic with namespace anthropic"],
+    ["openai.responses", "openai-responses with namespace openai"],
+    ["my-proxy.responses", "openai-responses with namespace openai"],
+    ["azure.responses", "openai-responses with namespace azure"],
+    ["openai.chat", "openai-chat with namespace openai"],
+    ["google.generative-ai", "google with namespace google"],
+    ["google.vertex.chat", "google with namespace google"],
+    ["groq.chat", "compatible with namespace groq"],
+    ["lmstudio", "compatible with namespace lmstudio"],
+  ])("maps the provider %s to %s", (provider, expected) =>
+    expect(flavorAndNamespace(provider)).toBe(expected),
+  );
 
   it.each([
     ["anthropic/claude-opus-5", "anthropic"],
@@ -27,7 +29,7 @@ describe("who is spoken to, by the provider's name", () => {
     ["moonshotai/kimi-k2", "compatible"],
     ["openai:gpt-5", "openai-responses"],
     ["plain", "compatible"],
-  ])("gateway, %s: %s", (id, flavor) => {
+  ])("maps the gateway model %s to %s", (id, flavor) => {
     expect(dialectOf(id).flavor).toBe(flavor);
     expect(dialectOf({ specificationVersion: "v3", provider: "gateway", modelId: id }).flavor).toBe(flavor);
   });

@@ -31,11 +31,11 @@ export interface ToolIdLimits {
   readonly isFixedLength: boolean;
 }
 
-/** No provider documents a higher limit. */
+/** Default limit. No provider documents a higher one. */
 const ANY_TOOL_ID: ToolIdLimits = { maxLength: 256, isFixedLength: false };
 /** Limit of OpenAI's chat completions. Their newer API accepts more. */
 const OPENAI_TOOL_ID: ToolIdLimits = { maxLength: 40, isFixedLength: false };
-/** Mistral refuses every other form. */
+/** Form that Mistral requires. It refuses every other form. */
 const MISTRAL_TOOL_ID: ToolIdLimits = { maxLength: 9, isFixedLength: true };
 
 /**
@@ -59,7 +59,7 @@ export function dialectOf(model: AiSdkLanguageModel | string): Dialect {
   };
 }
 
-/** A provider instance with a custom name still reads its vendor's namespace. */
+/** Returns the namespace of the options. A provider instance with a custom name still reads its vendor's. */
 function namespaceOf(flavor: Flavor, name: string): string {
   if (flavor === "anthropic" || flavor === "google") return flavor;
   if (flavor === "openai-responses") return name === "azure" || name === "xai" ? name : "openai";

@@ -16,8 +16,8 @@ import {
 } from "../../../test/wire/ai-sdk-providers.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
 
-describe("providers with fewer forms", () => {
-  it("chat completions: results as text, their pictures after them, errors in words", async () => {
+describe("providers that support fewer block types", () => {
+  it("sends chat completions the tool results as text, with images after them and errors in words", async () => {
     const { body, reply } = await send(chat, RICH, TEXT.chat);
     expect((body.messages as readonly Json[]).slice(3)).toEqual([
       { role: "tool", tool_call_id: "toolu_1", content: "one\n[image: shown after this result]" },
@@ -41,7 +41,7 @@ describe("providers with fewer forms", () => {
     );
   });
 
-  it("Google: a system message in the middle is said by the user", async () => {
+  it("sends Google a system message between turns as a system reminder of the user", async () => {
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "Hello." },
       { role: "system", content: "Be brief." },
@@ -57,7 +57,7 @@ describe("providers with fewer forms", () => {
     expect(reply.changes).toHaveLength(1);
   });
 
-  it("Google: thinking has levels or budgets, by the model", async () => {
+  it("sends Google a thinking level or a thinking budget, depending on the model", async () => {
     const request: ModelRequest = {
       messages: [{ role: "user", content: "Hello." }],
       output_config: { effort: "max" },
@@ -76,7 +76,7 @@ describe("providers with fewer forms", () => {
     });
   });
 
-  it("blocks without a form are sent as text, without what nobody else can read", async () => {
+  it("sends blocks that a provider does not know as text, without their encrypted content", async () => {
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "Hello." },
       {
@@ -105,7 +105,7 @@ describe("providers with fewer forms", () => {
     expect(reply.changes).toHaveLength(3);
   });
 
-  it("fields that only the Messages API has are reported one by one", async () => {
+  it("reports each request field that only the Messages API supports", async () => {
     const request = {
       messages: [{ role: "user", content: "Hello." }],
       cache_edits: [{ type: "delete_tool_result", tool_use_id: "a" }],
@@ -124,7 +124,7 @@ describe("providers with fewer forms", () => {
     ]);
   });
 
-  it("the user's own options win over what the request asks for", async () => {
+  it("prefers the caller's provider options over the fields of the request", async () => {
     const model: MakeModel = (settings) =>
       aiSdkModel({
         model: createOpenAI(settings).responses("gpt-5.1"),
@@ -138,7 +138,7 @@ describe("providers with fewer forms", () => {
     expect(body).toMatchObject({ reasoning: { effort: "high" }, service_tier: "flex", store: false });
   });
 
-  it("forced tools, no tools and named tools are asked for in the provider's words", async () => {
+  it("translates a forced, forbidden or named tool choice for chat completions", async () => {
     const choose = async (tool_choice: ModelRequest["tool_choice"]): Promise<unknown> =>
       (await send(chat, { ...RICH, ...(tool_choice ? { tool_choice } : {}) }, TEXT.chat)).body.tool_choice;
     expect(await choose({ type: "any" })).toBe("required");
@@ -149,16 +149,16 @@ describe("providers with fewer forms", () => {
     });
   });
 
-  it("a model without eyes gets the names of pictures", async () => {
-    const blind: MakeModel = (settings) =>
+  it("replaces images with their media types for a model without image support", async () => {
+    const withoutImages: MakeModel = (settings) =>
       aiSdkModel({ model: createOpenAI(settings).chat("gpt-4.1"), images: false });
-    const { body, reply } = await send(blind, RICH, TEXT.chat);
+    const { body, reply } = await send(withoutImages, RICH, TEXT.chat);
     expect(JSON.stringify(body)).not.toContain(PNG);
     expect(JSON.stringify(body)).toContain("[image: image/png]");
     expect(reply.changes).toContainEqual({ type: "not-supported", what: "image, named in its place" });
   });
 
-  it("what the SDK warns of is reported too", async () => {
+  it("reports the warnings of the AI SDK as changes", async () => {
     const { reply } = await send(responses, RICH, TEXT.openai);
     expect(reply.changes).toContainEqual({
       type: "not-supported",

@@ -5,7 +5,7 @@ import { modelErrorOf } from "../../core/src/models/ai-sdk-failure.ts";
 import { OVERFLOW_TEXTS, type Overflow } from "../../core/src/models/overflow.ts";
 
 /** One error message of each server, and the numbers in it. */
-const SAYINGS: Readonly<
+const SAMPLE_MESSAGES: Readonly<
   Record<string, readonly [text: string, tokens?: number | undefined, limit?: number, more?: Overflow]>
 > = {
   Anthropic: ["prompt is too long: 208656 tokens > 200000 maximum", 208_656, 200_000],
@@ -145,25 +145,28 @@ const refusal = (body: unknown, statusCode = 400): APICallError =>
     responseBody: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-describe("an overflow in words", () => {
-  it("every server of the table has a saying here", () => {
-    expect(Object.keys(SAYINGS).sort()).toEqual(Object.keys(OVERFLOW_TEXTS).sort());
+describe("overflow messages of the servers", () => {
+  it("OVERFLOW_TEXTS and the sample messages name the same servers", () => {
+    expect(Object.keys(SAMPLE_MESSAGES).sort()).toEqual(Object.keys(OVERFLOW_TEXTS).sort());
   });
 
-  it.each(Object.entries(SAYINGS))("%s: is too long, with the numbers it gives", (server, said) => {
-    const [message, tokens, limit, more] = said;
-    const expected = {
-      kind: "too-long",
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(limit === undefined ? {} : { limit }),
-      ...more,
-    };
-    expect(modelErrorOf(refusal({ error: { message } }), state).failure).toEqual(expected);
-    const first = Object.keys(OVERFLOW_TEXTS).find((name) => OVERFLOW_TEXTS[name]?.test(message));
-    expect(first).toBe(server);
-  });
+  it.each(Object.entries(SAMPLE_MESSAGES))(
+    "recognizes an overflow message and reads its numbers: %s",
+    (server, sample) => {
+      const [message, tokens, limit, more] = sample;
+      const expected = {
+        kind: "too-long",
+        ...(tokens === undefined ? {} : { tokens }),
+        ...(limit === undefined ? {} : { limit }),
+        ...more,
+      };
+      expect(modelErrorOf(refusal({ error: { message } }), state).failure).toEqual(expected);
+      const first = Object.keys(OVERFLOW_TEXTS).find((name) => OVERFLOW_TEXTS[name]?.test(message));
+      expect(first).toBe(server);
+    },
+  );
 
-  it("other sayings of the same form", () => {
+  it("reads the numbers of further variants of the maximum context length message", () => {
     const failure = (message: string): unknown =>
       modelErrorOf(refusal({ error: { message } }), state).failure;
     expect(
@@ -184,8 +187,8 @@ describe("an overflow in words", () => {
   });
 });
 
-describe("an overflow by code", () => {
-  it("needs no words: a code of the body is enough", () => {
+describe("overflow codes and unusual bodies", () => {
+  it("recognizes an overflow from the error code in the body alone", () => {
     const failed = modelErrorOf(
       refusal({ error: { code: "context_length_exceeded", message: "No." } }),
       state,
@@ -194,14 +197,14 @@ describe("an overflow by code", () => {
     expect(failed.retryHelps).toBe(false);
   });
 
-  it("llama.cpp gives the numbers beside its text, with a status of its own choice", () => {
+  it("reads the numbers of llama.cpp from the fields of the body, whatever the status", () => {
     const { body } = wireOf("openai-compatible", "too-long-llama-cpp");
     const expected = { kind: "too-long", tokens: 14_429, limit: 8_192 };
     expect(modelErrorOf(refusal(body), state).failure).toEqual(expected);
     expect(modelErrorOf(refusal(body, 500), state).failure).toEqual(expected);
   });
 
-  it("Google's streams wrap the body in a list", () => {
+  it("recognizes an overflow in a body that Google wraps in a list", () => {
     const error = {
       code: 400,
       message: "The input token count (5) exceeds the maximum number of tokens allowed (4).",
@@ -214,14 +217,14 @@ describe("an overflow by code", () => {
   });
 });
 
-describe("what only sounds like an overflow", () => {
+describe("errors that only resemble an overflow", () => {
   it.each([
     [429, "Too many tokens, please wait before trying again.", "rate-limited"],
     [429, "Rate limit reached: maximum context length of the queue", "rate-limited"],
     [503, "The context window exceeds limit of the queue, overloaded", "overloaded"],
     [413, "Request Entity Too Large", "too-large"],
     [400, "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens", "other"],
-  ])("status %i, %s: %s", (status, message, kind) => {
+  ])('status %i with "%s" means %s, not an overflow', (status, message, kind) => {
     expect(modelErrorOf(refusal({ error: { message } }, status), state).failure.kind).toBe(kind);
   });
 });

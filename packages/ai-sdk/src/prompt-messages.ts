@@ -31,6 +31,7 @@ import { type Mapping, markOptions, mergeOptions, withOptions } from "./mapping.
 import { wireToolId } from "./wire-tool-ids.ts";
 
 /**
+ * Converts the conversation to messages for the AI SDK.
  * @param hasSystem without a system prompt, Anthropic's provider would move a later system message to the
  * front.
  */
@@ -86,7 +87,9 @@ interface Turn {
 }
 
 /**
- * @param keepsSystem system messages between the others keep their role. Otherwise they become user messages.
+ * Groups messages into turns.
+ * @param keepsSystem If true, system messages between the others keep their role. Otherwise they become user
+ * messages.
  */
 function turnsOf(messages: readonly ApiMessage[], keepsSystem: boolean, mapping: Mapping): readonly Turn[] {
   const turns: Turn[] = [];
@@ -192,7 +195,10 @@ function userParts(block: ContentBlock, mapping: Mapping): readonly PromptPart[]
   return text === "" ? [] : [textPart(text, options)];
 }
 
-/** @param answered calls whose results follow. Every provider refuses a call without a result. */
+/**
+ * Converts the blocks of an assistant turn to parts.
+ * @param answered calls whose results follow. Every provider refuses a call without a result.
+ */
 function assistantParts(
   blocks: readonly ContentBlock[],
   answered: ReadonlySet<ContentBlock>,
@@ -249,7 +255,10 @@ function spokenPart(
   return text === "" ? undefined : textPart(text, options);
 }
 
-/** A signed summary needs its signature, which version 6 of the SDK cannot carry. */
+/**
+ * Returns true if a summary can be sent as one. A signed summary needs its signature, which version 6 of the
+ * SDK cannot carry.
+ */
 function canSendCompaction(block: ContentBlock, { dialect, isVersionSeven }: Mapping): boolean {
   const hasContent = (stringField(block, "content") ?? "") !== "";
   const isSigned = stringField(block, "signature") !== undefined;
@@ -289,8 +298,8 @@ function mapThinking(block: ThinkingBlock | RedactedThinkingBlock, mapping: Mapp
     return reasoning(block.thinking, { anthropic: { signature } });
   }
   if (memory.maker !== dialect.namespace) return leftOut(mapping, ANOTHERS);
-  if (memory.isForNext) return { kind: "for-next", options: memory.metadata };
-  if (!canComeBack(memory, block, mapping)) return leftOut(mapping, "the provider did not say it in full");
+  if (memory.belongsToNextBlock) return { kind: "for-next", options: memory.metadata };
+  if (!canSendBack(memory, block, mapping)) return leftOut(mapping, "the provider did not say it in full");
   return reasoning(block.thinking, memory.metadata);
 }
 
@@ -305,8 +314,11 @@ function leftOut({ changes }: Mapping, reason: string): MappedThinking {
   return { kind: "left-out" };
 }
 
-/** A reference to reasoning in the provider's store is meaningless in a rewritten conversation. */
-function canComeBack({ metadata }: ProviderMemory, block: ThinkingBlock, { dialect }: Mapping): boolean {
+/**
+ * Returns true if thinking can be sent back. A reference to reasoning in the provider's store is meaningless
+ * in a rewritten conversation.
+ */
+function canSendBack({ metadata }: ProviderMemory, block: ThinkingBlock, { dialect }: Mapping): boolean {
   if (dialect.flavor !== "openai-responses") return block.thinking !== "" || Object.keys(metadata).length > 0;
   return Object.values(metadata).some(
     (fields) => typeof field(fields, "reasoningEncryptedContent") === "string",

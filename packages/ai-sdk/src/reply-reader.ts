@@ -7,8 +7,8 @@ import {
   stringField,
 } from "@longhaul/core/internal/messages";
 import {
+  encodeProviderData,
   isInvalidInput,
-  packMemory,
   parsedInput,
   requiredMetadata,
   toInputObject,
@@ -76,7 +76,7 @@ export class ReplyReader {
    * Throws the error of an error part. Exception: the SDK complains that a complete reply lacks a required
    * tool call. The reply then keeps the provider's finish reason.
    */
-  overrule(error: unknown): void {
+  throwUnlessToolChoice(error: unknown): void {
     if (!/ToolChoiceViolation/.test(stringField(error, "name") ?? "")) throw error;
     this.#statedFinish = field(error, "finishReason");
   }
@@ -113,9 +113,9 @@ export class ReplyReader {
   callStart(part: JsonRecord): readonly ModelEvent[] {
     if (part.providerExecuted === true || this.#calls.has(idOf(part))) return [];
     // Some providers close a text only at the very end. Closing it here keeps it before the call.
-    const said = [...this.#closeThoughts(), ...this.#closeTexts()];
+    const closed = [...this.#closeThoughts(), ...this.#closeTexts()];
     const { id, name } = this.#openCall(part);
-    return [...said, { type: "tool-call-start", id, name }];
+    return [...closed, { type: "tool-call-start", id, name }];
   }
 
   callPiece(part: JsonRecord): readonly ModelEvent[] {
@@ -228,7 +228,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const idOf = (part: JsonRecord): string => stringField(part, "toolCallId") ?? stringField(part, "id") ?? "";
 
-/** Version 5 uses `delta` in some places where later versions use `text`. */
+/** Returns the text of a piece. Version 5 uses `delta` in some places where later versions use `text`. */
 const pieceOf = (part: JsonRecord): string => stringField(part, "text") ?? stringField(part, "delta") ?? "";
 
 /**
@@ -258,7 +258,11 @@ function textBlock(text: string, metadata: unknown): ContentBlock {
 
 function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect): ContentBlock {
   if (dialect.flavor !== "anthropic") {
-    return { type: "thinking", thinking, signature: packMemory({ maker: dialect.namespace, metadata }) };
+    return {
+      type: "thinking",
+      thinking,
+      signature: encodeProviderData({ maker: dialect.namespace, metadata }),
+    };
   }
   const anthropic = metadata.anthropic;
   const data = stringField(anthropic, "redactedData");
@@ -270,8 +274,8 @@ function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect)
 function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock | undefined {
   const missed = requiredMetadata(metadata);
   if (missed === undefined || dialect.flavor === "anthropic") return undefined;
-  const memory = { maker: dialect.namespace, metadata: missed, isForNext: true };
-  return { type: "thinking", thinking: "", signature: packMemory(memory) };
+  const memory = { maker: dialect.namespace, metadata: missed, belongsToNextBlock: true };
+  return { type: "thinking", thinking: "", signature: encodeProviderData(memory) };
 }
 
 /** Converts an image that the model created. */
@@ -332,7 +336,7 @@ export function usageOf(usage: unknown, metadata: unknown, flavor: Flavor): Mode
 const firstNumber = (...values: readonly unknown[]): number | undefined =>
   values.find((value): value is number => typeof value === "number" && Number.isFinite(value));
 
-/** Anthropic's usage of one iteration within the call, with names in camel case. */
+/** Converts Anthropic's usage of one iteration within the call, which has names in camel case. */
 const iterationOf = (item: unknown): UsageIteration => ({
   type: String(field(item, "type") ?? "message"),
   input_tokens: numberField(item, "inputTokens"),
@@ -346,7 +350,10 @@ type Ending =
   | { readonly kind: "stopped"; readonly reason: StopReason }
   | Extract<ModelFailure, { kind: "refused" | "cut-off" | "other" }>;
 
-/** @param calls true if the reply contains a tool call. Some servers report `stop` anyway. */
+/**
+ * Determines how a call ended.
+ * @param calls true if the reply contains a tool call. Some servers report `stop` anyway.
+ */
 export function endingOf(finish: JsonRecord, calls: boolean): Ending {
   const provider = stringField(finish, "rawFinishReason");
   switch (finish.finishReason) {
@@ -384,7 +391,7 @@ function refusal(provider: string | undefined, metadata: unknown): Ending {
 }
 
 /**
- * Finds the reply's id, which the SDK gives only at the end. The provider's first raw chunk contains it: in
+ * Finds the reply's id, which the SDK reports only at the end. The provider's first raw chunk contains it: in
  * `message` (Anthropic), in `response` (OpenAI), at the top level (chat completions) or under another name
  * (Google).
  */

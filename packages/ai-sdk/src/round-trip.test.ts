@@ -12,7 +12,7 @@ import {
 } from "../../../test/wire/ai-sdk-providers.ts";
 import { wireOf } from "../../../test/wire/folder.ts";
 
-describe("what a provider needs back", () => {
+describe("provider data that the next request sends back", () => {
   const followUp = (content: readonly ContentBlock[]): ModelRequest["messages"] => [
     { role: "user", content: "When?" },
     { role: "assistant", content },
@@ -27,7 +27,7 @@ describe("what a provider needs back", () => {
     },
   ];
 
-  it("OpenAI: encrypted reasoning, and nothing is kept there", async () => {
+  it("sends OpenAI its encrypted reasoning back and asks it to store nothing", async () => {
     const first = await send(responses, RICH, wireOf("openai", "thinking-then-text"));
     expect(first.body).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
     const { body, reply } = await send(responses, { messages: followUp(first.reply.content) }, TEXT.openai);
@@ -45,7 +45,7 @@ describe("what a provider needs back", () => {
     expect(reply.changes).toEqual([]);
   });
 
-  it("Google: the signature of a call", async () => {
+  it("sends Google the signature of a tool call back", async () => {
     const first = await send(
       gemini,
       { messages: [{ role: "user", content: "When?" }] },
@@ -60,7 +60,7 @@ describe("what a provider needs back", () => {
     expect(answer?.parts[1]).not.toHaveProperty("thoughtSignature");
   });
 
-  it("compatible servers: reasoning as it was said", async () => {
+  it("sends a compatible server its reasoning back unchanged", async () => {
     const first = await send(compatible, RICH, wireOf("openai-compatible", "thinking-then-text"));
     const { body } = await send(compatible, { messages: followUp(first.reply.content) }, TEXT.compatible);
     expect((body.messages as readonly Json[])[1]).toMatchObject({
@@ -69,7 +69,7 @@ describe("what a provider needs back", () => {
     });
   });
 
-  it("ids that the canonical form forbids are translated there and back", async () => {
+  it("translates tool ids that the canonical form forbids in both directions", async () => {
     const first = await send(compatible, RICH, wireOf("openai-compatible", "awkward-ids"));
     const [call] = first.reply.content;
     expect(call).toMatchObject({
@@ -85,7 +85,7 @@ describe("what a provider needs back", () => {
     ]);
   });
 
-  it("an id that the conversation already holds is not used again", async () => {
+  it("never reuses a tool id that the conversation already contains", async () => {
     const first = await send(compatible, RICH, wireOf("openai-compatible", "awkward-ids"));
     const again = await send(
       compatible,

@@ -14,11 +14,11 @@ const language = (provider: string, modelId = "m-1"): AiSdkModelOptions["model"]
   modelId,
 });
 
-describe("the SDK", () => {
+describe("loading and calling the AI SDK", () => {
   const failedLoad = (cause: Error): Promise<unknown> =>
     loadAiSdk(() => Promise.reject(cause)).catch((reason: unknown) => reason);
 
-  it("is missing: says so, and how to get it", async () => {
+  it("explains how to install the AI SDK when it is missing", async () => {
     const cause = Object.assign(new Error("Cannot find package 'ai' imported from here"), {
       code: "ERR_MODULE_NOT_FOUND",
     });
@@ -30,7 +30,7 @@ describe("the SDK", () => {
     });
   });
 
-  it("is there but cannot run here: says why, not that it is missing", async () => {
+  it("reports why an installed AI SDK cannot be loaded, instead of calling it missing", async () => {
     const cause = new SyntaxError("The requested module 'node:util' does not provide an export named 'x'");
     expect(await failedLoad(cause)).toMatchObject({
       code: "model-sdk-missing",
@@ -39,11 +39,11 @@ describe("the SDK", () => {
     });
   });
 
-  it("is loaded by itself when it is not given", async () => {
+  it("loads the AI SDK when the caller passes none", async () => {
     expect((await loadAiSdk()).streamText).toBe(sdkSix.streamText);
   });
 
-  it("is taken with its own types, as are the models of its providers", () => {
+  it("accepts the AI SDK and its provider models with their own types", () => {
     const options: AiSdkModelOptions = {
       sdk: sdkSix,
       model: createAnthropic({ apiKey: "key" })("claude-opus-4-6"),
@@ -51,7 +51,7 @@ describe("the SDK", () => {
     expect(aiSdkModel(options).name).toBe("claude-opus-4-6");
   });
 
-  it("that throws at once fails like any other call", async () => {
+  it("reports an AI SDK that throws at once as a failed call", async () => {
     const sdk: AiSdk = {
       streamText: () => {
         throw new Error("no");
@@ -63,8 +63,8 @@ describe("the SDK", () => {
   });
 });
 
-describe("capabilities", () => {
-  it("what a Claude can do is promised where Anthropic is spoken to", () => {
+describe("capabilities and name of an AI SDK model", () => {
+  it("declares the capabilities of a Claude model behind Anthropic's provider", () => {
     expect(aiSdkModel({ model: language("anthropic.messages", "claude-opus-5-5") }).capabilities).toEqual({
       promptCache: true,
       cacheEdits: false,
@@ -76,7 +76,7 @@ describe("capabilities", () => {
     });
   });
 
-  it("only Anthropic takes marks; nothing else is promised", () => {
+  it("declares a prompt cache for Anthropic's providers only", () => {
     const promptCache = (provider: string): boolean =>
       aiSdkModel({ model: language(provider) }).capabilities.promptCache;
     expect(promptCache("anthropic.messages")).toBe(true);
@@ -93,7 +93,7 @@ describe("capabilities", () => {
     });
   });
 
-  it("a name can be given; the model's own id is the default", () => {
+  it("uses the given model name, or the model id by default", () => {
     expect(aiSdkModel({ model: language("openai.chat", "gpt-5") }).name).toBe("gpt-5");
     expect(aiSdkModel({ model: "openai/gpt-5", name: "house-model" }).name).toBe("house-model");
   });

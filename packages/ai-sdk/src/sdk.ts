@@ -17,7 +17,7 @@ export interface AiSdk {
   jsonSchema(schema: object): unknown;
 }
 
-/** Version 7 names the stream `stream`, and keeps the old name for a while. */
+/** Result of `streamText`. Version 7 names the stream `stream`, and keeps the old name for a while. */
 export interface AiSdkStream {
   readonly stream?: AsyncIterable<unknown>;
   readonly fullStream?: AsyncIterable<unknown>;
@@ -32,16 +32,19 @@ export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai"
   } catch (cause) {
     const [message, remedy] = isMissingPackage(cause, PACKAGE)
       ? [
-          "aiSdkModel needs the package `ai` (the AI SDK), which is not installed.",
+          "Cannot use the AI SDK: the package `ai` is not installed.",
           "Install it in your project: npm install ai (on Node 20: npm install ai@6). Or pass the module as `sdk`.",
         ]
       : [
-          `The AI SDK (the package \`ai\`) cannot be loaded: ${loadingProblem(cause)}`,
+          `Cannot use the AI SDK: the package \`ai\` cannot be loaded: ${loadingProblem(cause)}`,
           "Install a version that your Node can run: npm install ai@7 (on Node 20: npm install ai@6). Or pass the module as `sdk`.",
         ];
     throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, message, { remedy, cause });
   }
 }
 
-/** Version 7 renamed this helper. It is the most reliable difference between the versions. */
+/**
+ * Returns true for version 7, which renamed this helper. The name is the most reliable difference between the
+ * versions.
+ */
 export const isVersionSeven = (sdk: AiSdk): boolean => "isStepCount" in sdk;

@@ -13,7 +13,7 @@ const exceeded = {
   message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
 };
 
-describe("an overflow that is told in the stream, under status 200", () => {
+describe("an overflow reported in a stream with status 200", () => {
   it.each<readonly [string, MakeModel, WireAnswer]>([
     ["OpenAI, an error event", responses, wireOf("openai", "too-long-in-stream")],
     ["OpenAI, a failed response", responses, wireOf("openai", "too-long-response-failed")],
@@ -29,11 +29,11 @@ describe("an overflow that is told in the stream, under status 200", () => {
         error: { ...exceeded, type: "invalid_request_error" },
       }),
     ],
-  ])("%s", async (_, make, wire) => {
+  ])("recognizes an overflow in a stream with status 200: %s", async (_, make, wire) => {
     await expect(send(make, RICH, wire)).rejects.toMatchObject({ failure: { kind: "too-long" } });
   });
 
-  it("with both numbers where the server gives them", async () => {
+  it("reads both numbers of an overflow that a server reports in the stream", async () => {
     const error = {
       message: "request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it",
       type: "exceed_context_size_error",

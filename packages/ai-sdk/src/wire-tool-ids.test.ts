@@ -4,8 +4,8 @@ import { canonicalToolId, unusedToolId, wireToolId } from "./wire-tool-ids.ts";
 
 const free = { maxLength: 10_000, isFixedLength: false };
 
-describe("ids of calls", () => {
-  it("any id of a provider becomes one of the permitted characters, and comes back as it was", () => {
+describe("tool call ids on the wire", () => {
+  it("encodes any provider's tool id in permitted characters and decodes it unchanged", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("esc-", "esc-_2e_", "a.b:0")),
@@ -18,10 +18,10 @@ describe("ids of calls", () => {
     );
   });
 
-  it("an id that is permitted stays what it is", () =>
+  it("keeps a tool id that is already permitted", () =>
     expect(canonicalToolId("toolu_01-A")).toBe("toolu_01-A"));
 
-  it("an id that is too long for a provider is shortened, each to one of its own", () => {
+  it("shortens a tool id that is too long for a provider, without collisions", () => {
     const limits = { maxLength: 40, isFixedLength: false };
     const [one, two] = ["a", "b"].map((end) => wireToolId(`${"x".repeat(60)}${end}`, limits));
     expect(one).toHaveLength(40);
@@ -29,7 +29,7 @@ describe("ids of calls", () => {
     expect(wireToolId(`${"x".repeat(60)}a`, limits)).toBe(one);
   });
 
-  it("where only nine letters and digits are allowed, every id becomes that", () => {
+  it("turns every tool id into nine letters and digits where a provider requires that", () => {
     const limits = { maxLength: 9, isFixedLength: true };
     expect(wireToolId("D681PevKs", limits)).toBe("D681PevKs");
     fc.assert(
@@ -41,7 +41,7 @@ describe("ids of calls", () => {
     expect(new Set(many).size).toBe(many.length);
   });
 
-  it("an id is used once in a conversation, and never empty", () => {
+  it("makes a tool id unique in a conversation and never empty", () => {
     expect(unusedToolId("a", new Set())).toBe("a");
     expect(unusedToolId("a", new Set(["a", "a-2"]))).toBe("a-3");
     expect(unusedToolId("", new Set())).toBe("call");

@@ -18,7 +18,7 @@ export function canonicalToolId(wireId: string): string {
 }
 
 /**
- * Restores the provider's id, or derives one that fits its limits. The same id always gives the same result.
+ * Restores the provider's id, or derives one that fits its limits. Returns the same result for the same id.
  */
 export function wireToolId(id: string, { maxLength, isFixedLength }: ToolIdLimits): string {
   const original = id.startsWith(ESCAPED) ? unescaped(id.slice(ESCAPED.length)) : id;
@@ -44,7 +44,7 @@ export function unusedToolId(wanted: string, used: ReadonlySet<string>): string 
 const unescaped = (text: string): string =>
   text.replace(/_([0-9a-f]+)_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** Long enough that two ids of one conversation do not collide. */
+/** Length of a digest. It is long enough that two ids of one conversation do not collide. */
 const DIGEST_CHARACTERS = 9;
 
 /** Hashes with FNV-1a, twice with different start values. Returns letters and digits. */

@@ -66,7 +66,10 @@ export function onlySupported(
   return { request, changes };
 }
 
-/** Some models always think and refuse `thinking: disabled`. For models of other vendors this is unknown. */
+/**
+ * Returns true if thinking can be disabled. Some models always think and refuse `thinking: disabled`. For
+ * models of other vendors this is unknown.
+ */
 function canStopThinking(model: string): boolean {
   return claudeVersion(model) === undefined || claudeFeatures(model).thinkingModes.includes("disabled");
 }

@@ -11,16 +11,16 @@ const notFound = (module: string): Error =>
     code: "ERR_MODULE_NOT_FOUND",
   });
 
-describe("a model without a client of one's own", () => {
+describe("anthropicModel without a client", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it("loads nothing before the first call", () => {
+  it("does not load the Anthropic SDK before the first call", () => {
     const loadSdk = vi.fn();
     anthropicModel({ model: "claude-opus-5", loadSdk });
     expect(loadSdk).not.toHaveBeenCalled();
   });
 
-  it("says how to install the SDK when it is missing, and finds it once it is there", async () => {
+  it("explains how to install a missing SDK and looks for it again at the next call", async () => {
     const loadSdk = vi.fn<() => Promise<unknown>>().mockRejectedValueOnce(notFound("@anthropic-ai/sdk"));
     const model = anthropicModel({ model: "claude-opus-5", loadSdk });
     await expect(complete(model, request)).rejects.toMatchObject({
@@ -34,7 +34,7 @@ describe("a model without a client of one's own", () => {
     expect(loadSdk).toHaveBeenCalledTimes(2);
   });
 
-  it("prints nothing of an answer that cannot be parsed, unless the SDK's log was asked for", async () => {
+  it("prints no part of an unreadable answer unless the user turns on the SDK's log", async () => {
     const torn = 'event: message_start\ndata: {"type":"message_start","message":{"secret words\n\n';
     const headers = { "content-type": "text/event-stream" };
     const server = await serveWires([{ headers, body: torn }]);
@@ -50,7 +50,7 @@ describe("a model without a client of one's own", () => {
     await server.close();
   });
 
-  it("does not call it missing when a part of it is", async () => {
+  it("does not report the SDK as missing when one of its dependencies is missing", async () => {
     const model = anthropicModel({
       model: "claude-opus-5",
       loadSdk: () => Promise.reject(notFound("tslib")),
@@ -58,7 +58,7 @@ describe("a model without a client of one's own", () => {
     await expect(complete(model, request)).rejects.toMatchObject({ failure: { kind: "other" } });
   });
 
-  it("takes key and address from the environment", async () => {
+  it("reads the API key and the base URL from the environment", async () => {
     const server = await serveWires([ANTHROPIC_WIRES.text]);
     vi.stubEnv("ANTHROPIC_API_KEY", "from-the-environment");
     vi.stubEnv("ANTHROPIC_BASE_URL", server.baseUrl);
@@ -68,7 +68,7 @@ describe("a model without a client of one's own", () => {
     await server.close();
   });
 
-  it("says which variable to set when there is no key, and sends nothing", async () => {
+  it("names the variable to set when there is no API key, and sends nothing", async () => {
     const server = await serveWires([ANTHROPIC_WIRES.text]);
     vi.stubEnv("ANTHROPIC_API_KEY", undefined);
     vi.stubEnv("ANTHROPIC_AUTH_TOKEN", undefined);

@@ -36,14 +36,18 @@ export interface ClientOptions {
 
 const PACKAGE = "@anthropic-ai/sdk";
 
-/** The SDK itself reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL. */
+/** Creates a client. The SDK itself reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL. */
 export async function createClient(options: ClientOptions): Promise<AnthropicClient> {
   const sdk = await loadSdk(options.loadSdk ?? (() => import("@anthropic-ai/sdk")));
   const Client = field(sdk, "default") ?? field(sdk, "Anthropic");
   if (!isClientClass(Client)) {
-    throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, `${PACKAGE} exports no client class.`, {
-      remedy: `Install a supported version: npm install ${PACKAGE}@1`,
-    });
+    throw new ModelError(
+      { kind: "sdk-missing", package: PACKAGE },
+      `Cannot use the Anthropic SDK: the package ${PACKAGE} exports no client class in this version.`,
+      {
+        remedy: `Install a supported version: npm install ${PACKAGE}@1`,
+      },
+    );
   }
   return new Client({
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
@@ -68,7 +72,7 @@ async function loadSdk(load: () => Promise<unknown>): Promise<unknown> {
     if (!isMissingPackage(cause, PACKAGE)) throw cause;
     throw new ModelError(
       { kind: "sdk-missing", package: PACKAGE },
-      `Calls to Claude need the package ${PACKAGE}, which is not installed.`,
+      `Cannot use the Anthropic SDK: the package ${PACKAGE} is not installed.`,
       {
         remedy: `Install it in your project: npm install ${PACKAGE}`,
         cause,
@@ -90,7 +94,8 @@ export async function openStream(send: Sending, params: AnthropicParams): Promis
   if (isAsyncIterable(stream)) return stream;
   throw new ModelError(
     { kind: "other", retry: false },
-    "The client answered a request for a stream with something else.",
+    `The call to ${params.model} failed: the client returned no stream.`,
+    { remedy: `Pass a client of ${PACKAGE}, or leave the client out.` },
   );
 }
 
@@ -98,7 +103,11 @@ export async function countTokens(send: Sending, params: AnthropicParams): Promi
   const answer = await send.client.beta.messages.countTokens(params, callOptions(send));
   const tokens = field(answer, "input_tokens");
   if (typeof tokens === "number") return tokens;
-  throw new ModelError({ kind: "other", retry: false }, "The answer to a count holds no number.");
+  throw new ModelError(
+    { kind: "other", retry: false },
+    `The call to ${params.model} failed: the token count is not a number.`,
+    { remedy: "Check that the server at this address supports counting tokens." },
+  );
 }
 
 /** Turns off the SDK's retries: the caller decides about retries and sees each attempt. */
@@ -120,7 +129,7 @@ type Middleware = <Request>(
 ) => Promise<Response>;
 
 /**
- * While a model thinks silently, the API sends `ping` events to show that it is alive. The SDK drops them.
+ * Makes `ping` events visible. The API sends them while a model thinks silently, but the SDK drops them.
  * Renaming them makes the SDK pass them on, and their data still identifies them.
  */
 const showPings: Middleware = async (request, next) => {
@@ -131,7 +140,7 @@ const showPings: Middleware = async (request, next) => {
   return new Response(response.body.pipeThrough(renamePings()), { status, statusText, headers });
 };
 
-/** Processes whole lines. Text after the last line break waits for more, as in the SDK's own parser. */
+/** Renames pings line by line. Text after the last line break waits for more, as in the SDK's own parser. */
 function renamePings(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

@@ -10,14 +10,14 @@ const working: readonly ApiMessage[] = [
 ];
 const OLDER = "claude-haiku-4-5";
 
-describe("thinking that the user's next words make a model forget", () => {
-  it("is that of the turn which is under way, on older models", () => {
+describe("forgetsThinkingAtNextTurn", () => {
+  it("older models forget the thinking of the current turn when the user writes next", () => {
     expect(forgetsThinkingAtNextTurn(OLDER, { messages: working })).toBe(true);
     expect(forgetsThinkingAtNextTurn("claude-opus-4-6", { messages: working })).toBe(false);
     expect(forgetsThinkingAtNextTurn("gpt-5", { messages: working })).toBe(false);
   });
 
-  it("is none where the user has just spoken: what came before is forgotten already", () => {
+  it("a model has no thinking left to forget right after a user message", () => {
     const messages: readonly ApiMessage[] = [
       ...working.slice(0, 2),
       { role: "user", content: [toolResult("t", "nine"), { type: "text", text: "And?" }] },
@@ -25,7 +25,7 @@ describe("thinking that the user's next words make a model forget", () => {
     expect(forgetsThinkingAtNextTurn(OLDER, { messages })).toBe(false);
   });
 
-  it("is none where there is no thinking, or where the request says what is kept", () => {
+  it("a model forgets no thinking when there is none or when the request sets which thinking to keep", () => {
     const plain = working.map((message) =>
       message.role === "assistant" ? { ...message, content: [toolUse("t", "look", {})] } : message,
     );

@@ -29,7 +29,7 @@ const pieces = (text: string, cuts: readonly number[]): readonly string[] => {
   return places.slice(1).map((place, index) => text.slice(places[index], place));
 };
 
-interface OnTheWire {
+interface WireBlock {
   readonly block: object;
   readonly begun: object;
   readonly deltas: readonly object[];
@@ -37,14 +37,14 @@ interface OnTheWire {
 
 const cuts = fc.array(fc.nat(), { maxLength: 4 });
 const text = fc.tuple(fc.string({ minLength: 1 }), cuts).map(
-  ([value, at]): OnTheWire => ({
+  ([value, at]): WireBlock => ({
     block: { type: "text", text: value },
     begun: { type: "text", text: "" },
     deltas: pieces(value, at).map((piece) => ({ type: "text_delta", text: piece })),
   }),
 );
 const thinking = fc.tuple(fc.string(), cuts, fc.base64String()).map(
-  ([value, at, signature]): OnTheWire => ({
+  ([value, at, signature]): WireBlock => ({
     block: { type: "thinking", thinking: value, signature },
     begun: { type: "thinking", thinking: "", signature: "" },
     deltas: [
@@ -61,7 +61,7 @@ const call = fc
     cuts,
   )
   .map(
-    ([type, id, input, at]): OnTheWire => ({
+    ([type, id, input, at]): WireBlock => ({
       block: { type, id, name: "look", input: JSON.parse(JSON.stringify(input)) },
       begun: { type, id, name: "look", input: {} },
       deltas: pieces(JSON.stringify(input), at).map((piece) => ({
@@ -75,10 +75,10 @@ const whole = fc
     type: fc.constantFrom("redacted_thinking", "web_search_tool_result", "hologram", "compaction"),
     content: fc.jsonValue(),
   })
-  .map((block): OnTheWire => ({ block, begun: block, deltas: [] }));
+  .map((block): WireBlock => ({ block, begun: block, deltas: [] }));
 
-describe("a reply from the wire", () => {
-  it("has the blocks that were written, whatever they are and however they were cut", () => {
+describe("ReplyReader", () => {
+  it("rebuilds the blocks of a reply, wherever the stream cuts them", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, thinking, call, whole), { maxLength: 6 }), (written) => {
         const events = written.flatMap(({ begun, deltas }, index) => [
@@ -91,7 +91,7 @@ describe("a reply from the wire", () => {
     );
   });
 
-  it("keeps the input of a call that was cut off in an object that can be sent back", () => {
+  it("wraps the input of a cut-off tool call in an object that can be sent back", () => {
     const events = [
       {
         type: "content_block_start",
@@ -110,7 +110,7 @@ describe("a reply from the wire", () => {
     ]);
   });
 
-  it("keeps the order of blocks that come side by side, whichever ends first", () => {
+  it("keeps the order of blocks that arrive interleaved, whichever ends first", () => {
     const call = (index: number): object => ({
       type: "content_block_start",
       index,
@@ -137,7 +137,7 @@ describe("a reply from the wire", () => {
     ]);
   });
 
-  it("has no figure that is null, in the account of calls inside the call either", () => {
+  it("leaves no null figure in the usage or in its iterations", () => {
     const iterations = [
       { type: "message", input_tokens: 3, output_tokens: null, cache_read_input_tokens: null },
     ];
@@ -151,7 +151,7 @@ describe("a reply from the wire", () => {
     expect(reply.usage.iterations).toEqual([{ type: "message", input_tokens: 3, output_tokens: 0 }]);
   });
 
-  it("takes a call without any input for one with an empty input", () => {
+  it("reads a tool call without input as a call with an empty input", () => {
     const begun = { type: "tool_use", id: "t", name: "list", input: {} };
     const events = [
       { type: "content_block_start", index: 0, content_block: begun },
@@ -160,7 +160,7 @@ describe("a reply from the wire", () => {
     expect(replyOf([start, ...events, ...finish("tool_use")]).content).toEqual([begun]);
   });
 
-  it("takes input and text that came with a block's beginning, and blocks that were never closed", () => {
+  it("reads text and input from a block's start event, and closes blocks that are still open", () => {
     const events = [
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "Yes" } },
       {
@@ -180,7 +180,7 @@ describe("a reply from the wire", () => {
     ]);
   });
 
-  it("leaves out empty text, which could not be sent back", () => {
+  it("leaves out empty text blocks, which cannot be sent back", () => {
     const events = [
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
       { type: "content_block_stop", index: 0 },
@@ -188,7 +188,7 @@ describe("a reply from the wire", () => {
     expect(replyOf([start, ...events, ...finish()]).content).toEqual([]);
   });
 
-  it("sums usage up over its events, and what is not said does not erase what was", () => {
+  it("merges the usage of several events and keeps figures that a later event omits", () => {
     const usage = replyOf([
       {
         type: "message_start",
@@ -207,12 +207,12 @@ describe("a reply from the wire", () => {
     });
   });
 
-  it("has the reason other for one that we do not know", () => {
+  it("maps an unknown stop reason to other", () => {
     expect(replyOf([start, ...finish("moonrise")]).stopReason).toBe("other");
     expect(replyOf([start, ...finish(null)]).stopReason).toBe("other");
   });
 
-  it("reports what the provider dropped, and only that", () => {
+  it("reports only the thinking blocks that the provider dropped", () => {
     const dropped = (reason: string): object => ({
       type: "thinking_dropped",
       path: "messages.1.content.0",
@@ -234,7 +234,7 @@ describe("a reply from the wire", () => {
     ]);
   });
 
-  it("survives events that it does not know", () => {
+  it("ignores unknown and malformed stream events", () => {
     expect(
       read([null, "x", { type: "aurora" }, { type: "content_block_delta", index: 4, delta: {} }]),
     ).toEqual([]);

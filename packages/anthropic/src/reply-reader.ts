@@ -43,7 +43,7 @@ export class ReplyReader {
     this.#changes = changes;
   }
 
-  /** Throws if the reply is a refusal. */
+  /** Reads one wire event. Throws if the reply is a refusal. */
   read(wire: unknown): readonly ModelEvent[] {
     switch (field(wire, "type")) {
       case "message_start":
@@ -138,7 +138,7 @@ export class ReplyReader {
   }
 }
 
-/** The API may add stop reasons that we do not know yet. */
+/** Known stop reasons. The API may add others. */
 const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([
   "end_turn",
   "max_tokens",
@@ -166,14 +166,17 @@ function changesOfProvider(transformations: readonly unknown[]): readonly Reques
   }));
 }
 
-/** Later figures replace earlier ones. Fields that a later event omits keep their values. */
+/** Merges usage. Later figures replace earlier ones. Fields that a later event omits keep their values. */
 function mergeUsage(earlier: JsonRecord, later: unknown): JsonRecord {
   if (!isRecord(later)) return earlier;
   const said = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
   return { ...earlier, ...Object.fromEntries(said) };
 }
 
-/** Keeps fields that we do not name (cache lifetimes, service tier …) for callers that know them. */
+/**
+ * Converts usage. Keeps fields that we do not name (cache lifetimes, service tier …) for callers that know
+ * them.
+ */
 function usageFromWire(wire: JsonRecord): ModelUsage {
   const { iterations, ...rest } = wire;
   return {
@@ -202,7 +205,8 @@ interface BlockReader {
   start(): readonly ModelEvent[];
   delta(delta: unknown): readonly ModelEvent[];
   /**
-   * Returns undefined for an empty block, because the API refuses an empty text block in the next request.
+   * Returns the whole block. Undefined for an empty block, because the API refuses an empty text block in the
+   * next request.
    */
   finish(): ContentBlock | undefined;
 }
@@ -257,6 +261,7 @@ function thinkingReader(begun: JsonRecord): BlockReader {
 }
 
 /**
+ * Reads a tool call.
  * @param isOurs true if the caller runs the tool. For tools that the provider runs, only the blocks are
  * reported.
  */

@@ -13,8 +13,8 @@ const betasOf = (request: object, betas: readonly string[] = []): unknown =>
   (messageCall({ ...hello, ...request } as ModelRequest, { ...wire, betas }).params as { betas?: unknown })
     .betas;
 
-describe("a request on its way to the API", () => {
-  it("goes out as it was given, whatever it holds; the model, the stream and a limit are added", () => {
+describe("messageCall and onlySupported", () => {
+  it("sends any request unchanged, with the model, streaming and an output limit added", () => {
     fc.assert(
       fc.property(
         arbitraryRequest(),
@@ -31,7 +31,7 @@ describe("a request on its way to the API", () => {
     );
   });
 
-  it("loses nothing to a model that can do everything, and is then the same object", () => {
+  it("returns the same request object for a model that supports everything", () => {
     const able = { ...anthropicCapabilities(MODEL), cacheEdits: true };
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
@@ -42,7 +42,7 @@ describe("a request on its way to the API", () => {
     );
   });
 
-  it("has no sampling fields, since the newer API has none, and says so", () => {
+  it("removes sampling fields, which the newer API does not have, and reports the change", () => {
     const { params, changes } = messageCall({ ...hello, temperature: 1, top_p: 1 } as ModelRequest, wire);
     expect(params).not.toHaveProperty("temperature");
     expect(changes).toEqual([
@@ -51,14 +51,14 @@ describe("a request on its way to the API", () => {
     ]);
   });
 
-  it("keeps a limit of its own", () => {
+  it("keeps the output limit of the request", () => {
     expect(messageCall({ ...hello, max_tokens: 0 }, wire).params).toMatchObject({ max_tokens: 0 });
   });
 });
 
 type AnyFields = Readonly<Record<string, unknown>> & { readonly messages: readonly unknown[] };
 
-describe("betas", () => {
+describe("betas of a request", () => {
   const summary = (fields: object): object => ({
     messages: [{ role: "assistant", content: [{ type: "compaction", content: "So far.", ...fields }] }],
   });
@@ -67,45 +67,49 @@ describe("betas", () => {
   });
 
   it.each<readonly [string, object, readonly string[] | undefined]>([
-    ["none for a plain request", {}, undefined],
-    ["one for context edits", edits("clear_tool_uses_20250919"), ["context-management-2025-06-27"]],
-    ["one for a threshold", edits("compact_20260112"), ["compact-2026-01-12"]],
+    ["no beta for a plain request", {}, undefined],
+    ["one beta for context edits", edits("clear_tool_uses_20250919"), ["context-management-2025-06-27"]],
+    ["one beta for compaction at a threshold", edits("compact_20260112"), ["compact-2026-01-12"]],
     [
-      "both for both",
+      "both betas for context edits with compaction at a threshold",
       edits("clear_thinking_20251015", "compact_20260112"),
       ["context-management-2025-06-27", "compact-2026-01-12"],
     ],
-    ["one for a summary on demand", { compaction: { type: "summarize" } }, ["compact-2026-09-04"]],
-    ["the same for its block ever after", summary({ signature: "s" }), ["compact-2026-09-04"]],
-    ["the threshold's for its unsigned block", summary({ encrypted_content: "e" }), ["compact-2026-01-12"]],
+    ["one beta for a summary on demand", { compaction: { type: "summarize" } }, ["compact-2026-09-04"]],
+    ["the on-demand beta for a signed compaction block", summary({ signature: "s" }), ["compact-2026-09-04"]],
     [
-      "the threshold's alone where its edit meets a block",
+      "the threshold beta for an unsigned compaction block",
+      summary({ encrypted_content: "e" }),
+      ["compact-2026-01-12"],
+    ],
+    [
+      "only the threshold beta for a threshold edit with a signed block",
       { ...summary({ signature: "s" }), ...edits("compact_20260112") },
       ["compact-2026-01-12"],
     ],
     [
-      "one for controls of bound thinking",
+      "one beta for controls of bound thinking",
       { thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } } },
       ["thinking-binding-controls-2026-08-01"],
     ],
     [
-      "one for a budget of the task",
+      "one beta for a task budget",
       { output_config: { task_budget: { type: "tokens", total: 9 } } },
       ["task-budgets-2026-03-13"],
     ],
     [
-      "one for tools that change in mid-conversation",
+      "one beta for tool changes in mid-conversation",
       { messages: [{ role: "system", content: [{ type: "tool_removal", tool: {} }] }] },
       ["mid-conversation-tool-changes-2026-07-01"],
     ],
     [
-      "one for system messages that are cleared",
+      "one beta for system messages that are cleared",
       { messages: [{ role: "system", content: "x", clear_at: "next_user_message" }] },
       ["mid-conversation-system-clear-at-2026-08-21"],
     ],
-  ])("%s", (_, request, expected) => expect(betasOf(request)).toEqual(expected));
+  ])("sends %s", (_, request, expected) => expect(betasOf(request)).toEqual(expected));
 
-  it("those that are asked for come too, each once", () => {
+  it("adds the betas that the caller requests, each once", () => {
     const request = { ...edits("clear_tool_uses_20250919"), betas: ["mine-2026"] };
     expect(betasOf(request, ["context-management-2025-06-27", "yours-2026"])).toEqual([
       "context-management-2025-06-27",
@@ -115,7 +119,7 @@ describe("betas", () => {
   });
 });
 
-describe("what a model cannot take", () => {
+describe("features that a model does not support", () => {
   const unable = {
     promptCache: false,
     cacheEdits: false,
@@ -143,7 +147,7 @@ describe("what a model cannot take", () => {
     cache_edits: [{ type: "delete_tool_result", tool_use_id: "t" }],
   });
 
-  it("thinking is switched off only where the model can do without", () => {
+  it("disables thinking only for a model that allows it", () => {
     const quiet: ModelRequest = { ...hello, thinking: { type: "disabled" } };
     const sentTo = (model: string) => onlySupported(quiet, anthropicCapabilities(model), model);
     expect(sentTo("claude-opus-4-6").request).toBe(quiet);
@@ -154,7 +158,7 @@ describe("what a model cannot take", () => {
     });
   });
 
-  it("is left out or told in text, and each change is reported", () => {
+  it("leaves out unsupported features or sends them as text, and reports each change", () => {
     const { request, changes } = onlySupported(given, capabilities, "qwen3-coder");
     const mention = { type: "text", text: "[image]" };
     expect(request).toEqual({
@@ -177,14 +181,14 @@ describe("what a model cannot take", () => {
     ]);
   });
 
-  it("takes along nothing else: an edit that the model knows stays", () => {
+  it("keeps the context edits that the model supports when it removes others", () => {
     const half = { ...anthropicCapabilities(MODEL), contextEdits: false };
     expect(onlySupported(given, half, "qwen3-coder").request.context_management).toEqual({
       edits: [{ type: "compact_20260112" }],
     });
   });
 
-  it("is found in whatever is there: nonsense passes as it is, for the API to judge", () => {
+  it("removes cache marks from any request, even a malformed one, and keeps all its messages", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const { messages } = onlySupported(deepFreeze(request) as ModelRequest, capabilities, MODEL).request;
@@ -194,7 +198,7 @@ describe("what a model cannot take", () => {
     );
   });
 
-  it("follows from the model's name", () => {
+  it("derives the capabilities of a model from its name", () => {
     expect(anthropicCapabilities("claude-opus-5-5")).toMatchObject({
       boundThinking: true,
       contextEdits: true,

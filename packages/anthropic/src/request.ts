@@ -61,8 +61,8 @@ export function countCall(request: ModelRequest, options: WireOptions): Anthropi
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"] as const;
 
 /**
- * The newer API version has no sampling fields, and a client does not reveal its version. So we send them
- * only if the caller names the older version and the model accepts them.
+ * Removes sampling fields. The newer API version has none, and a client does not reveal its version. So we
+ * send them only if the caller names the older version and the model accepts them.
  */
 function withoutSampling(
   request: ModelRequest,
@@ -111,7 +111,8 @@ function hasContextEdit({ context_management }: ModelRequest): boolean {
 }
 
 /**
- * A request can use only one type of compaction. The edit decides first, then the signature of the blocks.
+ * Returns true if the request needs compaction at a threshold. A request can use only one type of compaction.
+ * The edit decides first, then the signature of the blocks.
  */
 function needsThresholdCompaction(request: ModelRequest): boolean {
   if (request.context_management?.edits.some(isCompactEdit)) return true;

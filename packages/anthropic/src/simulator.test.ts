@@ -29,7 +29,7 @@ const assistant = ({ content }: ModelReply): ApiMessage => ({ role: "assistant",
 const calls = (content: readonly ContentBlock[]): readonly string[] =>
   content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
 
-describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClient) => {
+describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClient) => {
   let simulator: Simulator;
   const start = async (options: SimulatorOptions = {}): Promise<void> => {
     simulator = await startSimulator(options);
@@ -59,7 +59,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
   }
 
   it.each(["claude-opus-4-6", "claude-opus-5-5", "claude-haiku-4-5"])(
-    "holds a conversation with tools with %s, and every request is sound",
+    "completes a conversation with tool calls on %s and sends only valid requests",
     async (name) => {
       const replies = await converse(connect(name), {
         system,
@@ -73,7 +73,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     },
   );
 
-  it("what its marks write, the next call reads", async () => {
+  it("reads the whole previous request from the prompt cache", async () => {
     const replies = await converse(connect("claude-opus-4-6"), {
       system,
       tools,
@@ -88,7 +88,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     }
   });
 
-  it("counts what the model would read", async () => {
+  it("counts the same input tokens that the call reports", async () => {
     const request: ModelRequest = { system, tools, messages: [user("Begin.")], stop_sequences: ["."] };
     const model = connect("claude-opus-4-6");
     const { tokens, source } = await model.countTokens(request);
@@ -96,7 +96,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     expect(tokens).toBe((await complete(model, request)).usage.input_tokens);
   });
 
-  it("has the provider clear tool results", async () => {
+  it("lets the provider clear old tool results", async () => {
     const results = Array.from({ length: 6 }, (__, index): readonly ApiMessage[] => [
       {
         role: "assistant",
@@ -120,7 +120,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     expect(reply.appliedEdits).toMatchObject([{ type: "clear_tool_uses_20250919", cleared_tool_uses: 4 }]);
   });
 
-  it("has the provider summarize on demand, and thinking that follows the signed block stays valid", async () => {
+  it("lets the provider summarize on demand, and thinking after the signed block stays valid", async () => {
     const model = connect("claude-opus-5-5");
     const beginning = [user("The gate opens at six. Note it.")];
     simulator.reply({
@@ -147,7 +147,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     expect(simulator.requests.messages).toHaveLength(3);
   });
 
-  it("has the provider summarize at a threshold, and sends the block back", async () => {
+  it("lets the provider summarize at a threshold and sends the compaction block back", async () => {
     const model = connect("claude-opus-4-6");
     const context_management = {
       edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: 50_000 } }],
@@ -182,7 +182,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
       return [user("The short beginning."), assistant(one), user("Go on."), assistant(two), user("And now?")];
     }
 
-    it("that no longer fits is left out once, and stays out while new thinking is kept", async () => {
+    it("leaves out thinking that no longer fits, in later calls too, and keeps new thinking", async () => {
       const model = connect("claude-opus-5-5");
       const messages = await rewritten(model);
       simulator.reply(thinkingTurn("Three."), thinkingTurn("Four."));
@@ -197,7 +197,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
       expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("About Two.");
     });
 
-    it("that no longer fits is dropped by the provider where asked to", async () => {
+    it("drop-block lets the provider drop thinking that no longer fits", async () => {
       const model = connect("claude-opus-5-5", { onThinkingMismatch: "drop-block" });
       const messages = await rewritten(model);
       const reply = await complete(model, { ...adaptive, messages });
@@ -211,7 +211,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
       expect(simulator.requests.messages.every(({ status }) => status === 200)).toBe(true);
     });
 
-    it("fails where asked to", async () => {
+    it("onThinkingMismatch fail turns a thinking mismatch into an error", async () => {
       const model = connect("claude-opus-5-5", { onThinkingMismatch: "fail" });
       const messages = await rewritten(model);
       await expect(complete(model, { ...adaptive, messages })).rejects.toMatchObject({
@@ -220,7 +220,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     });
   });
 
-  it("reports a conversation that is too long with both numbers", async () => {
+  it("reports the token count and the limit of a conversation that is too long", async () => {
     await simulator.close();
     await start({ windowTokens: 2_000 });
     const call = complete(connect("claude-opus-4-6"), {
@@ -232,7 +232,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     });
   });
 
-  it("types every fault, and gets over those that pass", async () => {
+  it("maps every fault to an error code, and retries overcome an overload", async () => {
     const model = connect("claude-opus-4-6");
     const request: ModelRequest = { messages: [user("Begin.")] };
     const faults = [
@@ -254,7 +254,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     expect((await complete(patient, request)).content.length).toBeGreaterThan(0);
   });
 
-  it("knows a wrong key and a wrong name", async () => {
+  it("recognizes a wrong API key and an unknown model name", async () => {
     await simulator.close();
     await start({ apiKeys: ["another"] });
     const request: ModelRequest = { messages: [user("Begin.")] };
@@ -268,7 +268,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     });
   });
 
-  it("leaves results out of the cached prefix where the provider can", async () => {
+  it("deletes a tool result from the cached prefix only where the model supports cache edits", async () => {
     await simulator.close();
     await start({ switches: { cacheEdits: true } });
     const model = connect("claude-opus-4-6", { cacheEdits: true });

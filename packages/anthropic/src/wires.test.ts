@@ -54,7 +54,7 @@ const failure = (file: string, answer: Omit<WireAnswer, "body">): Promise<unknow
   );
 
 describe("answers of the Messages API", () => {
-  it("a summary on demand is a whole block, and its cost is in the iterations alone", async () => {
+  it("reads a summary on demand as one block whose cost is only in the iterations", async () => {
     const { content, stopReason, usage } = await reply("compaction-on-demand.sse");
     expect(content).toEqual([
       {
@@ -69,7 +69,7 @@ describe("answers of the Messages API", () => {
     expect(usage.iterations).toMatchObject([{ type: "compaction", input_tokens: 9_120, output_tokens: 214 }]);
   });
 
-  it("a summary at the threshold comes in one delta that replaces what was there", async () => {
+  it("reads a summary at the threshold from one delta that replaces the block's content", async () => {
     const { content, usage } = await reply("compaction-at-threshold.sse");
     expect(content).toEqual([
       { type: "compaction", content: "The gate opens at six.", encrypted_content: "ZW5jcnlwdGVk" },
@@ -78,7 +78,7 @@ describe("answers of the Messages API", () => {
     expect(usage.iterations?.map(({ type }) => type)).toEqual(["compaction", "message"]);
   });
 
-  it("calls of the provider's own tools, their results, citations and unknown blocks are kept", async () => {
+  it("keeps server tool calls, their results, citations and unknown blocks", async () => {
     const { content, stopReason, appliedEdits } = await reply("server-tool.sse");
     expect(content).toMatchObject([
       { type: "server_tool_use", id: "srvtoolu_1", input: { query: "tides" } },
@@ -95,7 +95,7 @@ describe("answers of the Messages API", () => {
   it.each([
     ["1.x", newest],
     ["0.x", before1],
-  ])("a ping is a sign of life, although the SDK's %s line swallows it", async (_, makeClient) => {
+  ])("reports a ping as keep-alive, although SDK version %s hides it", async (_, makeClient) => {
     const collect = async ({ model }: Served): Promise<readonly ModelEvent[]> => {
       const events: ModelEvent[] = [];
       for await (const event of model.stream(request)) events.push(event);
@@ -106,14 +106,14 @@ describe("answers of the Messages API", () => {
     expect(events.at(-1)?.type).toBe("end");
   });
 
-  it("a spend limit does not pass by waiting, unlike a rate limit", async () => {
+  it("marks a spend limit as not worth a retry, unlike a rate limit", async () => {
     expect(await failure("spend-limit.body", { status: 429 })).toMatchObject({
       failure: { kind: "other", retry: false },
       providerCode: "enforced_spend_limit_reached",
     });
   });
 
-  it("input that does not fit together with the longest answer is too long", async () => {
+  it("reports an overflow when the input and the output limit together exceed the window", async () => {
     expect(await failure("too-long-with-output.body", { status: 400 })).toMatchObject({
       failure: { kind: "too-long", tokens: 188_240 + 21_333, limit: 200_000 },
       status: 400,
@@ -122,7 +122,7 @@ describe("answers of the Messages API", () => {
     });
   });
 
-  it("a key that may not do it fails like a wrong one", async () => {
+  it("reports a key without permission as an authentication failure", async () => {
     expect(await failure("permission.body", { status: 403 })).toMatchObject({
       failure: { kind: "authentication" },
       remedy: expect.stringContaining("ANTHROPIC_API_KEY"),
@@ -130,8 +130,8 @@ describe("answers of the Messages API", () => {
   });
 });
 
-describe("what goes over the wire", () => {
-  it("is the same body for both lines of the SDK, each under its version of the API", async () => {
+describe("requests on the wire", () => {
+  it("sends the same body with both SDK versions, each with its own API version", async () => {
     const send = (makeClient: MakeClient): Promise<ReceivedRequest | undefined> =>
       served(
         [ANTHROPIC_WIRES.text],
@@ -152,7 +152,7 @@ describe("what goes over the wire", () => {
     expect(now?.headers["anthropic-beta"]).toBe("context-management-2025-06-27");
   });
 
-  it("names another version of the API where asked to", async () => {
+  it("sends the API version that the caller sets", async () => {
     await served(
       [ANTHROPIC_WIRES.text],
       async ({ model, requests }) => {
@@ -165,7 +165,7 @@ describe("what goes over the wire", () => {
     );
   });
 
-  it("counting leaves out what its endpoint does not take, and estimates where there is none", async () => {
+  it("counts tokens without the fields that the endpoint rejects, and estimates without an endpoint", async () => {
     const full = {
       ...request,
       metadata: { user_id: "u" },
@@ -188,7 +188,7 @@ describe("what goes over the wire", () => {
   });
 });
 
-describe("thinking that the model refuses", () => {
+describe("thinking that the API rejects", () => {
   const refusal = anthropicWire("thinking-mismatch.body", { status: 400 });
   const thought = (signature: string): object => ({ type: "thinking", thinking: "Hm.", signature });
   const history = (...signatures: readonly string[]): ModelRequest =>
@@ -205,7 +205,7 @@ describe("thinking that the model refuses", () => {
     JSON.stringify(received?.body).match(/(?<="signature":")[^"]+/g) ?? [];
   const bound = { model: "claude-opus-5-5" };
 
-  it("is left out in a second call, stays out of later ones, and what was written since stays in", async () => {
+  it("leaves rejected thinking out of the second call and later ones, and keeps newer thinking", async () => {
     await served(
       [refusal, ANTHROPIC_WIRES.text],
       async ({ model, requests }) => {
@@ -223,7 +223,7 @@ describe("thinking that the model refuses", () => {
     );
   });
 
-  it("is refused for good when the second call fails too", async () => {
+  it("reports a thinking mismatch when the second call fails too", async () => {
     await served(
       [refusal],
       async ({ model, requests }) => {
@@ -238,7 +238,7 @@ describe("thinking that the model refuses", () => {
     );
   });
 
-  it("is reported as it is where asked to", async () => {
+  it("onThinkingMismatch fail reports rejected thinking after a single call", async () => {
     await served(
       [refusal],
       async ({ model, requests }) => {
@@ -251,7 +251,7 @@ describe("thinking that the model refuses", () => {
     );
   });
 
-  it("is dropped by the provider where asked to, with the beta for it", async () => {
+  it("drop-block asks the provider to drop mismatched thinking and sends the beta for that", async () => {
     await served(
       [ANTHROPIC_WIRES.text],
       async ({ model, requests }) => {
@@ -266,7 +266,7 @@ describe("thinking that the model refuses", () => {
     );
   });
 
-  it("is left out of a count in the same way", async () => {
+  it("leaves rejected thinking out of a token count as well", async () => {
     await served(
       [refusal, ANTHROPIC_WIRES["count-tokens"]],
       async ({ model, requests }) => {

@@ -15,7 +15,7 @@ export {
   fitToTarget,
   type PlanOptions,
   planCompaction,
-  type ResultWishes,
+  type ResultTargets,
 } from "./compaction/plan/compaction-plan.ts";
 export { planReactive, type ReactiveOptions } from "./compaction/plan/reactive.ts";
 export { KEEP_RECENT_TOKENS } from "./compaction/plan/room.ts";

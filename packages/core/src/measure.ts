@@ -47,8 +47,8 @@ export {
 } from "./measure/window/models.ts";
 export {
   type CacheTtl,
+  type CustomPrices,
   costOf,
-  type OwnPrices,
   type PricedUsage,
   type Prices,
   type PriceTable,

@@ -11,10 +11,10 @@ export type {
   UsedSkill,
 } from "./compaction/restore/host-state.ts";
 export {
+  type ReportedState,
   type RestoreOptions,
   readHostState,
   restoreAll,
-  type ToldState,
 } from "./compaction/restore/restore-all.ts";
 export type {
   Restored,

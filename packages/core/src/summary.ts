@@ -21,7 +21,7 @@ export {
 } from "./compaction/summary/summary-message.ts";
 export {
   SUMMARY_SYSTEM_PROMPT,
+  type SummaryInstructions,
   type SummaryPromptOptions,
-  type SummaryWishes,
   summaryPrompt,
 } from "./compaction/summary/summary-prompt.ts";

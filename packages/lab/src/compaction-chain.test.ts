@@ -12,8 +12,8 @@ const stream = (turns: number): readonly Entry[] => longSession(turns).entries.m
 const thresholdsOf = (autoCompactWindow: number) =>
   computeThresholds(findModel(undefined), { autoCompactWindow });
 
-describe("the course of a chain", () => {
-  it("has as many places as compactions are wished for, the last at the end, however short the session is", () => {
+describe("planChain", () => {
+  it("plans the requested number of compactions, the last one at the end, however short the session is", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -30,7 +30,7 @@ describe("the course of a chain", () => {
     );
   });
 
-  it("takes of a long session what fills the window so often, from its beginning on", () => {
+  it("selects from the start of a long session as much as the requested compactions need", () => {
     const entries = stream(200);
     const thresholds = thresholdsOf(10_000);
     const once = planChain(entries, thresholds, 1, countText).flatMap((round) => round.entries);
@@ -42,11 +42,11 @@ describe("the course of a chain", () => {
   });
 });
 
-describe("a chain", () => {
+describe("runChain", () => {
   const options = { thresholds: thresholdsOf(10_000), transcriptPath: "/sessions/one.jsonl", countText };
   const course = planChain(stream(200), options.thresholds, 5, countText);
 
-  it("asks a policy whenever a compaction is due, with all that came since the last one", async () => {
+  it("calls the policy when a compaction is due, with all entries since the last compaction", async () => {
     const asked: number[] = [];
     const keepsNewest: Policy = {
       name: "keeps-newest",
@@ -65,7 +65,7 @@ describe("a chain", () => {
     expect(entries).toEqual(said.slice(-1));
   });
 
-  it("asks sooner where the window is full, and counts only what changed anything", async () => {
+  it("keeps all entries and counts no compaction for a policy that changes nothing", async () => {
     const lazy: Policy = {
       name: "lazy",
       description: "",
@@ -77,7 +77,7 @@ describe("a chain", () => {
     expect(entries).toEqual(course.flatMap((round) => round.entries));
   });
 
-  it("counts as rewritten what no longer stands where the cache has it", async () => {
+  it("counts every entry after the first changed one as rewritten in the prompt cache", async () => {
     const policy = createPolicy("drop-oldest", {});
     const { compactions } = await runChain(course, { ...options, policy });
     for (const { tokensBefore, tokensAfter, rewrittenTokens } of compactions) {

@@ -26,8 +26,8 @@ const losing = (text: string, hasRecall = false): Policy => ({
   }),
 });
 
-describe("an evaluation", () => {
-  it("reports what a policy loses as lost, and nothing else", async () => {
+describe("evaluateStream", () => {
+  it("reports exactly the probes that a policy removes as lost", async () => {
     const [probe] = deriveProbes(stream).filter(({ kind }) => kind === "number");
     const text = probe?.needles[0] ?? "";
     const policies = [losing(text)];
@@ -42,7 +42,7 @@ describe("an evaluation", () => {
     expect(result?.kinds.number.lost).toBeGreaterThan(0);
   });
 
-  it("reports it as recoverable where the agent can search the transcript", async () => {
+  it("reports removed probes as recoverable when the agent can search the transcript", async () => {
     const policies = [losing("berth", true)];
     const result = only(await evaluateStream(SESSION, stream, { policies, compactions: [1] }));
     expect(result?.probes.recoverable).toBeGreaterThan(0);
@@ -50,7 +50,7 @@ describe("an evaluation", () => {
     expect(result?.missing.every(({ fate }) => fate === "recoverable")).toBe(true);
   });
 
-  it("is the same each time, and its parts add up", async () => {
+  it("returns the same evaluation each time, and its parts add up to its totals", async () => {
     const options = { compactions: [2], windowTokens: 30_000 };
     const one = await evaluateStream(SESSION, stream, options);
     expect(await evaluateStream(SESSION, stream, options)).toEqual(one);
@@ -67,7 +67,7 @@ describe("an evaluation", () => {
     }
   });
 
-  it("tells of several sessions as of one", async () => {
+  it("combines several evaluations: adds up the probes and averages the sizes", async () => {
     const one = await evaluateStream(SESSION, stream, { policies: ["drop-oldest"], compactions: [2] });
     const [chain] = totalOf([one, one]);
     expect(chain?.probes).toBe(2 * (one.chains[0]?.probes ?? 0));
@@ -75,7 +75,7 @@ describe("an evaluation", () => {
     expect(chain?.policies[0]?.tokens).toEqual(only(one)?.tokens);
   });
 
-  it("asks for the calls that a summary takes at the prices of the session's model", async () => {
+  it("charges summary calls at the prices of the session's model", async () => {
     const options = { policies: ["plain-summary", "keep-last"], compactions: [1] } as const;
     const { chains, pricesOf } = await evaluateStream(SESSION, stream, options);
     const [plain, keep] = chains[0]?.policies ?? [];
@@ -88,8 +88,8 @@ describe("an evaluation", () => {
   });
 });
 
-describe("a call for a summary", () => {
-  it("is priced alike whoever asks for it: the conversation is read from its cache", async () => {
+describe("calls that write a summary", () => {
+  it("prices the summary calls of every policy with the conversation read from the prompt cache", async () => {
     const thresholds = computeThresholds({ ...findModel(SESSION.model), windowTokens: 50_000 });
     const input = { entries: stream, thresholds, transcriptPath: "/x" };
     for (const name of ["longhaul", "plain-summary"] as const) {
@@ -101,8 +101,8 @@ describe("a call for a summary", () => {
   });
 });
 
-describe("a policy that is made by its name", () => {
-  it("leaves a conversation as it is that it could not make smaller", async () => {
+describe("createPolicy", () => {
+  it("leaves a conversation unchanged when the policy cannot make it smaller", async () => {
     const entries = stream.slice(0, 2);
     const thresholds = {
       origin: "option" as const,

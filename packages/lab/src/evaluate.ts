@@ -146,7 +146,7 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
   };
 }
 
-/** Tokens that the compactions left. Without a compaction: tokens of the conversation. */
+/** Returns the tokens that the compactions left. Without a compaction: tokens of the conversation. */
 function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);
   const last = left.at(-1) ?? measureEntries(entries, countText);
@@ -155,7 +155,8 @@ function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText):
 }
 
 /**
- * Cost of a chain of compactions: the summary calls, and the prompt tokens that the cache has to store again.
+ * Returns the cost of a chain of compactions: the summary calls, and the prompt tokens that the cache has to
+ * store again.
  */
 export function costsOf(
   compactions: readonly ChainedCompaction[],
@@ -190,12 +191,13 @@ function memoizeCount(countText: CountText): CountText {
 }
 
 /**
- * Everything that was said in a session, oldest first, as if it had never been compacted. Omits the session's
- * own summaries and compaction boundaries. Also omits the reported usage, which belongs to another window.
+ * Returns everything that was said in a session, oldest first, as if it had never been compacted. Omits the
+ * session's own summaries and compaction boundaries. Also omits the reported usage, which belongs to another
+ * window.
  */
 export function sessionStream(session: Session): readonly Entry[] {
   const history = sessionHistory(session);
-  return toStream(history.entries.filter((entry) => !history.isRetold(entry)));
+  return toStream(history.entries.filter((entry) => !history.isRepeated(entry)));
 }
 
 export function toStream(entries: readonly Entry[]): readonly Entry[] {

@@ -91,9 +91,9 @@ export function tallyProbes(
   probes: readonly Probe[],
   missing: readonly MissingProbe[],
 ): Pick<PolicyEvaluation, "probes" | "activeDirectives" | "kinds" | "missing"> {
-  const tally = (isMeant: (probe: Probe) => boolean): Tally => {
-    const total = probes.filter(isMeant).length;
-    const out = missing.filter(isMeant);
+  const tally = (isSelected: (probe: Probe) => boolean): Tally => {
+    const total = probes.filter(isSelected).length;
+    const out = missing.filter(isSelected);
     const lost = out.filter(({ fate }) => fate === "lost").length;
     return { total, inContext: total - out.length, recoverable: out.length - lost, lost };
   };

@@ -20,8 +20,8 @@ function tornPairs(entries: readonly Entry[]): number {
     .length;
 }
 
-describe.each(POLICY_NAMES)("the policy %s", (name) => {
-  it("leaves what the API accepts, changes nothing that it was given, and is never larger", async () => {
+describe.each(POLICY_NAMES)("policy %s", (name) => {
+  it("leaves messages that the API accepts, does not modify its input, and never makes it larger", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries({ damaged: false }), smallWindow, async (given, size) => {
         const entries = deepFreeze(given.map(withoutUsage));
@@ -37,7 +37,7 @@ describe.each(POLICY_NAMES)("the policy %s", (name) => {
     );
   });
 
-  it("takes damaged entries as well", async () => {
+  it("turns damaged entries into messages that the API accepts", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), smallWindow, async (entries, size) => {
         const thresholds = computeThresholds(findModel(undefined), { autoCompactWindow: size });

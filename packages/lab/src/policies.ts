@@ -105,7 +105,10 @@ function clearResults(
   return isEnough ? cleared : withoutOldestRounds(cleared, targetTokensOf(thresholds), countText);
 }
 
-/** Size that a policy aims at when it removes content. The engine's compactions aim at the same size. */
+/**
+ * Returns the size that a policy aims at when it removes content. The engine's compactions aim at the same
+ * size.
+ */
 const targetTokensOf = ({ autoCompact }: Thresholds): number => Math.floor(autoCompact * RESULT_SHARE);
 
 /**
@@ -126,7 +129,8 @@ function withoutOldestRounds(
 }
 
 /**
- * True for a message that a person wrote. User entries also carry tool results, reminders and command output.
+ * Returns true for a message that a person wrote. User entries also carry tool results, reminders and command
+ * output.
  */
 function isUserMessage(entry: Entry): boolean {
   if (!isEntry(entry) || entry.type !== "user") return false;
@@ -227,9 +231,9 @@ function deterministicPorts(name: string): (entries: readonly Entry[]) => Compac
 }
 
 /**
- * The model call that this summary would have taken: the conversation from the prompt cache, the request for
- * a summary, and the same number of output tokens. All policies pay this price, although most of the programs
- * they imitate send a separate request and pay for it in full.
+ * Returns the model call that this summary would have taken: the conversation from the prompt cache, the
+ * request for a summary, and the same number of output tokens. All policies pay this price, although most of
+ * the programs they imitate send a separate request and pay for it in full.
  */
 function summaryCall(
   { countTokens, tokensBefore }: CompactionPlan,

@@ -13,7 +13,10 @@ interface Haystack {
   contains(probe: Probe): boolean;
 }
 
-/** Text that the model would see in these entries: all strings of all blocks, including restored content. */
+/**
+ * Returns the text that the model would see in these entries: all strings of all blocks, including restored
+ * content.
+ */
 export function contextOf(entries: readonly Entry[]): Haystack {
   return haystackOf(flatten(entries).flatMap(({ content }) => [...stringsIn(content)]));
 }

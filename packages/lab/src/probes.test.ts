@@ -24,8 +24,8 @@ function work(): ConversationBuilder {
 const ofKind = (probes: readonly Probe[], kind: ProbeKind): readonly (readonly string[])[] =>
   probes.filter((probe) => probe.kind === kind).map(({ needles }) => needles);
 
-describe("the probes of a session", () => {
-  it("ask for what people said, files, errors with what mended them, figures and open items", () => {
+describe("deriveProbes", () => {
+  it("derives probes from user requests, files, errors with their fixes, figures and open tasks", () => {
     const probes = deriveProbes(work().entries);
     expect(ofKind(probes, "directive")).toEqual([
       [
@@ -39,21 +39,21 @@ describe("the probes of a session", () => {
     expect(ofKind(probes, "task")).toEqual([["write the changelog"]]);
   });
 
-  it("keep a unit that is written right behind its figure, also one that ends like a filler word", () => {
+  it("keeps a unit that follows its figure without a space, such as 5min or 64bit", () => {
     const c = new ConversationBuilder("units");
     c.user("Wait 5min, then make the 64bit build. Stop after 3 in all.");
     c.assistant("Done.");
     expect(ofKind(deriveProbes(c.entries), "number")).toEqual([["5min"], ["64bit"], ["after 3"]]);
   });
 
-  it("say which of what people said is still to be followed", () => {
+  it("marks user requests that still apply as active", () => {
     const c = work();
     c.user("Now write the release notes.");
     const directives = deriveProbes(c.entries).filter(({ kind }) => kind === "directive");
     expect(directives.map(({ isActive }) => isActive)).toEqual([true, true]);
   });
 
-  it("are the same for the same entries, and ask for nothing twice", () => {
+  it("derives the same probes from the same entries, without duplicates", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const probes = deriveProbes(entries);
@@ -67,7 +67,7 @@ describe("the probes of a session", () => {
     );
   });
 
-  it("can all be answered by somebody who has the whole session", () => {
+  it("derives only probes that the whole session answers", () => {
     const entries = createDemoSession();
     const context = contextOf(entries);
     const probes = deriveProbes(entries);
@@ -75,40 +75,36 @@ describe("the probes of a session", () => {
     expect(probes.filter((probe) => !context.contains(probe))).toEqual([]);
   });
 
-  it("are answered by nobody who has nothing", () => {
+  it("derives only probes that an empty summary does not answer", () => {
     const nothing = haystackOf(["A summary that says nothing."]);
     expect(deriveProbes(createDemoSession()).filter((probe) => nothing.contains(probe))).toEqual([]);
   });
 });
 
-describe("a text", () => {
+describe("search for a probe in a text", () => {
   const probe = (kind: ProbeKind, ...needles: string[]): Probe => ({ id: "p", kind, text: "", needles });
 
   it.each([
+    ["across a line break", "the legacy\n   endpoint stays", probe("directive", "legacy endpoint")],
+    ["in colored text", "\u001b[31mError: no\u001b[39m", probe("error", "Error: no")],
+    ["with backslashes in its path", "C:\\work\\src\\a.ts", probe("file", "src/a.ts")],
+    ["in a group of files", "changed src/{a.ts, b.ts}", probe("file", "src/b.ts")],
+    ["below a named folder", "Files under /project/: src/{a.ts, b.ts}, c.ts.", probe("file", "project/c.ts")],
     [
-      "however it is broken into lines",
-      "the legacy\n   endpoint stays",
-      probe("directive", "legacy endpoint"),
-    ],
-    ["in colors", "\u001b[31mError: no\u001b[39m", probe("error", "Error: no")],
-    ["with slashes that lean the other way", "C:\\work\\src\\a.ts", probe("file", "src/a.ts")],
-    ["in a group", "changed src/{a.ts, b.ts}", probe("file", "src/b.ts")],
-    ["from a folder on", "Files under /project/: src/{a.ts, b.ts}, c.ts.", probe("file", "project/c.ts")],
-    [
-      "in a group, from a folder on",
+      "in a group of files below a named folder",
       "Files under /project/: src/{a.ts, b.ts}",
       probe("file", "project/src/b.ts"),
     ],
-    ["in capitals, where it is a figure", "Port 8471", probe("number", "port 8471")],
-  ])("holds a needle %s", (_, text, asked) => {
+    ["with a capitalized unit", "Port 8471", probe("number", "port 8471")],
+  ])("finds a probe %s", (_, text, asked) => {
     expect(haystackOf([text]).contains(asked)).toBe(true);
   });
 
   it.each([
-    ["a longer name", "src/a.tsx", probe("file", "src/a.ts")],
-    ["a longer figure", "130 seconds", probe("number", "30 seconds")],
-    ["one of two", "Error: no", probe("error", "Error: no", "a.ts")],
-  ])("does not hold a needle in %s", (_, text, asked) => {
+    ["the text has a longer name", "src/a.tsx", probe("file", "src/a.ts")],
+    ["the text has a longer figure", "130 seconds", probe("number", "30 seconds")],
+    ["the text has one of two parts", "Error: no", probe("error", "Error: no", "a.ts")],
+  ])("does not find a probe when %s", (_, text, asked) => {
     expect(haystackOf([text]).contains(asked)).toBe(false);
   });
 });

@@ -87,7 +87,7 @@ function directiveProbes(digest: SessionDigest, entries: readonly Entry[]): read
   });
 }
 
-/** The words that a person typed, without a leading command name and without images. */
+/** Returns the words that a person typed, without a leading command name and without images. */
 function typedWords(text: string): string {
   const words = text.replace(/\[(?:image|document)\]/g, "");
   return words.replace(/^\/[\w:-]+\s+(?=\S)/, "");
@@ -266,7 +266,7 @@ const linesOf = (text: string): readonly string[] =>
     return bare === "" ? [] : [bare];
   });
 
-/** False for lines that consist only of fences, rules or brackets. */
+/** Returns false for lines that consist only of fences, rules or brackets. */
 const hasWords = (line: string): boolean => /[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line);
 
 /** Removes the word that the cut split. A text without spaces stays as it was cut. */

@@ -4,9 +4,9 @@ import { SessionFiles } from "./session-files.ts";
 
 const path = "/project/a.ts";
 
-function filesAfter(tell: (c: ConversationBuilder) => void): SessionFiles {
+function filesAfter(build: (c: ConversationBuilder) => void): SessionFiles {
   const c = new ConversationBuilder();
-  tell(c);
+  build(c);
   const files = new SessionFiles();
   files.add(c.entries);
   return files;
@@ -17,8 +17,8 @@ const textOf = async (files: SessionFiles): Promise<string | undefined> => {
   return answer.state === "read" ? answer.text : undefined;
 };
 
-describe("a file as a session tells of it", () => {
-  it("is what was written, with the edits since", async () => {
+describe("SessionFiles", () => {
+  it("returns the text of a written file with all edits since then", async () => {
     const files = filesAfter((c) => {
       c.tool("t1", "Write", { file_path: path, content: "one two two" }, "ok");
       c.tool("t2", "Edit", { file_path: path, old_string: "one", new_string: "$&1" }, "ok");
@@ -27,7 +27,7 @@ describe("a file as a session tells of it", () => {
     expect(await textOf(files)).toBe("$&1 3 3");
   });
 
-  it("is what was read, if it was read whole", async () => {
+  it("returns the text of a file that the agent read in full, but not of one that it read in part", async () => {
     expect(
       await textOf(filesAfter((c) => c.tool("t", "Read", { file_path: path }, "     1→a\n     2→b"))),
     ).toBe("a\nb");
@@ -35,7 +35,7 @@ describe("a file as a session tells of it", () => {
     expect(await textOf(filesAfter((c) => c.tool("t", "Read", part, "    10→a")))).toBeUndefined();
   });
 
-  it("is what the agent recorded of it", async () => {
+  it("prefers the recorded file to the tool result, unless the record is only a part of it", async () => {
     const file = { content: "whole", numLines: 1, totalLines: 1 };
     const recorded = (outcome: unknown) =>
       filesAfter((c) => {
@@ -46,7 +46,7 @@ describe("a file as a session tells of it", () => {
     expect(await textOf(recorded({ file: { ...file, totalLines: 9 } }))).toBeUndefined();
   });
 
-  it("is not known where a call failed, has no result, or edits what nobody has seen", async () => {
+  it("does not know a file whose only call failed, has no result, or edits unseen text", async () => {
     const edit = { file_path: path, old_string: "a", new_string: "b" };
     const failed = filesAfter((c) => {
       c.tool("t", "Write", { file_path: path, content: "x" });

@@ -7,7 +7,7 @@ import {
 } from "./command-settings.ts";
 
 describe("readChatSettings", () => {
-  it("reads what is set for chats", () => {
+  it("reads the settings for chats", () => {
     const chat = {
       model: "openai:gpt-5",
       smallModel: "claude-haiku-4-5",
@@ -19,7 +19,7 @@ describe("readChatSettings", () => {
     expect(readChatSettings(undefined)).toEqual({ settings: {}, warnings: [] });
   });
 
-  it("passes over each bad value, says so, and takes the others", () => {
+  it("ignores each invalid chat setting with a warning, and keeps the valid ones", () => {
     const chat = {
       model: 7,
       notes: "sometimes",
@@ -42,8 +42,8 @@ describe("readChatSettings", () => {
   });
 });
 
-describe("settings of commands", () => {
-  it("reads what is set for compactions and notes", () => {
+describe("settings for commands", () => {
+  it("reads the settings for compactions and notes", () => {
     const compact = { firstByteTimeout: 0.5, timeout: 90 };
     const notes = { template: "/home/me/notes.md", timeout: 90 };
     expect(readCompactSettings({ compact, notes })).toEqual({ settings: compact, warnings: [] });
@@ -52,7 +52,7 @@ describe("settings of commands", () => {
     expect(timeLimitsIn(notes)).toEqual({ totalMs: 90_000 });
   });
 
-  it("passes over a bad value and names it", () => {
+  it("ignores an invalid setting for compactions or notes, and names it", () => {
     const compact = { timeout: 0, firstByteTimeout: "60" };
     expect(readCompactSettings({ compact })).toEqual({
       settings: {},

@@ -165,7 +165,7 @@ export function compactReport(input: CompactReportInput): CompactReport {
   };
 }
 
-/** The file still has their content. Only the request is cleared. */
+/** Counts cleared results. The file still has their content. Only the request is cleared. */
 function clearedAmong({ kept, entries, tokensSent }: CompactionPlan): CompactReport["cleared"] {
   const ids = new Set(kept.flatMap((entry) => clearedResultIds(entry)));
   let tokens = 0;

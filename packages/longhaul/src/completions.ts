@@ -142,14 +142,14 @@ async function valuesOf(of: Valued, start: string, findSessions: FindSessions): 
   return { candidates: [latest, ...(await findSessions(start))], paths: "files" };
 }
 
-/** Commands in the help. */
+/** Returns the commands in the help. */
 const commandsOf = (program: Command): readonly Candidate[] =>
   program
     .createHelp()
     .visibleCommands(program)
     .map((command) => ({ value: command.name(), about: command.description() }));
 
-/** Options in the help, without those that are already given. */
+/** Returns the options in the help, without those that are already given. */
 const optionsOf = (command: Command, given: readonly string[]): readonly Candidate[] =>
   command
     .createHelp()

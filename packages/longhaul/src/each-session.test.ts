@@ -14,17 +14,17 @@ const composition = {
 };
 const idOf = async ({ id }: Session): Promise<string> => id;
 
-it("of several sessions, one that cannot be read is left out and told of; the others are used", async () => {
+it("skips an unreadable session among several with a note, and uses the others", async () => {
   expect(await eachSession(["one", "bad", "two"], composition, idOf)).toEqual(["one", "two"]);
   expect(notes).toEqual(["longhaul: left out: No bad."]);
 });
 
-it("where no session can be read, the first reason is the error", async () => {
+it("throws the first reason when no session can be read", async () => {
   await expect(eachSession(["bad-1", "bad-2"], composition, idOf)).rejects.toThrow("No bad-1");
   expect(await eachSession([], composition, idOf)).toEqual([]);
 });
 
-it("what nobody foresaw is never left out", async () => {
+it("rethrows an unexpected error instead of skipping the session", async () => {
   const broken = async (): Promise<string> => {
     throw new TypeError("broken");
   };

@@ -4,7 +4,7 @@ import { foldText, padEnd, textWidth } from "./view/text-width.ts";
 
 const INDENT = "  ";
 /** With less room next to the terms, descriptions go below them. */
-const LEAST_ROOM = 30;
+const MIN_ROOM = 30;
 
 /** Also wraps descriptions in a narrow terminal, which Commander does not. */
 export const HELP: HelpConfiguration = {
@@ -20,7 +20,7 @@ export const HELP: HelpConfiguration = {
     const width = widthOf(helper.helpWidth);
     const lead = termWidth + 2 * INDENT.length;
     if (description === "") return INDENT + term;
-    if (width - lead >= LEAST_ROOM)
+    if (width - lead >= MIN_ROOM)
       return foldText(`${INDENT}${padEnd(term, termWidth)}${INDENT}${description}`, width, " ".repeat(lead));
     const below = INDENT.repeat(3);
     return `${INDENT}${term}\n${foldText(`${below}${description}`, width, below)}`;
@@ -55,7 +55,10 @@ export const afterHelp =
     ].join("\n");
   };
 
-/** A command line that can be pasted into a shell. A line that is too long continues after a backslash. */
+/**
+ * Wraps a command line so that it can be pasted into a shell. A line that is too long continues after a
+ * backslash.
+ */
 function foldCommand(line: string, width: number): string {
   if (textWidth(INDENT + line) <= width) return INDENT + line;
   const lines = [INDENT];

@@ -20,8 +20,8 @@ export function withRemedy(
 
 const HINTS: Readonly<Record<string, string>> = {
   // A hook decides, but the user can override it.
-  "compaction-blocked": "With --no-hooks it is not asked.",
-  "notes-not-usable": "`longhaul notes SESSION --update` brings them up to date.",
+  "compaction-blocked": "To skip the hooks, pass --no-hooks.",
+  "notes-not-usable": "`longhaul notes SESSION --update` updates the notes.",
 };
 
 /** Adds the flag or command that helps. */

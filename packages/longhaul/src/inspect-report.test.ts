@@ -21,7 +21,7 @@ const written = sessionWriter();
 const thresholds = computeThresholds({ windowTokens: 200_000, maxOutputTokens: 32_000 });
 const inPlace = { mode: "in-place" } as const;
 
-/** Twelve turns of Claude Code, with tool results that can be cleared. */
+/** Creates twelve turns of Claude Code, with tool results that can be cleared. */
 function session(reportsUsage: boolean): Promise<Session> {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < 12; turn++) {
@@ -48,13 +48,13 @@ const undo = async ({ path }: Session): Promise<void> => {
   await writeUndo(undoSession(await loadSession(path)), inPlace);
 };
 
-describe("the origin of an estimated context", () => {
+describe("source of an estimated context size", () => {
   it.each([
     ["compaction", [compact]],
     ["clearing", [clear]],
     ["undo", [clear, undo]],
     ["compaction", [clear, undo, compact]],
-  ] as const)("names the %s since which no response reports its usage", async (since, steps) => {
+  ] as const)("names the %s since which no response has reported its usage", async (since, steps) => {
     const made = await session(true);
     for (const step of steps) await step(made);
     const { context, words } = await inspected(made);
@@ -62,7 +62,7 @@ describe("the origin of an estimated context", () => {
     expect(words).toContain(`Estimated: no response has reported its usage since the ${since}.`);
   });
 
-  it("says that no response so far reports its usage when none in the file does", async () => {
+  it("says that no response has reported its usage yet when none in the file does", async () => {
     const made = await session(false);
     for (const step of [undefined, compact]) {
       await step?.(made);
@@ -72,7 +72,7 @@ describe("the origin of an estimated context", () => {
     }
   });
 
-  it("is absent when the newest response reports its usage", async () => {
+  it("does not mention missing usage when the newest response reports its usage", async () => {
     const { context, words } = await inspected(await session(true));
     expect(context).toMatchObject({ source: "usage", unreportedSince: null });
     expect(words).not.toContain("reports its usage");

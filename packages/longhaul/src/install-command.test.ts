@@ -3,7 +3,7 @@ import { installedManifest, installRemedy, type RunningProgram } from "./install
 
 const PACKAGES = ["ai@6", "@ai-sdk/openai@3"];
 
-/** A program on a machine that has only these files. */
+/** Creates a program on a machine that has only these files. */
 function programAt(
   file: string,
   files: Readonly<Record<string, string>> = {},
@@ -22,14 +22,14 @@ function programAt(
   };
 }
 
-/** The command of a remedy, which is on a separate line. */
+/** Returns the command of a remedy, which is on a separate line. */
 const commandOf = (program: RunningProgram, packages = PACKAGES): string | undefined =>
   /\n {2}(.+)$/.exec(installRemedy(packages, program))?.[1];
 
-describe("the command that installs a package beside longhaul", () => {
+describe("installRemedy", () => {
   const GLOBAL = "/usr/lib/node_modules/longhaul/dist/main.js";
 
-  it("is a global installation when longhaul is installed globally", () => {
+  it("suggests a global installation when longhaul is installed globally", () => {
     const linked = { "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(installRemedy(PACKAGES, programAt(GLOBAL, linked))).toBe(
       "Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3",
@@ -39,7 +39,7 @@ describe("the command that installs a package beside longhaul", () => {
     );
   });
 
-  it("names the global prefix when npm would use another one", () => {
+  it("names the global prefix of longhaul when npm would use another one", () => {
     const file = "/home/ann/.npm-global/lib/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file))).toBe(
       "npm install -g ai@6 @ai-sdk/openai@3 --prefix /home/ann/.npm-global",
@@ -51,12 +51,12 @@ describe("the command that installs a package beside longhaul", () => {
     );
   });
 
-  it("stays global when somebody left a manifest beside the global packages", () => {
+  it("suggests a global installation even when the global folder has a stray manifest", () => {
     const files = { "/usr/lib/package.json": "{}", "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(commandOf(programAt(GLOBAL, files))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
   });
 
-  it("is an installation in the project that holds longhaul", () => {
+  it("suggests an installation in the project that contains longhaul", () => {
     const file = "/home/dev/app/node_modules/longhaul/dist/main.js";
     const files = { "/home/dev/app/package.json": "{}" };
     expect(commandOf(programAt(file, files, { currentFolder: "/home/dev/app" }))).toBe(
@@ -67,14 +67,14 @@ describe("the command that installs a package beside longhaul", () => {
     );
   });
 
-  it("takes a folder named lib with a manifest for a project", () => {
+  it("treats a folder named lib with a manifest as a project", () => {
     const file = "/home/dev/app/lib/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file, { "/home/dev/app/lib/package.json": "{}" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app/lib",
     );
   });
 
-  it("quotes a folder with spaces and quotes", () => {
+  it("quotes a project folder with spaces and quotes", () => {
     const file = "/home/dev/Ann's app/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file, { "/home/dev/Ann's app/package.json": "{}" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3 --prefix '/home/dev/Ann'\\''s app'",
@@ -86,13 +86,13 @@ describe("the command that installs a package beside longhaul", () => {
     ["pnpm-lock.yaml", "pnpm --dir /home/dev/app add ai@6 @ai-sdk/openai@3"],
     ["yarn.lock", "yarn --cwd /home/dev/app add ai@6 @ai-sdk/openai@3"],
     ["bun.lock", "bun --cwd /home/dev/app add ai@6 @ai-sdk/openai@3"],
-  ])("is one of the package manager that wrote %s", (lockFile, command) => {
+  ])("uses the package manager that wrote %s", (lockFile, command) => {
     const file = "/home/dev/app/node_modules/.pnpm/longhaul@0.1.0/node_modules/longhaul/dist/main.js";
     const files = { "/home/dev/app/package.json": "{}", [`/home/dev/app/${lockFile}`]: "" };
     expect(commandOf(programAt(file, files))).toBe(command);
   });
 
-  it("is the same call through npx with more packages when longhaul runs from the cache of npx", () => {
+  it("suggests the same call with more packages when longhaul runs through npx", () => {
     const cache = "/home/ann/.npm/_npx/d3e93eb130bf21a7";
     const manifest = JSON.stringify({ _npx: { packages: ["longhaul@0.1.0"] } });
     const args = ["chat", "--model", "openai:gpt-5", "-p", "Say it's done"];
@@ -123,22 +123,22 @@ describe("the command that installs a package beside longhaul", () => {
     );
   });
 
-  it("is installed in the package folder when longhaul was copied out of the repository", () => {
+  it("suggests the package folder when longhaul was copied out of the repository", () => {
     const files = { "/opt/longhaul/package.json": "{}" };
     expect(commandOf(programAt("/opt/longhaul/dist/main.js", files))).toMatch(/ --prefix \/opt\/longhaul$/);
     expect(commandOf(programAt("/opt/longhaul/main.js"))).toMatch(/ --prefix \/opt\/longhaul$/);
   });
 
-  describe("on Windows", () => {
+  describe("installRemedy on Windows", () => {
     const APPDATA = "C:\\Users\\Ann\\AppData\\Roaming";
     const environment = { APPDATA };
 
-    it("is a global installation from the folder of npm", () => {
+    it("suggests a global installation from the npm folder of Windows", () => {
       const file = `${APPDATA}\\npm\\node_modules\\longhaul\\dist\\main.js`;
       expect(commandOf(programAt(file, {}, { environment }))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
     });
 
-    it("names a global prefix of its own", () => {
+    it("names a separate global prefix on Windows", () => {
       const file = "C:\\Program Files\\nodejs\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\Program Files\\nodejs\\longhaul.cmd": "@ECHO off" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(
@@ -146,7 +146,7 @@ describe("the command that installs a package beside longhaul", () => {
       );
     });
 
-    it("is an installation in the project that holds longhaul", () => {
+    it("suggests an installation in the project that contains longhaul on Windows", () => {
       const file = "C:\\work\\app\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\work\\app\\package.json": "{}" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(
@@ -154,7 +154,7 @@ describe("the command that installs a package beside longhaul", () => {
       );
     });
 
-    it("is the same call through npx from the cache of npx", () => {
+    it("suggests the same call with more packages when longhaul runs through npx on Windows", () => {
       const cache = "C:\\Users\\Ann\\AppData\\Local\\npm-cache\\_npx\\d3e93eb130bf21a7";
       const files = { [`${cache}\\package.json`]: '{"_npx":{"packages":["longhaul"]}}' };
       const program = programAt(`${cache}\\node_modules\\longhaul\\dist\\main.js`, files, {
@@ -165,7 +165,7 @@ describe("the command that installs a package beside longhaul", () => {
       );
     });
 
-    it("is an installation in the root of the repository", () => {
+    it("suggests an installation in the root of the repository on Windows", () => {
       const files = { "D:\\longhaul\\package.json": '{"workspaces":["packages/*"]}' };
       expect(commandOf(programAt("D:\\longhaul\\packages\\longhaul\\dist\\main.js", files))).toBe(
         "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix D:\\longhaul",
@@ -177,7 +177,7 @@ describe("the command that installs a package beside longhaul", () => {
 describe("installedManifest", () => {
   const FILE = "/home/dev/app/node_modules/longhaul/dist/main.js";
 
-  it("finds the nearest package above the file of longhaul, as Node does", () => {
+  it("finds the nearest installed package above the file of longhaul, as Node does", () => {
     const files = {
       "/home/dev/app/node_modules/longhaul/node_modules/ai/package.json": '{"version":"7.0.0"}',
       "/home/dev/app/node_modules/ai/package.json": '{"version":"6.0.0"}',
@@ -187,7 +187,7 @@ describe("installedManifest", () => {
     expect(installedManifest("@ai-sdk/openai", programAt(FILE, files))).toEqual({ version: "3.0.0" });
   });
 
-  it("never looks into the current folder", () => {
+  it("never searches the current folder for an installed package", () => {
     const files = { "/home/ann/elsewhere/node_modules/ai/package.json": '{"version":"6.0.0"}' };
     expect(installedManifest("ai", programAt(FILE, files))).toBeUndefined();
   });

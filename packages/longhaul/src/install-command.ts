@@ -45,7 +45,7 @@ export function installedManifest(name: string, program: RunningProgram): unknow
   return undefined;
 }
 
-/** A remedy with the one command after which longhaul finds these packages. */
+/** Returns a remedy with the command after which longhaul finds these packages. */
 export function installRemedy(packages: readonly string[], program: RunningProgram): string {
   const place = installPlace(program);
   return place.kind === "npx-cache"
@@ -119,7 +119,7 @@ function installWords(
   return packageManagerOf(place.folder, program)(packages, inFolder);
 }
 
-/** npm's folder for global packages, unless a configuration file names another one. */
+/** Returns npm's folder for global packages, unless a configuration file names another one. */
 function defaultPrefix(program: RunningProgram): string {
   const { environment, nodePath } = program;
   const path = pathOf(program);
@@ -175,7 +175,7 @@ const quoteForWindows = (word: string): string =>
 
 const pathOf = ({ platform }: RunningProgram): PlatformPath => (platform === "win32" ? win32 : posix);
 
-/** All folders that contain a file, from the nearest to the root. */
+/** Returns all folders that contain a file, from the nearest to the root. */
 function foldersAbove(file: string, path: PlatformPath): readonly string[] {
   const folder = path.dirname(file);
   return folder === file ? [] : [folder, ...foldersAbove(folder, path)];

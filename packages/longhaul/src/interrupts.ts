@@ -12,7 +12,7 @@ const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  */
 export async function untilInterrupted<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  remedy: string = "Nothing was changed.",
+  remedy: string = "Nothing was changed. Run the command again to start over.",
 ): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
@@ -28,7 +28,7 @@ export async function untilInterrupted<T>(
     return await work(abort.signal);
   } catch (error) {
     if (!abort.signal.aborted) throw error;
-    throw new LonghaulError("model-aborted", "Interrupted.", {
+    throw new LonghaulError("interrupted", "You interrupted the command.", {
       remedy,
       cause: error,
     });

@@ -1,3 +1,4 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import { countFates, FACT_KINDS, isInContext, numberField } from "@longhaul/core/internal/messages";
 import type { FactKind, Fate, Ledger, LedgerFact } from "@longhaul/core/messages";
 import type { Session } from "@longhaul/sessions";
@@ -101,16 +102,24 @@ function chosenFacts(ledger: Ledger, { kind, all }: LedgerChoice): Ledger {
   return { ...ledger, facts: ledger.facts.filter(isChosen) };
 }
 
+const LIST_COMPACTIONS = "`longhaul ledger SESSION` lists the compactions of a session.";
+const NOT_COMPACTED = "This session has no compaction. Choose another session.";
+
 function chooseBoundary(ledgers: readonly SessionLedger[], wanted: string): SessionLedger | undefined {
   const uuids = ledgers.map(({ boundary }) => boundary.uuid);
   const chosen = chooseId(uuids, wanted, {
-    none: "No compaction of the session",
     many: "compactions",
-    remedy:
-      ledgers.length === 0
-        ? "This session has not been compacted."
-        : "`longhaul ledger SESSION` lists the compactions of a session.",
+    whereToLook: LIST_COMPACTIONS,
     facts: { boundary: wanted },
+    notFound: () =>
+      new LonghaulError(
+        "boundary-not-found",
+        `No compaction found: no compaction of this session has an id that starts with ${wanted}.`,
+        {
+          remedy: ledgers.length === 0 ? NOT_COMPACTED : LIST_COMPACTIONS,
+          facts: { boundary: wanted },
+        },
+      ),
   });
   return ledgers.find(({ boundary }) => boundary.uuid === chosen);
 }

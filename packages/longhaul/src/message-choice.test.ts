@@ -16,26 +16,31 @@ function refusal(conversation: readonly Entry[], wanted: string): LonghaulError 
   throw new Error("chosen");
 }
 
-describe("choosing a message", () => {
-  it("takes a uuid, or a beginning that only one has", () => {
+describe("chooseMessage", () => {
+  it("finds a message by its uuid or by a prefix that only one message has", () => {
     expect(chooseMessage(named("abc1", "abd2"), "abd2")).toBe("abd2");
     expect(chooseMessage(named("abc1", "abd2"), "abc")).toBe("abc1");
   });
 
-  it("takes a whole uuid also where others begin with it", () => {
+  it("prefers an exact uuid to others that begin with it", () => {
     expect(chooseMessage(named("a-1", "a-10", "a-11"), "a-1")).toBe("a-1");
   });
 
-  it("of several it names some, and asks for more", () => {
+  it("lists some matches of an ambiguous prefix, and asks for a longer one", () => {
     const { code, message, remedy } = refusal(named("a1", "a2", "a3", "a4"), "a");
-    expect([code, message]).toEqual(["message-not-found", "4 messages begin like a: a1, a2, a3 and others."]);
-    expect(remedy).toMatch(/more of the uuid.*--prompts/);
+    expect([code, message]).toEqual([
+      "id-ambiguous",
+      "Ambiguous id: 4 messages have an id that starts with a: a1, a2, a3 and others.",
+    ]);
+    expect(remedy).toMatch(/more of the id.*--prompts/);
   });
 
-  it("passes over entries without a uuid, and takes nothing for everything", () => {
+  it("ignores entries without a uuid, and rejects an empty prefix", () => {
     const title = { type: "summary", summary: "t" } as unknown as Entry;
     expect(chooseMessage([title, ...named("a1")], "a")).toBe("a1");
     expect(refusal([title, ...named("a1")], "").code).toBe("message-not-found");
-    expect(refusal(named("a1"), "b").message).toBe("No message of the conversation begins like b.");
+    expect(refusal(named("a1"), "b").message).toBe(
+      "No message found: no message of the current conversation has an id that starts with b.",
+    );
   });
 });

@@ -1,8 +1,8 @@
-import { LonghaulError, type LonghaulErrorCode } from "@longhaul/core/errors";
+import { LonghaulError } from "@longhaul/core/errors";
 import { copiedIds, indexInConversation } from "@longhaul/core/internal/messages";
 import type { Entry } from "@longhaul/core/messages";
 
-const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists what can be chosen.";
+const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists the messages that you can choose.";
 /** More candidates would be a list to search, not an answer. */
 const SHOWN_CANDIDATES = 3;
 
@@ -24,40 +24,49 @@ export function chooseMessage(
   const uuids = own.length > 0 ? own : earlierIds(conversation, wanted, lines);
   const [only, ...others] = uuids;
   if (only === undefined || wanted === "") {
-    throw notChosen(`No message of the conversation begins like ${wanted}.`, wanted, COMPACTED);
+    throw new LonghaulError(
+      "message-not-found",
+      `No message found: no message of the current conversation has an id that starts with ${wanted}.`,
+      {
+        remedy: `You cannot choose messages that an earlier compaction summarized. ${WHERE_TO_LOOK}`,
+        facts: { message: wanted },
+      },
+    );
   }
   if (others.length === 0) return only;
   const shown = uuids.slice(0, SHOWN_CANDIDATES).join(", ");
   const more = uuids.length > SHOWN_CANDIDATES ? " and others" : "";
-  throw notChosen(
-    `${uuids.length} messages begin like ${wanted}: ${shown}${more}.`,
-    wanted,
-    "Give more of the uuid.",
+  throw new LonghaulError(
+    "id-ambiguous",
+    `Ambiguous id: ${uuids.length} messages have an id that starts with ${wanted}: ${shown}${more}.`,
+    { remedy: `Pass more of the id. ${WHERE_TO_LOOK}`, facts: { message: wanted } },
   );
 }
 
 interface IdWords {
-  readonly code?: LonghaulErrorCode;
-  /** Subject of the sentence that says that there is none. */
-  readonly none: string;
   /** Plural of the thing. */
   readonly many: string;
-  readonly remedy: string;
+  /** Sentence about the command that lists the ids. */
+  readonly whereToLook: string;
   readonly facts: Readonly<Record<string, string>>;
+  notFound(): LonghaulError;
 }
 
 /** Finds one of these ids by the id or the beginning of it. */
 export function chooseId(ids: readonly string[], wanted: string, words: IdWords): string {
-  const { code = "message-not-found", none, many, remedy, facts } = words;
+  const { many, whereToLook, facts } = words;
   const found = ids.includes(wanted) ? [wanted] : ids.filter((id) => id.startsWith(wanted));
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;
-  const message =
-    only === undefined ? `${none} begins like ${wanted}.` : `${found.length} ${many} begin like ${wanted}.`;
-  throw new LonghaulError(code, message, { remedy, facts });
+  if (only === undefined) throw words.notFound();
+  throw new LonghaulError(
+    "id-ambiguous",
+    `Ambiguous id: ${found.length} ${many} have an id that starts with ${wanted}.`,
+    { remedy: `Pass more of the id. ${whereToLook}`, facts },
+  );
 }
 
-/** Messages of the conversation that had such an id before. */
+/** Returns the messages of the conversation that had such an id before. */
 function earlierIds(
   conversation: readonly Entry[],
   wanted: string,
@@ -71,13 +80,4 @@ function earlierIds(
     (id) => conversation[indexInConversation(conversation, lines, id)]?.uuid ?? [],
   );
   return [...new Set(found)];
-}
-
-const COMPACTED = "What an earlier compaction summarized can no longer be chosen.";
-
-function notChosen(message: string, wanted: string, remedy: string): LonghaulError {
-  return new LonghaulError("message-not-found", message, {
-    remedy: `${remedy} ${WHERE_TO_LOOK}`,
-    facts: { message: wanted },
-  });
 }

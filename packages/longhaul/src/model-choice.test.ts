@@ -7,20 +7,20 @@ const named = (name: string, environment = {}, loadSdk = load, baseUrl?: string)
   chatModel(name, { environment, baseUrl, loadSdk });
 
 describe("chatModel", () => {
-  it("says before the first call that there is no key, what to set, and that there is a tour", async () => {
+  it("rejects a model without a key before the first call, and names the variable and the tour", async () => {
     await expect(named("claude-sonnet-5-5")).rejects.toMatchObject({
       code: "model-authentication",
-      message: "There is no key for claude-sonnet-5-5.",
+      message: "Not allowed to call claude-sonnet-5-5: there is no API key.",
       remedy: expect.stringMatching(
         /ANTHROPIC_API_KEY[\s\S]*openai:gpt-5[\s\S]*--base-url[\s\S]*chat --demo/,
       ),
     });
   });
 
-  it("names the known providers for an unknown one, and asks for no key", async () => {
+  it("lists the known providers when the provider is unknown, without asking for a key", async () => {
     await expect(named("nosuch:thing")).rejects.toMatchObject({
-      code: "model-unknown-model",
-      message: "There is no provider nosuch.",
+      code: "provider-unknown",
+      message: 'Unknown provider "nosuch" in the model name nosuch:thing.',
       remedy: expect.stringMatching(/openai[\s\S]*--base-url/),
     });
   });
@@ -30,17 +30,17 @@ describe("chatModel", () => {
     [{ ANTHROPIC_AUTH_TOKEN: "t" }, undefined],
     [{ ANTHROPIC_BASE_URL: "http://127.0.0.1:1" }, undefined],
     [{}, "http://127.0.0.1:1"],
-  ])("takes %j with the address %s", async (environment, baseUrl) => {
+  ])("accepts the environment %j with the base URL %s", async (environment, baseUrl) => {
     await expect(named("claude-sonnet-5-5", environment, load, baseUrl)).resolves.toMatchObject({
       name: "claude-sonnet-5-5",
     });
   });
 
-  it("leaves keys of other providers to their own packages", async () => {
+  it("does not check the keys of other providers", async () => {
     await expect(named("openai:gpt-5")).resolves.toMatchObject({ name: "gpt-5" });
   });
 
-  it("says which package is missing", async () => {
+  it("names the missing package", async () => {
     const missing = async (): Promise<never> => {
       throw Object.assign(new Error("Cannot find package '@anthropic-ai/sdk'"), {
         code: "ERR_MODULE_NOT_FOUND",
@@ -53,7 +53,7 @@ describe("chatModel", () => {
     await expect(named("groq:llama")).rejects.toMatchObject({ code: "model-sdk-missing" });
   });
 
-  describe("when longhaul is installed globally", () => {
+  describe("chatModel in a global installation", () => {
     const AI = '{"version":"6.0.3"}';
     const OPENAI = '{"version":"3.0.7","dependencies":{"@ai-sdk/provider":"3.0.19"}}';
     const program = (files: Readonly<Record<string, string>> = {}): RunningProgram => ({
@@ -66,17 +66,17 @@ describe("chatModel", () => {
       args: [],
       read: (path) => files[path],
     });
-    const TOUR = "`longhaul chat --demo` is a tour that needs no key, no network and no package.";
+    const TOUR = "To try longhaul without a key, a network or a package, run `longhaul chat --demo`.";
 
-    it("names the global command for another provider, and then the tour", async () => {
+    it("suggests the global install command for another provider, and then the tour", async () => {
       const options = { environment: {}, baseUrl: undefined, program: program() };
       await expect(chatModel("openai:gpt-5", options)).rejects.toMatchObject({
-        message: "Models of openai need the packages ai and @ai-sdk/openai, which are not installed.",
+        message: "Cannot use models of openai: the packages ai and @ai-sdk/openai are not installed.",
         remedy: `Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3\n${TOUR}`,
       });
     });
 
-    it("names the global command for the SDK of the default provider too", async () => {
+    it("suggests the global install command for the SDK of the default provider", async () => {
       const loadSdk = async (): Promise<never> => {
         throw Object.assign(new Error("Cannot find package '@anthropic-ai/sdk'"), {
           code: "ERR_MODULE_NOT_FOUND",
@@ -84,12 +84,12 @@ describe("chatModel", () => {
       };
       const options = { environment: {}, baseUrl: undefined, program: program(), loadSdk };
       await expect(chatModel("claude-sonnet-5-5", options)).rejects.toMatchObject({
-        message: "Calls to Claude need the package @anthropic-ai/sdk, which is not installed.",
+        message: "Cannot use the Anthropic SDK: the package @anthropic-ai/sdk is not installed.",
         remedy: `Run this command and try again:\n  npm install -g @anthropic-ai/sdk@1\n${TOUR}`,
       });
     });
 
-    it("names a provider package that cannot create a provider", async () => {
+    it("rejects a provider package that exports no function to create a provider", async () => {
       const files = {
         "/usr/lib/node_modules/ai/package.json": AI,
         "/usr/lib/node_modules/@ai-sdk/openai/package.json": OPENAI,
@@ -99,13 +99,13 @@ describe("chatModel", () => {
       await expect(chatModel("openai:gpt-5", options)).rejects.toMatchObject({
         code: "model-sdk-missing",
         message:
-          "The package @ai-sdk/openai cannot be loaded: it exports no function that creates a provider.",
+          "Cannot use models of openai: @ai-sdk/openai cannot be loaded: it exports no function that creates a provider.",
         remedy: expect.stringContaining("npm install -g @ai-sdk/openai@3\n"),
       });
     });
   });
 
-  it("does not take the built-in summarizer for a model to talk with", async () => {
-    await expect(named("built-in")).rejects.toMatchObject({ code: "model-unknown-model" });
+  it("rejects the built-in summarizer as a chat model", async () => {
+    await expect(named("built-in")).rejects.toMatchObject({ code: "model-cannot-chat" });
   });
 });

@@ -4,7 +4,6 @@ import { anthropicModel } from "@longhaul/anthropic";
 import { createClient } from "@longhaul/anthropic/internal";
 import { LonghaulError } from "@longhaul/core/errors";
 import type { Model } from "@longhaul/core/models";
-import { ModelError } from "@longhaul/core/models";
 import { BUILT_IN_MODEL_NAME } from "@longhaul/core/summary";
 import { withRemedy } from "./hints.ts";
 import { installRemedy, type RunningProgram, runningProgram } from "./install-command.ts";
@@ -31,10 +30,10 @@ export interface PackageSource {
 const ANY_SERVER = "openai-compatible";
 
 const OTHER_PROVIDERS_HINT =
-  "Models of other providers are written provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
+  "For a model of another provider, pass provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
 
 const BUILT_IN_OFFER =
-  "Nothing was changed. Without --model the built-in summarizer does it, with no key and no network.";
+  "Nothing was changed. Without --model, the built-in summarizer writes the summary. It needs no key and no network.";
 
 /** Returns undefined for the built-in summarizer. Does not connect before the first call. */
 export async function chooseModel(
@@ -48,9 +47,11 @@ export async function chooseModel(
   if (provider === undefined)
     return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
   if (provider === ANY_SERVER && baseUrl === undefined)
-    throw new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
-      remedy: "Give it with --base-url, such as http://localhost:8000/v1",
-    });
+    throw new LonghaulError(
+      "base-url-missing",
+      `The provider ${ANY_SERVER} needs the address of a server, and none is given.`,
+      { remedy: "Pass the address with --base-url, such as http://localhost:8000/v1" },
+    );
   // The AI SDK prints warnings, some to our own output. The port already reports them.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   const name = model.slice(provider.length + 1);
@@ -66,7 +67,10 @@ export function requireModelName({ model, baseUrl }: ModelChoice): void {
   if (model === undefined) return;
   const provider = providerOf(model);
   if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "")
-    throw new ModelError({ kind: "unknown-model", model }, "--model names no model.");
+    throw new LonghaulError("option-invalid", "Invalid value for --model: it contains no model name.", {
+      remedy: `Pass the name of a model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5.`,
+      facts: { option: "model" },
+    });
   const hasOwnServer = (baseUrl ?? process.env.ANTHROPIC_BASE_URL) !== undefined;
   if (provider === undefined && !hasOwnServer && /^[a-z][a-z0-9-]*:/.test(model)) throw noProvider(model);
 }
@@ -81,10 +85,11 @@ export const isAnthropicName = (model: string): boolean => providerOf(model) ===
  * Only custom servers have such names. Otherwise Anthropic would get a session that was meant for another
  * provider.
  */
-function noProvider(model: string): ModelError {
+function noProvider(model: string): LonghaulError {
   const name = model.slice(0, model.indexOf(":"));
-  return new ModelError({ kind: "unknown-model", model }, `There is no provider ${name}.`, {
-    remedy: `Providers are ${AI_SDK_PROVIDERS.join(", ")}. For a server of your own, add --base-url.`,
+  return new LonghaulError("provider-unknown", `Unknown provider "${name}" in the model name ${model}.`, {
+    remedy: `Use one of these providers: ${AI_SDK_PROVIDERS.join(", ")}. For your own server, add --base-url.`,
+    facts: { provider: name, model },
   });
 }
 
@@ -98,14 +103,20 @@ const creatorIn = ({
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
   )?.[1];
 
+/**
+ * Codes of failures that the built-in summarizer cannot have. The error may end a chain of attempts, with the
+ * code of the last failure.
+ */
+const WITHOUT_MODEL =
+  /^(?:model-|(?:no-summary|notes-reply-unusable|option-invalid|provider-unknown|base-url-missing)$)/;
+
 /** A failed call loses nothing. Adds this to the error, with the options that need no model. */
 export function withBuiltInOffer(
   error: unknown,
   { model = "" }: ModelChoice,
   offer: string = BUILT_IN_OFFER,
 ): unknown {
-  // Matches the code, because the error may end a chain of attempts, with the code of the last failure.
-  return withRemedy(error, /^(?:model-|no-summary$|no-notes$)/, ({ code, remedy }) => {
+  return withRemedy(error, WITHOUT_MODEL, ({ code, remedy }) => {
     const isForeign = providerOf(model) === undefined && !/claude/i.test(model);
     const mayBeMisnamed = code === "model-unknown-model" || (isForeign && code === "model-authentication");
     return [remedy, ...(mayBeMisnamed ? [OTHER_PROVIDERS_HINT] : []), offer].filter(Boolean).join("\n");
@@ -114,7 +125,7 @@ export function withBuiltInOffer(
 
 export const DEFAULT_CHAT_MODEL = "claude-sonnet-5-5";
 
-const TOUR_OFFER = "`longhaul chat --demo` is a tour that needs no key, no network and no package.";
+const TOUR_OFFER = "To try longhaul without a key, a network or a package, run `longhaul chat --demo`.";
 
 /** Package of the default provider, in the major version that longhaul depends on. */
 const ANTHROPIC_SDK = "@anthropic-ai/sdk@1";
@@ -153,19 +164,20 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
 }
 
 function noTalker(name: string): LonghaulError {
-  return new LonghaulError("model-unknown-model", `${name} only summarizes: it cannot hold a conversation.`, {
-    remedy: `Name a model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5.`,
+  return new LonghaulError("model-cannot-chat", `The model ${name} cannot chat: it only writes summaries.`, {
+    remedy: `Pass another model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5.`,
+    facts: { model: name },
   });
 }
 
 const KEYS = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"];
 
 function noKey(name: string): LonghaulError {
-  return new LonghaulError("model-authentication", `There is no key for ${name}.`, {
+  return new LonghaulError("model-authentication", `Not allowed to call ${name}: there is no API key.`, {
     remedy: [
       "Set ANTHROPIC_API_KEY to a key from console.anthropic.com, or set ANTHROPIC_AUTH_TOKEN.",
-      "Another provider: set its key, such as OPENAI_API_KEY, and run longhaul chat --model openai:gpt-5",
-      "A server of your own: run longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
+      "For another provider, set its key, such as OPENAI_API_KEY, and run longhaul chat --model openai:gpt-5",
+      "For your own server, run longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
     ].join("\n"),
   });
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
   report = notesReport(session, await buildNotes(session), NOTES_LIMITS, undefined);
 });
 
-/** The most hostile content that a file could have. */
+/** Returns the most hostile content that a file could have. */
 const hostile = (): NotesReport => ({
   ...report,
   written: false,
@@ -51,7 +51,7 @@ const hostile = (): NotesReport => ({
 /** The last line is the path of the notes, which is never cut. */
 const withoutPath = (view: string): string => view.slice(0, view.lastIndexOf("\n"));
 
-describe.each([44, 60, 80, 100])("at %d columns", (width) => {
+describe.each([44, 60, 80, 100])("notes views at %d columns", (width) => {
   const views = (): readonly string[] => [
     notesView({ ...report, path: "/short" }, plain, terminal(width)),
     withoutPath(notesView(hostile(), { modelNotAsked: `m${HOSTILE}`, isDryRun: true }, terminal(width))),
@@ -69,7 +69,7 @@ describe.each([44, 60, 80, 100])("at %d columns", (width) => {
     ),
   ];
 
-  it("no line is wider, and nothing that a file says steers the terminal", () => {
+  it("keeps notes and memory files within the width and free of control sequences", () => {
     for (const view of views()) {
       for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
       expect(view).not.toMatch(/[^\P{Cc}\n]/u);
@@ -77,24 +77,24 @@ describe.each([44, 60, 80, 100])("at %d columns", (width) => {
   });
 });
 
-describe("the notes on the screen", () => {
+describe("notesView", () => {
   const shown = (fields: Partial<NotesReport>, options = plain): string =>
     notesView({ ...report, ...fields }, options, terminal(80));
 
-  it("have every section with its tokens beside the limit", () => {
+  it("shows every section of the notes with its tokens and the limit", () => {
     const view = shown({});
     for (const { name } of report.sections) expect(view).toContain(name);
     expect(view).toMatch(/Worklog +[\d,]+ \/ 2,000 [█▏▎▍▌▋▊▉]+\n/);
     expect(shown({ sections: [{ name: "Mood", tokens: 0, text: "" }] })).toContain("(nothing noted)");
   });
 
-  it("are not drawn up where nothing was said", () => {
+  it("shows no sections for a session without messages", () => {
     const view = shown({ outcome: "up-to-date", tokens: 0, written: false, work: null });
     expect(view).toContain("This session has no messages yet, so there are no notes.");
     expect(view).not.toContain("Worklog");
   });
 
-  it("have headings in bold, and their own colors only where these are wanted", () => {
+  it("shows headings of the notes in bold, but only when colors are on", () => {
     expect(notesView(report, plain, terminal(80, true))).toContain("\u001b[1mCurrent State");
     expect(shown({})).not.toContain("\u001b");
   });
@@ -109,11 +109,11 @@ describe("the notes on the screen", () => {
     [{ state: "known", uuid: null, timestamp: null, newer: 12 }, "The notes are incomplete"],
     [{ state: "unknown", uuid: null, timestamp: null, newer: null }, "do not say"],
     [{ state: "not-found", uuid: "x", timestamp: null, newer: null }, "not in this session"],
-  ] as const)("say how far they reach: %j", (covers, words) => {
+  ] as const)("says how much of the session the notes cover: %j", (covers, words) => {
     expect(shown({ covers }).replaceAll("\n  ", " ")).toContain(words);
   });
 
-  it("say what was done, by whom, and where it is", () => {
+  it("says how the notes were written, by which model, and to which file", () => {
     const work = {
       by: "built-in",
       model: null,
@@ -152,7 +152,7 @@ describe("the notes on the screen", () => {
     );
   });
 
-  it("tell of the work while it is done", () => {
+  it("shows the progress of writing the notes", () => {
     expect(notesProgressLine({ step: 1, steps: 1, messages: 4 }, undefined)).toBe("Writing the notes …");
     expect(notesProgressLine({ step: 2, steps: 3, messages: 4 }, "m")).toBe(
       "m reads 4 messages (part 2 of 3) …",
@@ -160,8 +160,8 @@ describe("the notes on the screen", () => {
   });
 });
 
-describe("memory files in inspect", () => {
-  it("are one row each, with what they cost and how they got there", () => {
+describe("memorySection", () => {
+  it("lists each memory file with its tokens and how it was attached", () => {
     const memory = {
       attached: [{ path: "/p/a/AGENTS.md", tokens: 120, times: 2, isVisible: true }],
       folder: "/p",

@@ -140,7 +140,7 @@ export function notesView(report: NotesReport, options: NotesViewOptions, termin
 
 const NOTHING_SAID = "This session has no messages yet, so there are no notes.";
 
-/** Size and coverage of the notes. `inspect` shows them too. */
+/** Shows the size and coverage of the notes. `inspect` shows them too. */
 export function notesFacts(figures: NotesFigures, terminal: Terminal): string {
   const { tokens, limits } = figures;
   const { colors, width } = terminal;

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { parse, resolve } from "node:path";
 import type { PermissionMode } from "@longhaul/agent";
-import { SMALLEST_WINDOW_TOKENS } from "@longhaul/core/internal/measure";
+import { MIN_WINDOW_TOKENS } from "@longhaul/core/internal/measure";
 import { findModel, pricesOf } from "@longhaul/core/measure";
 import { type Command, InvalidArgumentError } from "commander";
 
@@ -28,8 +28,7 @@ export const atLeastOne =
 
 export function parseWindow(text: string): number {
   const tokens = parseTokens(text);
-  if (tokens < SMALLEST_WINDOW_TOKENS)
-    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
+  if (tokens < MIN_WINDOW_TOKENS) throw new InvalidArgumentError(`It must be at least ${MIN_WINDOW_TOKENS}.`);
   return tokens;
 }
 

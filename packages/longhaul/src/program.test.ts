@@ -6,7 +6,7 @@ import { createProgram } from "./program.ts";
 const HELP_LINES = 40;
 const COLUMNS = 80;
 
-/** The program with its output. Any action of it is an error. */
+/** Creates the program with its output. Any action of the program is an error. */
 function program(): { readonly program: Command; readonly printed: string[] } {
   const printed: string[] = [];
   const created = createProgram("0.0.0", () => Promise.reject(new Error("nothing is to be done")));
@@ -29,7 +29,7 @@ async function refused(
   return { error, text: printed.join("") };
 }
 
-describe("the help of each command", () => {
+describe("help of each command", () => {
   it.each(["", ...commandNames])("longhaul %s --help fits 40 lines of 80 columns", (name) => {
     const { program: created, printed } = program();
     const command = name === "" ? created : created.commands.find((one) => one.name() === name);
@@ -45,7 +45,7 @@ describe("flags that became settings", () => {
     Object.entries(flags).map(([flag, remedy]) => [command, flag, remedy] as const),
   );
 
-  it.each(moved)("longhaul %s refuses %s and names what took its place", async (command, flag, remedy) => {
+  it.each(moved)("longhaul %s rejects %s and names the replacement", async (command, flag, remedy) => {
     for (const args of [[flag], [flag, "5"], [`${flag}=5`]]) {
       const { error, text } = await refused(command, "session", ...args);
       expect(error).toBeInstanceOf(CommanderError);
@@ -53,7 +53,7 @@ describe("flags that became settings", () => {
     }
   });
 
-  it("are no longer in any help", () => {
+  it("mentions no moved flag in any help text", () => {
     const { program: created } = program();
     for (const [command, flag] of moved)
       expect(created.commands.find((one) => one.name() === command)?.helpInformation()).not.toContain(
@@ -62,7 +62,7 @@ describe("flags that became settings", () => {
   });
 });
 
-it.each([",", " ", "0", "1,many"])("numbers of compactions that are none are refused: %j", async (counts) => {
+it.each([",", " ", "0", "1,many"])("rejects the value %j for --compactions", async (counts) => {
   const { error } = await refused("eval", "--generated", "--compactions", counts);
   expect(error).toMatchObject({ code: "commander.invalidArgument" });
 });

@@ -114,7 +114,7 @@ const OTHER_ENDS = ["upTo", "keepRecent"];
 const OTHER_SUMMARIES = ["instructions", "model", "from", ...OTHER_ENDS];
 const SEARCHES = ["exact", "pattern", "file", "tool", "limit"];
 const parseMessage = parseIdOf("the uuid of a message");
-/** A list option. The help and the completions show its choices. */
+/** Creates a list option. The help and the completions show its choices. */
 function policies(about: string, names: readonly string[]): Option {
   const listed = option("--policies <names>", `${about}, separated by commas`, parseNames(names));
   listed.argChoices = [...names];

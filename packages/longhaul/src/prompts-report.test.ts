@@ -6,8 +6,8 @@ import { type PromptReport, promptsOf } from "./prompts-report.ts";
 const prompts = (entries: readonly Entry[], cleared: readonly string[] = []): readonly PromptReport[] =>
   promptsOf({ conversation: entries, clearedToolUseIds: new Set(cleared) });
 
-describe("what the user wrote", () => {
-  it("is requests, commands with their words and shell commands, in their order", () => {
+describe("promptsOf", () => {
+  it("lists requests, slash commands with arguments, and shell commands in order", () => {
     const c = new ConversationBuilder();
     c.user("build it");
     c.user("<command-name>/review</command-name><command-args>the tides</command-args>");
@@ -21,7 +21,7 @@ describe("what the user wrote", () => {
     ]);
   });
 
-  it("also while the agent worked, where it has no user entry of its own", () => {
+  it("lists prompts that were queued while the agent worked", () => {
     const c = new ConversationBuilder();
     c.user("build it");
     const queued = c.attachment({ type: "queued_command", prompt: "and paint it" });
@@ -32,7 +32,7 @@ describe("what the user wrote", () => {
     ]);
   });
 
-  it("is not what the agent put in: results, summaries, meta text, interruptions, notices", () => {
+  it("ignores results, summaries, meta text, interruptions and notifications", () => {
     const c = new ConversationBuilder();
     c.summary("a summary");
     c.user("injected", { isMeta: true });
@@ -44,7 +44,7 @@ describe("what the user wrote", () => {
     expect(prompts(c.entries)).toEqual([]);
   });
 
-  it("has before it what the messages before it hold, cleared results as they are sent", () => {
+  it("counts the tokens before each prompt, with cleared results in their cleared form", () => {
     const c = new ConversationBuilder();
     c.user("first");
     c.tool("t", "Read", { file_path: "/a" }, "word ".repeat(4_000));

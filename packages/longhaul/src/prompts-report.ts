@@ -17,7 +17,7 @@ export interface PromptReport {
   readonly text: string;
 }
 
-/** Messages of the user in the context, oldest first. */
+/** Returns the messages of the user in the context, oldest first. */
 export function promptsOf({
   conversation,
   clearedToolUseIds,
@@ -52,7 +52,7 @@ export function promptsView(
 ): string {
   if (prompts.length === 0)
     return foldText(countMessages(conversation) === 0 ? NOTHING_SAID : NOTHING_WRITTEN, width);
-  const uuidLength = tellingLength(prompts.map(({ uuid }) => uuid));
+  const uuidLength = uniqueIdLength(prompts.map(({ uuid }) => uuid));
   const rows = prompts.map(({ uuid, timestamp, tokensBefore, text }) => [
     colors.cyan(fitText(uuid.slice(0, uuidLength), uuidLength)),
     formatTime(timestamp),
@@ -68,8 +68,8 @@ const NOTHING_WRITTEN =
 const HINT =
   "before: the tokens before the prompt. compact --up-to MESSAGE summarizes everything before it. compact --from MESSAGE summarizes it and everything after it.";
 
-/** Shortest prefix length at which all of these differ. */
-export function tellingLength(uuids: readonly string[]): number {
+/** Returns the shortest prefix length at which all of these differ. */
+export function uniqueIdLength(uuids: readonly string[]): number {
   let length = ID_SHOWN;
   while (length < LONGEST_UUID && new Set(uuids.map((uuid) => uuid.slice(0, length))).size < uuids.length)
     length++;

@@ -66,16 +66,16 @@ describe("loadProvider", () => {
     });
   });
 
-  it("names both packages in one command, in versions that run on Node 20", async () => {
+  it("suggests both packages in one command, in versions that run on Node 20", async () => {
     expect(await failureOf({})).toEqual(
       missing(
-        "Models of openai need the packages ai and @ai-sdk/openai, which are not installed.",
+        "Cannot use models of openai: the packages ai and @ai-sdk/openai are not installed.",
         "npm install ai@6 @ai-sdk/openai@3",
       ),
     );
   });
 
-  it("names the newest versions that longhaul supports on Node 22", async () => {
+  it("suggests the newest versions that longhaul supports on Node 22", async () => {
     expect(await failureOf({}, "22.1.0")).toMatchObject({ command: "npm install ai@7 @ai-sdk/openai@4" });
   });
 
@@ -90,36 +90,36 @@ describe("loadProvider", () => {
     ["20.19.0", AI_7, "@ai-sdk/openai@3"],
     ["22.0.0", AI_6, "@ai-sdk/openai@3"],
     ["22.0.0", AI_7, "@ai-sdk/openai@4"],
-  ])(
-    "names the provider in the version for Node %s and the installed %j",
-    async (nodeVersion, ai, wanted) => {
-      expect(await failureOf({ ai }, nodeVersion)).toEqual(
-        missing(
-          "Models of openai need the package @ai-sdk/openai, which is not installed.",
-          `npm install ${wanted}`,
-        ),
-      );
-    },
-  );
+  ])("suggests the provider version for Node %s with the installed %j", async (nodeVersion, ai, wanted) => {
+    expect(await failureOf({ ai }, nodeVersion)).toEqual(
+      missing(
+        "Cannot use models of openai: the package @ai-sdk/openai is not installed.",
+        `npm install ${wanted}`,
+      ),
+    );
+  });
 
   it.each([
     ["20.19.0", "ai@6"],
     ["22.0.0", "ai@7"],
-  ])("names only ai for Node %s when an older provider is installed", async (nodeVersion, wanted) => {
+  ])("suggests only ai for Node %s when an older provider is installed", async (nodeVersion, wanted) => {
     expect(await failureOf({ "@ai-sdk/openai": OPENAI_3 }, nodeVersion)).toEqual(
-      missing("Models of openai need the package ai, which is not installed.", `npm install ${wanted}`),
+      missing("Cannot use models of openai: the package ai is not installed.", `npm install ${wanted}`),
     );
   });
 
-  it("replaces a provider that is too new for the ai that this Node runs", async () => {
+  it("replaces a provider that is too new for the version of ai", async () => {
     expect(await failureOf({ "@ai-sdk/openai": OPENAI_4 })).toEqual(
       missing(
-        "Models of openai need the package ai, which is not installed. @ai-sdk/openai 4.0.2 does not work with ai 6.",
+        "Cannot use models of openai: the package ai is not installed. @ai-sdk/openai 4.0.2 does not work with ai 6.",
         "npm install ai@6 @ai-sdk/openai@3",
       ),
     );
     expect(await failureOf({ ai: AI_6, "@ai-sdk/openai": OPENAI_4 }, "22.0.0")).toEqual(
-      missing("@ai-sdk/openai 4.0.2 does not work with ai 6.", "npm install @ai-sdk/openai@3"),
+      missing(
+        "Cannot use models of openai: @ai-sdk/openai 4.0.2 does not work with ai 6.",
+        "npm install @ai-sdk/openai@3",
+      ),
     );
   });
 
@@ -128,24 +128,27 @@ describe("loadProvider", () => {
     [AI_8, "24.0.0", "npm install ai@7"],
   ])("names the versions of ai that longhaul supports when %j is installed", async (ai, node, command) => {
     expect(await failureOf({ ai, "@ai-sdk/openai": OPENAI_3 }, node)).toEqual(
-      missing(`longhaul works with ai 6 and 7, but version ${ai.version} is installed.`, command),
+      missing(
+        `Cannot use models of openai: longhaul works with ai 6 and 7, but version ${ai.version} is installed.`,
+        command,
+      ),
     );
   });
 
-  it("names the Node that a package needs when it cannot be loaded on this one", async () => {
+  it("names the Node version that a package needs when this Node cannot load it", async () => {
     const load = async (name: string): Promise<unknown> => {
       if (name === "ai") throw new SyntaxError("The requested module 'node:util' does not provide it");
       return {};
     };
     expect(await failureOf({ ai: AI_7, "@ai-sdk/openai": OPENAI_4 }, "20.19.0", load)).toEqual(
       missing(
-        "ai 7.0.1 needs Node 22 or newer, and this is Node 20.19.0. @ai-sdk/openai 4.0.2 does not work with ai 6.",
+        "Cannot use models of openai: ai 7.0.1 needs Node 22 or newer, and this is Node 20.19.0. @ai-sdk/openai 4.0.2 does not work with ai 6.",
         "npm install ai@6 @ai-sdk/openai@3",
       ),
     );
   });
 
-  it("gives the reason when a package that this Node should run cannot be loaded", async () => {
+  it("reports the reason when a package cannot be loaded on a supported Node", async () => {
     const load = async (name: string): Promise<unknown> => {
       if (name === "ai") return {};
       throw Object.assign(
@@ -155,13 +158,13 @@ describe("loadProvider", () => {
     };
     expect(await failureOf({ ai: AI_6, "@ai-sdk/openai": OPENAI_3 }, "20.19.0", load)).toEqual(
       missing(
-        "The package @ai-sdk/openai cannot be loaded: Cannot find package 'zod' imported from /app/node_modules/@ai-sdk/openai/index.js",
+        "Cannot use models of openai: @ai-sdk/openai cannot be loaded: Cannot find package 'zod' imported from /app/node_modules/@ai-sdk/openai/index.js",
         "npm install @ai-sdk/openai@3",
       ),
     );
   });
 
-  it("takes a package whose files are gone for a missing one", async () => {
+  it("treats a package with missing files as not installed", async () => {
     const load = async (): Promise<unknown> => {
       throw Object.assign(
         new Error("Cannot find module '/app/node_modules/ai/dist/index.mjs' imported from /app/x.js"),
@@ -169,11 +172,11 @@ describe("loadProvider", () => {
       );
     };
     expect(await failureOf({ ai: AI_6, "@ai-sdk/openai": OPENAI_3 }, "20.19.0", load)).toEqual(
-      missing("Models of openai need the package ai, which is not installed.", "npm install ai@6"),
+      missing("Cannot use models of openai: the package ai is not installed.", "npm install ai@6"),
     );
   });
 
-  it("knows a version of every provider", async () => {
+  it("suggests a version for every provider", async () => {
     for (const provider of AI_SDK_PROVIDERS) {
       await expect(loadProvider(provider, program({}, "20.19.0"), loadable)).rejects.toMatchObject({
         remedy: expect.stringMatching(new RegExp(`ai@6 @ai-sdk/${provider}@[234]$`)),

@@ -48,7 +48,7 @@ export interface ProviderModules {
   readonly provider: object;
 }
 
-/** Loads a package by its name; a parameter for tests. */
+/** Loads a package by its name. Tests replace it. */
 export type ImportPackage = (name: string) => Promise<unknown>;
 
 const importPackage: ImportPackage = (name) => import(name);
@@ -114,24 +114,25 @@ function providerProblem(
   ];
   const absent = wrong.filter(({ problem }) => problem === ABSENT).map(({ name }) => name);
   const others = wrong.filter(({ problem }) => problem !== ABSENT).map(({ problem }) => problem);
-  const message = [...(absent.length === 0 ? [] : [notInstalled(provider, absent)]), ...others].join(" ");
+  const problems = [...(absent.length === 0 ? [] : [notInstalled(absent)]), ...others].join(" ");
   const remedy = installRemedy(
     wrong.map(({ wanted }) => wanted),
     program,
   );
   const missing = failed?.name ?? wrong[0]?.name ?? AI;
-  return new ModelError({ kind: "sdk-missing", package: missing }, message, {
-    remedy,
-    ...(failed === undefined ? {} : { cause: failed.cause }),
-  });
+  return new ModelError(
+    { kind: "sdk-missing", package: missing },
+    `Cannot use models of ${provider}: ${problems}`,
+    { remedy, ...(failed === undefined ? {} : { cause: failed.cause }) },
+  );
 }
 
 const ABSENT = "absent";
 
-const notInstalled = (provider: string, names: readonly string[]): string =>
+const notInstalled = (names: readonly string[]): string =>
   names.length === 1
-    ? `Models of ${provider} need the package ${names[0]}, which is not installed.`
-    : `Models of ${provider} need the packages ${names.join(" and ")}, which are not installed.`;
+    ? `the package ${names[0]} is not installed.`
+    : `the packages ${names.join(" and ")} are not installed.`;
 
 function whyNotLoaded(
   { name, manifest }: Installed,
@@ -145,7 +146,7 @@ function whyNotLoaded(
   const neededNode = majorOf(stringField(field(manifest, "engines"), "node") ?? "");
   return neededNode > majorOf(nodeVersion)
     ? `${name} ${versionOf({ name, manifest })} needs Node ${neededNode} or newer, and this is Node ${nodeVersion}.`
-    : `The package ${name} cannot be loaded: ${loadingProblem(failed.cause)}`;
+    : `${name} cannot be loaded: ${loadingProblem(failed.cause)}`;
 }
 
 function whyUnsupported(ai: Installed): string | undefined {
@@ -163,5 +164,5 @@ function whyTooNew(own: Installed, aiMajor: number): string | undefined {
 
 const versionOf = ({ manifest }: Installed): string => stringField(manifest, "version") ?? "0";
 
-/** First number of a version or of a range such as `>=22`. Zero if there is none. */
+/** Returns the first number of a version or of a range such as `>=22`. Zero if there is none. */
 const majorOf = (version: string): number => Number(/\d+/.exec(version)?.[0] ?? 0);

@@ -1,5 +1,5 @@
 import { LonghaulError } from "@longhaul/core/errors";
-import { SMALLEST_WINDOW_TOKENS } from "@longhaul/core/internal/measure";
+import { MIN_WINDOW_TOKENS } from "@longhaul/core/internal/measure";
 import type { ClaudeFeatures } from "@longhaul/core/measure";
 import { readRegularFile } from "@longhaul/sessions/internal";
 import type {
@@ -46,7 +46,7 @@ type Shape<Options> = Readonly<Record<keyof Options, z.ZodType>>;
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 
-/** One kind for all requests, or a list for the first requests whose last item repeats. */
+/** Returns one kind for all requests, or a list for the first requests whose last item repeats. */
 const kinds = <Name extends string>(...names: readonly Name[]) => {
   const kind = z.enum(names);
   return z.union([kind, z.array(kind).min(1)]);
@@ -120,7 +120,7 @@ const fault = z.union([
 
 const config = {
   port: z.int().min(0).max(65_535).optional(),
-  windowTokens: z.int().min(SMALLEST_WINDOW_TOKENS).optional(),
+  windowTokens: z.int().min(MIN_WINDOW_TOKENS).optional(),
   models: z.array(z.strictObject(model)).optional(),
   switches: z.strictObject(switches).optional(),
   apiKeys: z.array(z.string().min(1)).optional(),
@@ -149,8 +149,9 @@ export function parseSimConfig(json: unknown, path: string): SimConfig {
   const { success, data, error } = z.strictObject(config).safeParse(json);
   if (success) return data as SimConfig;
   const problems = error.issues.map(problem).join("; ");
-  throw new LonghaulError("simulator-failed", `The configuration ${path} cannot be used: ${problems}.`, {
-    remedy: `Keys are ${Object.keys(config).join(", ")}. docs/simulator.md describes them.`,
+  throw new LonghaulError("simulator-config-invalid", `Invalid configuration ${path}: ${problems}.`, {
+    remedy: `Use only these keys: ${Object.keys(config).join(", ")}. docs/simulator.md describes them.`,
+    facts: { path },
   });
 }
 
@@ -164,23 +165,42 @@ function problem(issue: z.core.$ZodIssue): string {
 }
 
 export async function readSimConfig(path: string): Promise<SimConfig> {
-  return parseSimConfig(await readJson(path, "configuration", "It is a JSON file with one object."), path);
+  const json = await readJson(
+    path,
+    (why, cause) =>
+      new LonghaulError("simulator-config-invalid", `Invalid configuration ${path}: ${why}.`, {
+        remedy: "Pass a JSON file that contains one object. docs/simulator.md describes its keys.",
+        facts: { path },
+        cause,
+      }),
+  );
+  return parseSimConfig(json, path);
 }
 
 export async function readScript(path: string): Promise<readonly AddressedTurn[]> {
-  const form = "It is a JSON file with a list of turns; each is a text, or an object with blocks.";
-  return parseScript(await readJson(path, "script", form));
+  const json = await readJson(
+    path,
+    (why, cause) =>
+      new LonghaulError("simulator-script-invalid", `Invalid script ${path}: ${why}.`, {
+        remedy:
+          "Pass a JSON file that contains a list of turns. Each turn is a text, or an object with blocks.",
+        facts: { path },
+        cause,
+      }),
+  );
+  return parseScript(json);
 }
 
-async function readJson(path: string, what: string, remedy: string): Promise<unknown> {
-  const unusable = (reason: string, cause: unknown): LonghaulError =>
-    new LonghaulError("simulator-failed", `The ${what} ${path} ${reason}.`, { remedy, cause });
+async function readJson(
+  path: string,
+  invalid: (why: string, cause: unknown) => LonghaulError,
+): Promise<unknown> {
   const text = await readRegularFile(path).catch((error: unknown) => {
-    throw unusable("cannot be read", error);
+    throw invalid("longhaul cannot read the file", error);
   });
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw unusable("is not valid JSON", error);
+    throw invalid("it is not valid JSON", error);
   }
 }

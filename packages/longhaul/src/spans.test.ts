@@ -24,8 +24,8 @@ const together = (spans: readonly SpanReport[]) => ({
   tokensAfter: 890,
 });
 
-describe("collapsed spans on the screen", () => {
-  it("are listed with what they held and hold, the newest at the end", () => {
+describe("collapseSection", () => {
+  it("lists collapsed spans with their tokens before and after, the newest last", () => {
     const view = collapseSection(together([span()]), terminal(80));
     expect(view).toContain("1 collapsed span (12 messages, 34,567 tokens → 890, --span ID shows one)");
     expect(view).toMatch(/5ba40000 +12 {2}34,567 {2}890 {2}The harbour was looked at\.$/);
@@ -33,22 +33,25 @@ describe("collapsed spans on the screen", () => {
     expect(collapseSection(together(many), terminal(80))).toContain("29-span");
   });
 
-  it("are not mentioned where there are none", () => {
+  it("shows nothing when no span is collapsed", () => {
     expect(collapseSection(together([]), terminal(80))).toBe("");
   });
 
-  it.each([44, 60, 80, 100])("fit into %d columns and steer no terminal", (width) => {
-    const view = collapseSection(
-      together([span({ spanId: HOSTILE + "9".repeat(60), firstLine: HOSTILE + "word ".repeat(60) })]),
-      terminal(width),
-    );
-    for (const line of view.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
-    expect(view).not.toMatch(/[^\P{Cc}\n]/u);
-  });
+  it.each([44, 60, 80, 100])(
+    "keeps the list of spans within %d columns and free of control sequences",
+    (width) => {
+      const view = collapseSection(
+        together([span({ spanId: HOSTILE + "9".repeat(60), firstLine: HOSTILE + "word ".repeat(60) })]),
+        terminal(width),
+      );
+      for (const line of view.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
+      expect(view).not.toMatch(/[^\P{Cc}\n]/u);
+    },
+  );
 });
 
-describe("the messages of a span", () => {
-  it("are shown whole, with calls, results and thinking, and steer no terminal", () => {
+describe("spanView", () => {
+  it("shows the full messages of a span with calls, results and thinking, without control sequences", () => {
     const c = new ConversationBuilder();
     c.user(`look at it${HOSTILE}`);
     c.assistant([

@@ -1,3 +1,4 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import { collapsedIn, type SpanReport, spanReport } from "@longhaul/core/internal/collapse";
 import {
   type CollapsedSpan,
@@ -42,17 +43,25 @@ export function collapseReport({ conversation }: Pick<Session, "conversation">):
   };
 }
 
+const LIST_SPANS = "`longhaul inspect SESSION` lists the collapsed spans.";
+const NO_SPANS = "This session has no collapsed span. Choose another session.";
+
 /** Finds a span by its id or the beginning of it, including spans that are no longer in the context. */
 export function spanMessages(session: Session, wanted: string): SpanMessagesReport {
   const spans = session.entries.filter(isCollapsedSpan);
   const chosen = chooseId([...new Set(spans.map(({ collapsed }) => collapsed.spanId))], wanted, {
-    none: "No collapsed span of the session",
-    many: "spans",
-    remedy:
-      spans.length === 0
-        ? "Nothing was collapsed in this session."
-        : "`longhaul inspect SESSION` lists the spans.",
+    many: "collapsed spans",
+    whereToLook: LIST_SPANS,
     facts: { span: wanted },
+    notFound: () =>
+      new LonghaulError(
+        "span-not-found",
+        `No collapsed span found: no span of this session has an id that starts with ${wanted}.`,
+        {
+          remedy: spans.length === 0 ? NO_SPANS : LIST_SPANS,
+          facts: { span: wanted },
+        },
+      ),
   });
   // A line can be repeated. The last one counts.
   const span = spans.findLast(({ collapsed }) => collapsed.spanId === chosen) as CollapsedSpan;

@@ -69,7 +69,7 @@ const foldLines = (text: string, width: number): string =>
     .map((line) => foldText(line, width))
     .join("\n");
 
-/** Ctrl-C and Ctrl-D mean no. */
+/** Asks yes or no. Ctrl-C and Ctrl-D mean no. */
 async function askYesOrNo(
   question: string,
   input: NodeJS.ReadableStream,

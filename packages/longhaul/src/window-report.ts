@@ -16,7 +16,8 @@ export function reportWindow(thresholds: Thresholds): ReportWindow {
 type Limits = Pick<ReportWindow, "autoCompact" | "blocking">;
 
 /**
- * Tokens at which the conversation counts as full: it is compacted there, or no more calls should be made.
+ * Returns the tokens at which the conversation counts as full: it is compacted there, or no more calls should
+ * be made.
  */
 export const fullAt = ({ autoCompact, blocking }: Limits): number => autoCompact ?? blocking;
 
@@ -35,6 +36,6 @@ const ORIGINS: Readonly<Record<WindowOrigin, string>> = {
   default: "default",
 };
 
-/** Size of a window and the source of that figure. */
+/** Describes the size of a window and the source of that figure. */
 export const windowWords = ({ size, origin }: Pick<Thresholds, "size" | "origin">): string =>
   `window of ${formatCount(size)} tokens (${ORIGINS[origin]})`;

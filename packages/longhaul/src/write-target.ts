@@ -4,7 +4,6 @@ import { LonghaulError } from "@longhaul/core/errors";
 import type { UserPlaces, WriteTarget } from "@longhaul/sessions";
 import { findSession } from "@longhaul/sessions";
 import { findLatest, isSystemError, type LatestSession } from "@longhaul/sessions/internal";
-import type { Composition } from "./composition.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatAge } from "./view/numbers.ts";
 import { oneLine } from "./view/text-width.ts";
@@ -31,7 +30,7 @@ async function requireFolderOf(path: string): Promise<void> {
     await stat(folder);
   } catch (error) {
     if (!isSystemError(error) || error.code !== "ENOENT") return;
-    const message = `${path} was not written: the folder ${folder} does not exist. Nothing was changed.`;
+    const message = `The session ${path} was not written: the folder ${folder} does not exist. Nothing was changed.`;
     throw new LonghaulError("session-not-written", message, {
       remedy: "Create the folder, or choose another path.",
       facts: { path, folder },
@@ -71,7 +70,7 @@ export async function findSessionToWrite(
  */
 export async function sessionOrLatest(
   query: string | undefined,
-  { places, now, terminal }: Pick<Composition, "places" | "now" | "terminal">,
+  { places, now, terminal }: Pick<WriteOptions, "places" | "terminal"> & { now(): Date },
 ): Promise<string> {
   if (query !== undefined) return query;
   const latest = await findLatest(places);

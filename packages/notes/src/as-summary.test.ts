@@ -33,21 +33,21 @@ const bodiesIn = (text: string): Readonly<Record<string, string>> =>
       .map(({ heading, body }) => [sectionName(heading), body]),
   );
 
-describe("notes as a summary", () => {
-  it("are the headings with what was noted: no italic lines, no empty sections, no id", () => {
+describe("notesAsSummary", () => {
+  it("writes notes as headings with their text, without italic lines, empty sections and the message id", () => {
     const notes = notesWith({ Worklog: "- a\n- b", "Current State": "red" }, "mine");
     expect(summary(notes, NOTES_LIMITS)).toBe("mine\n\n# Current State\nred\n\n# Worklog\n- a\n- b");
     expect(summary(notesWith({}), NOTES_LIMITS)).toBe("");
   });
 
-  it("stay as they are at their limits", () => {
+  it("cuts nothing when sections and total are exactly at their limits", () => {
     const notes = notesWith({ Worklog: "x".repeat(500), Learnings: "y".repeat(500) });
     expect(summary(notes, { sectionTokens: 500, totalTokens: 1_000 })).not.toContain("cut");
     expect(summary(notes, { sectionTokens: 499, totalTokens: 2_000 })).toContain(MARK);
     expect(summary(notes, { sectionTokens: 500, totalTokens: 999 })).toContain("notes were cut");
   });
 
-  it("have each section cut at its limit after a whole line, and say so and where the whole is", () => {
+  it("cuts a section at its limit after a whole line, and names the file with the full notes", () => {
     const notes = notesWith({ Workflow: "- one step\n".repeat(100).trim(), Learnings: "short" });
     const text = summary(notes, { sectionTokens: 200, totalTokens: 1_000 });
     expect(text.startsWith("[These notes were cut")).toBe(true);
@@ -64,7 +64,7 @@ describe("notes as a summary", () => {
     expect(bodiesIn(text).Learnings).toBe("short");
   });
 
-  it("keep the end of the worklog: what was done last says where the work is", () => {
+  it("cuts the worklog at its beginning, because the last steps show where the work is", () => {
     const steps = Array.from({ length: 100 }, (_, at) => `- step ${at}`).join("\n");
     const body = bodiesIn(
       summary(notesWith({ Worklog: steps }), { sectionTokens: 200, totalTokens: 900 }),
@@ -74,7 +74,7 @@ describe("notes as a summary", () => {
     expect(body?.length).toBeGreaterThan(185);
   });
 
-  it("cut a line only where there is no other way, never through a character, and show it", () => {
+  it("cuts inside a line only when no whole line fits, never splits a character, and marks the cut", () => {
     const cut = bodiesIn(
       summary(notesWith({ Learnings: "🙂".repeat(500) }), { sectionTokens: 200, totalTokens: 900 }),
     );
@@ -92,14 +92,14 @@ describe("notes as a summary", () => {
     ["~~~\n```\n", "~~~"],
     ["```\na\n```\n```js\n", "```"],
     ["```\n```js\n", "```"],
-  ])("close code that the cut left open: %j", (opening, closing) => {
+  ])("closes a code fence that the cut left open: %j", (opening, closing) => {
     const notes = notesWith({ Learnings: `${opening}${"code();\n".repeat(90)}` });
     const body = bodiesIn(summary(notes, { sectionTokens: 150, totalTokens: 900 })).Learnings;
     expect(body?.endsWith(`code();\n${closing}\n${MARK}`)).toBe(true);
   });
 
   it.each(["```\na\n```\n", "```inline``` code\n", "no code\n"])(
-    "add no fence where none is open: %j",
+    "adds no closing fence when no code fence is open: %j",
     (opening) => {
       const notes = notesWith({ Learnings: `${opening}${"words\n".repeat(90)}` });
       const body = bodiesIn(summary(notes, { sectionTokens: 150, totalTokens: 900 })).Learnings;
@@ -107,7 +107,7 @@ describe("notes as a summary", () => {
     },
   );
 
-  it("over the total, are cut from the least important section on; how to go on is cut last", () => {
+  it("cuts the least important sections first when notes exceed the total, and the current state last", () => {
     const full = Object.fromEntries(
       OUR_TEMPLATE.sections.map(({ heading }) => [sectionName(heading), "line\n".repeat(400).trim()]),
     );
@@ -140,7 +140,7 @@ describe("notes as a summary", () => {
     expect(least).toEqual(expect.arrayContaining(order.slice(4)));
   });
 
-  it("cut sections of a user's own between these two kinds, the later ones first", () => {
+  it("cuts a user's own sections after the less important built-in ones, starting with the last", () => {
     const names = ["Current State", "Key Results", "First", "Second"];
     const template = parseTemplate(names.map((name) => `# ${name}\n_x_\n`).join(""));
     const bodies = names.map((name) => `# ${name}\n${"line\n".repeat(100)}`);
@@ -154,7 +154,7 @@ describe("notes as a summary", () => {
     expect(cutAt(1_100)).toEqual(["Key Results", "First", "Second"]);
   });
 
-  it("say of a section that nothing of it is left, as long as there is room for that", () => {
+  it("replaces a section by the cut mark when none of its text fits, if the mark itself fits", () => {
     const notes = notesWith({ Learnings: "words ".repeat(100) });
     expect(bodiesIn(summary(notes, { sectionTokens: MARK.length, totalTokens: 900 }))).toEqual({
       Learnings: MARK,
@@ -162,21 +162,21 @@ describe("notes as a summary", () => {
     expect(bodiesIn(summary(notes, { sectionTokens: MARK.length - 1, totalTokens: 900 }))).toEqual({});
   });
 
-  it("name the file on one line, whatever it is called", () => {
+  it("writes the path of the notes file on one line, even if the path contains line breaks", () => {
     const notes = notesWith({ Learnings: "words ".repeat(100) });
     const limits = { sectionTokens: 100, totalTokens: 900 };
     const text = notesAsSummary(notes, { limits, path: "/a\n# Worklog\nb", countTokens: byLength });
     expect(text.split("\n")[0]).toContain("/a # Worklog b. Read");
   });
 
-  it("are not cut by what a count adds to a text that is not there", () => {
+  it("ignores the tokens that a counter adds to an empty text when it decides about a cut", () => {
     const notes = notesWith({ Learnings: "words" });
     expect(summary(notes, { sectionTokens: 9, totalTokens: 9 }, (text) => text.length + 4)).toBe(
       "# Learnings\nwords",
     );
   });
 
-  it("cut what stands above the first heading before any section", () => {
+  it("cuts the text above the first heading before it cuts any section", () => {
     const notes = notesWith({ Worklog: "- one step\n".repeat(20).trim() }, "mine\n".repeat(200).trim());
     const text = summary(notes, { sectionTokens: 500, totalTokens: 600 });
     expect(bodiesIn(text).Worklog).toBe("- one step\n".repeat(20).trim());
@@ -223,8 +223,8 @@ function arbitraryCase(): fc.Arbitrary<Case> {
   );
 }
 
-describe("whatever was noted, as a summary", () => {
-  it("no section is above its limit, and all is not above the total, headings aside", () => {
+describe("notesAsSummary, for any notes", () => {
+  it("keeps every section within its limit and the whole summary within the total, headings aside", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const text = summary(notes, limits, countTokens);
@@ -246,7 +246,7 @@ describe("whatever was noted, as a summary", () => {
     );
   });
 
-  it("each section is what was noted or a beginning of it that says so, of the worklog its end, in the order of the template", () => {
+  it("keeps a marked beginning of a cut section, or the end of the worklog, in template order", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const text = summary(notes, limits, countTokens);
@@ -271,7 +271,7 @@ describe("whatever was noted, as a summary", () => {
     );
   });
 
-  it("used a second time it changes nothing", () => {
+  it("changes nothing when it cuts its own output a second time", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const once = summary(notes, limits, countTokens);

@@ -133,7 +133,8 @@ function endThatFits(text: string, budgetTokens: number, count: CountText): stri
 }
 
 /**
- * Returns the beginning of the text that fits the budget, with a mark that says so. Empty if nothing fits.
+ * Returns the beginning of the text that fits the budget, with a mark for the cut. Returns an empty string if
+ * nothing fits.
  */
 function cutToFit(text: string, budgetTokens: number, count: CountText): string {
   if (text === "" || count(text) <= budgetTokens) return text;

@@ -8,16 +8,16 @@ import { notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 const SECTIONS = OUR_TEMPLATE.sections.map(({ heading }) => sectionName(heading));
 
-describe("after a compaction from notes", () => {
-  it("a summary written without a model carries over what each section of the notes says", async () => {
+describe("a second compaction after one from notes", () => {
+  it("carries over every section of the notes into a summary written without a model", async () => {
     const facts = SECTIONS.map((name, at) => `fact-${at} of ${name.toLowerCase()}`);
     const text = SECTIONS.map((name, at) => `# ${name}\n- ${facts[at]}`).join("\n\n");
     const { entries } = longSession();
     const made = planFromNotes({ entries }, { coveredUuid: entries.at(-20)?.uuid, text });
     if ("declined" in made) throw new Error(made.declined);
     const first = await compact(made.plan, countingPorts(), { source: notesSource({ text }) });
-    const goneOn = [...rebuild(first), ...longSession(40, "on").entries];
-    const second = await compact(planCompaction({ entries: goneOn }), countingPorts());
+    const continued = [...rebuild(first), ...longSession(40, "on").entries];
+    const second = await compact(planCompaction({ entries: continued }), countingPorts());
     const missing = facts.filter((fact) => !JSON.stringify(second.summary).includes(fact));
     expect(missing).toEqual([]);
   });

@@ -39,7 +39,7 @@ const saying = (output: string): HookRunner => ({
 });
 
 describe("a compaction from notes", () => {
-  it("has the notes as its summary, and calls no model", async () => {
+  it("uses the notes as the summary and calls no model", async () => {
     const model = scriptedModel([GOOD]);
     const fork = { model, frame: {}, messagesFor: () => [], cachedMessages: 0 };
     const compaction = await compacted({ model, fork, summarizer: "provider" });
@@ -50,13 +50,13 @@ describe("a compaction from notes", () => {
     expect(words(compaction)).toContain(TEXT);
   });
 
-  it("is told of as it happens, as any other way to a summary is", async () => {
-    const told: SummaryProgress[] = [];
-    await compacted({ onProgress: (progress) => told.push(progress) });
-    expect(told).toEqual([{ phase: "step", step: "notes" }]);
+  it("reports the notes step as progress", async () => {
+    const reported: SummaryProgress[] = [];
+    await compacted({ onProgress: (progress) => reported.push(progress) });
+    expect(reported).toEqual([{ phase: "step", step: "notes" }]);
   });
 
-  it("has the same words around it as any other, but says that these are notes", async () => {
+  it("wraps notes in the same text as any summary, but calls them notes", async () => {
     const transcriptPath = "/t/session.jsonl";
     const text = words(await compacted({ transcriptPath, autonomous: true }));
     expect(text).toMatch(
@@ -69,7 +69,7 @@ describe("a compaction from notes", () => {
     expect(other).toContain("The summary below replaces its earlier part.");
   });
 
-  it("is marked as one in its boundary, and others are not", async () => {
+  it("marks a compaction from notes in its boundary, and no other compaction", async () => {
     const { boundary } = await compacted();
     expect(boundary.compactMetadata.longhaul).toMatchObject({
       tier: "memory",
@@ -79,7 +79,7 @@ describe("a compaction from notes", () => {
     expect(other.boundary.compactMetadata.longhaul).not.toHaveProperty("tier");
   });
 
-  it("puts back what the agent needs, runs the hooks, and keeps its order, as any other does", async () => {
+  it("restores state, runs the hooks, and keeps the entry order in a compaction from notes", async () => {
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
@@ -99,7 +99,7 @@ describe("a compaction from notes", () => {
     expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
   });
 
-  it("gives way to a written summary where hooks have instructions: hook-instructions", async () => {
+  it("falls back to a written summary with the reason hook-instructions when hooks give instructions", async () => {
     const model = scriptedModel([GOOD]);
     const compaction = await compacted({ model, hooks: saying("mind the tides") });
     expect(compaction.written).toMatchObject({ source: "model", step: "direct" });
@@ -113,7 +113,7 @@ describe("a compaction from notes", () => {
     expect(compaction.boundary.compactMetadata.longhaul).not.toHaveProperty("tier");
   });
 
-  it("gives way to a written summary where the caller has instructions: instructions", async () => {
+  it("falls back to a written summary with the reason instructions when the caller gives instructions", async () => {
     const asked = await compacted({ instructions: "mind the tides", hooks: saying("and the wind") });
     expect(asked.attempts).toMatchObject([
       { step: "notes", outcome: "unavailable", reason: "instructions" },
@@ -123,20 +123,20 @@ describe("a compaction from notes", () => {
     expect(blank.written.source).toBe("notes");
   });
 
-  it("gives way to a written summary where the notes hold nothing", async () => {
+  it("falls back to a written summary when the notes are empty", async () => {
     const { attempts } = await compacted({ source: notesSource({ text: "\n " }) });
     expect(attempts[0]).toMatchObject({ step: "notes", outcome: "unavailable", reason: "only-template" });
     expect(attempts.at(-1)).toMatchObject({ step: "built-in", outcome: "written" });
   });
 
-  it("refuses to make a conversation larger, as any other does", async () => {
+  it("refuses a compaction from notes that would make the conversation larger", async () => {
     const text = "The harbour is being dredged. ".repeat(20_000);
     expect(await codeOf(() => compacted({ source: notesSource({ text }) }))).toBe("compaction-ineffective");
   });
 });
 
-describe("the tier of a compaction", () => {
-  it("is memory where the notes were used, else full or partial by what was summarized", async () => {
+describe("tierOf", () => {
+  it("returns memory for a compaction from notes, else full or partial by the summarized range", async () => {
     expect(tierOf(await compacted())).toBe("memory");
     expect(tierOf(await compacted({ instructions: "mind the tides" }))).toBe("full");
     const partly = planCompaction({ entries }, { variant: "up-to", at: 40 });

@@ -16,37 +16,49 @@ const open = killedRounds("notes");
 const textOf = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;
 
-describe.concurrent.each(ROUNDS)("a process that is killed while notes are taken (%d)", (seed) => {
-  it("by a model has changed nothing in them, and the next one takes them up", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "notes", seed });
-    const chance = createRandom(seed);
-    const moments = [
-      whileSilent(isNotesCall, chance.between(0, 3)),
-      whileAnswering(isNotesCall, chance.between(0, 80)),
-    ];
-    for (const moment of moments) {
-      const before = textOf(session.notesPath);
-      await killAt(session, moment);
-      expect(textOf(session.notesPath)).toBe(before);
-    }
-    expect(await session.finish()).toEqual([]);
-    expect(textOf(session.notesPath)).toBeDefined();
-  });
+describe.concurrent.each(ROUNDS)("a process that is killed while it writes notes (%d)", (seed) => {
+  it(
+    "a process killed during the model call leaves the notes file unchanged and can resume",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "notes", seed });
+      const chance = createRandom(seed);
+      const moments = [
+        whileSilent(isNotesCall, chance.between(0, 3)),
+        whileAnswering(isNotesCall, chance.between(0, 80)),
+      ];
+      for (const moment of moments) {
+        const before = textOf(session.notesPath);
+        await killAt(session, moment);
+        expect(textOf(session.notesPath)).toBe(before);
+      }
+      expect(await session.finish()).toEqual([]);
+      expect(textOf(session.notesPath)).toBeDefined();
+    },
+  );
 
-  it("and written leaves the notes of before or the new ones, whole", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "notes", seed });
-    const chance = createRandom(seed);
-    await killAt(session, onFile(/notes\.md\..*\.tmp$/));
-    await killAt(session, onFile(/notes\.md\.lock$/));
-    await killAt(session, afterAnswer(isNotesCall, chance.between(0, 30)));
-    expect(await session.finish()).toEqual([]);
-  });
+  it(
+    "a process killed during the write leaves the old notes or the new ones, complete",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "notes", seed });
+      const chance = createRandom(seed);
+      await killAt(session, onFile(/notes\.md\..*\.tmp$/));
+      await killAt(session, onFile(/notes\.md\.lock$/));
+      await killAt(session, afterAnswer(isNotesCall, chance.between(0, 30)));
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 
-  it("without a model, after every few calls, leaves them whole at any moment", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "built-in-notes", notesOften: true, seed });
-    const chance = createRandom(seed);
-    await killAt(session, onFile(/notes\.md(\..*)?$/, chance.between(0, 40)));
-    await killAt(session, afterEvent("notes-updated", chance.between(0, 40), chance.between(0, 8)));
-    expect(await session.finish()).toEqual([]);
-  });
+  it(
+    "a process killed during frequent built-in updates always leaves complete notes",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "built-in-notes", notesOften: true, seed });
+      const chance = createRandom(seed);
+      await killAt(session, onFile(/notes\.md(\..*)?$/, chance.between(0, 40)));
+      await killAt(session, afterEvent("notes-updated", chance.between(0, 40), chance.between(0, 8)));
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 });

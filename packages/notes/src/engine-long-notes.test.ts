@@ -29,8 +29,8 @@ const noteCalls = (): typeof scene.simulator.requests.all =>
 
 const hasNotes = hasHappened("notes-updated");
 
-describe("notes that are taken along the way", () => {
-  it("are taken by a fork that reads the cached prefix and writes nothing to it", async () => {
+describe("notes during a long session", () => {
+  it("takes notes in a fork that reads the cached prefix and writes nothing to the cache", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, hasNotes(loop, 3))).toBe(true);
     const [, ...later] = noteCalls();
@@ -42,7 +42,7 @@ describe("notes that are taken along the way", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("never delay a turn: while the model that takes them says nothing, the work goes on, one call at a time", async () => {
+  it("never delays a turn while the note taking model is silent, and makes one notes call at a time", async () => {
     scene.simulator.fail({ kind: "silence" }, { when: isNotesCall });
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, () => noteCalls().length > 0)).toBe(true);
@@ -53,7 +53,7 @@ describe("notes that are taken along the way", () => {
     expect(file.writes).toBe(0);
   });
 
-  it("make compactions without a call for a summary, one after the other, and each helps", async () => {
+  it("compacts from notes several times without a summary call, and each compaction is effective", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, hasCompacted(loop, 3))).toBe(true);
     await loop.run(2);
@@ -68,7 +68,7 @@ describe("notes that are taken along the way", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("without a model are kept by the built-in writer, and serve as well", async () => {
+  it("compacts from notes of the built-in writer without any model call for notes", async () => {
     const loop = scene.loop({ compactor: { notes: { file, writer: "built-in" } } });
     expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);
     expect(noteCalls()).toEqual([]);
@@ -78,14 +78,14 @@ describe("notes that are taken along the way", () => {
     );
   });
 
-  it("remember the newest message that is in them, in the same file", async () => {
+  it("stores the id of the newest noted message in the notes file", async () => {
     const loop = scene.loop({ form: "entries", compactor: { notes: { file } } });
     expect(await workUntil(loop, hasNotes(loop))).toBe(true);
     const { coveredUuid } = parseNotes(file.text ?? "", template);
     expect(JSON.stringify(loop.conversation.messages)).toContain(String(coveredUuid));
   });
 
-  it("keep what a person wrote into the file meanwhile", async () => {
+  it("keeps text that a person adds to the notes file during the session", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, hasNotes(loop))).toBe(true);
     file.text = `${file.text}\n- remember the lighthouse\n`;
@@ -93,7 +93,7 @@ describe("notes that are taken along the way", () => {
     expect(file.text).toContain("remember the lighthouse");
   });
 
-  it("are not taken by a subagent", async () => {
+  it("takes no notes in a subagent", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     await loop.run(2);
     const child = scene.loop({
@@ -104,7 +104,7 @@ describe("notes that are taken along the way", () => {
     expect(noteCalls()).toHaveLength(before);
   });
 
-  it("are waited for when the conversation ends", async () => {
+  it("waits for running notes when the compactor is closed", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, () => noteCalls().length > 0)).toBe(true);
     await loop.compactor.close();

@@ -6,8 +6,8 @@ import { createCompactor } from "../../../test/support/full-compactor.ts";
 
 const NOTE = '<note section="Current State" mode="replace">The books are balanced up to May.</note>';
 
-describe("a session that is resumed", () => {
-  it("costs no call for notes until it has grown by as much as after any other time", async () => {
+describe("notes of a resumed session", () => {
+  it("calls no model for notes in a resumed session until it has grown by the usual amount", async () => {
     const file = new HeldNotes();
     const entries: Entry[] = [];
     const say = (type: "user" | "assistant", text: string): void => {
@@ -15,7 +15,7 @@ describe("a session that is resumed", () => {
       const link = { uuid, parentUuid: entries.at(-1)?.uuid ?? null, timestamp: "2026-01-01T00:00:00Z" };
       entries.push({ ...link, type, message: { role: type, content: text } } as Entry);
     };
-    /** Runs a turn in a separate process and returns how often the model was called for notes. */
+    /** Runs a turn with a new compactor, as a new process would, and returns the number of notes calls. */
     const turn = async (words: number): Promise<number> => {
       const model = scriptedModel(() => NOTE);
       const windowTokens = 32_000;

@@ -83,12 +83,12 @@ function scene(options: Partial<CompactorOptions> = {}, text?: string): Scene {
 const compactions = ({ events }: Scene): readonly string[] =>
   events.flatMap((event) => (event.type === "compacted" ? [event.tier] : []));
 
-async function workUntil(one: Scene, isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 60 && !isSo(); turn++) await one.turn();
-  expect(isSo()).toBe(true);
+async function workUntil(one: Scene, isDone: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 60 && !isDone(); turn++) await one.turn();
+  expect(isDone()).toBe(true);
 }
 
-describe("compaction from notes is declined, and says why", () => {
+describe("reasons to decline a compaction from notes", () => {
   const cases: readonly (readonly [
     string,
     (file: HeldNotes) => Partial<CompactorOptions>,
@@ -104,15 +104,18 @@ describe("compaction from notes is declined, and says why", () => {
     ],
   ];
 
-  it.each(cases)("%s", async (reason, options, text) => {
-    const file = new HeldNotes(text);
-    const one = scene(options(file));
-    await workUntil(one, () => compactions(one).length > 0);
-    expect(one.reasons()).toEqual([reason]);
-    expect(compactions(one)).toEqual(["full"]);
-  });
+  it.each(cases)(
+    "declines a compaction from notes and reports the reason %s",
+    async (reason, options, text) => {
+      const file = new HeldNotes(text);
+      const one = scene(options(file));
+      await workUntil(one, () => compactions(one).length > 0);
+      expect(one.reasons()).toEqual([reason]);
+      expect(compactions(one)).toEqual(["full"]);
+    },
+  );
 
-  it("unreadable", async () => {
+  it("reports unreadable when the notes file cannot be read, and writes a full summary", async () => {
     const file = new HeldNotes();
     file.read = async () => {
       throw new Error("The disk is gone.");
@@ -132,8 +135,8 @@ describe("compaction from notes is declined, and says why", () => {
         throw new Error("The disk is gone.");
       },
     ],
-    ["is no text", async () => null as unknown as undefined],
-  ])("unreadable: a file of the host's own that %s", async (_, read) => {
+    ["returns no text", async () => null as unknown as undefined],
+  ])("reports unreadable when a read of the host's notes file %s", async (_, read) => {
     const file = new HeldNotes();
     file.read = read;
     const one = scene({ notes: { file } });
@@ -142,7 +145,7 @@ describe("compaction from notes is declined, and says why", () => {
     expect(compactions(one)).toEqual(["full"]);
   });
 
-  it("above-threshold: it would be due for the next one at once", async () => {
+  it("reports above-threshold when a compaction from notes would be followed by another at once", async () => {
     const one = scene({
       notes: { file: new HeldNotes(), limits: { sectionTokens: 30_000, totalTokens: 30_000 } },
     });
@@ -157,7 +160,7 @@ describe("compaction from notes is declined, and says why", () => {
     expect(compactions(one)).toEqual(["memory"]);
   });
 
-  it("hook-instructions: notes know nothing of what a hook asks for now", async () => {
+  it("reports hook-instructions when a hook gives instructions, because notes do not contain them", async () => {
     const hooks = createHooks({ callbacks: { PreCompact: [() => "Mind the tides."] } });
     const one = scene({ hooks });
     await workUntil(one, () => compactions(one).length > 0);
@@ -166,8 +169,8 @@ describe("compaction from notes is declined, and says why", () => {
   });
 });
 
-describe("a compaction that the user asks for", () => {
-  it("is made from the notes, unless something else is wished for", async () => {
+describe("a manual compaction", () => {
+  it("uses the notes for a manual compaction without options", async () => {
     const one = scene();
     await workUntil(one, () => one.file.writes > 0);
     const { compaction } = await one.compactor.compact(one.messages);
@@ -179,21 +182,24 @@ describe("a compaction that the user asks for", () => {
     [{ keepRecentTokens: 3_000 }, "keep-recent-tokens"],
     [{ upTo: 3, force: true }, "partial-compaction"],
     [{ upTo: 3, force: true, instructions: "Mind the tides." }, "partial-compaction"],
-  ] as const)("is written by the model with %j, and the event says why: %s", async (wish, reason) => {
-    const one = scene();
-    await workUntil(one, () => one.file.writes > 0);
-    const { compaction } = await one.compactor.compact(one.messages, wish);
-    expect(compaction?.written.source).not.toBe("notes");
-    expect(one.reasons()).toEqual([reason]);
-  });
+  ] as const)(
+    "uses no notes for a manual compaction with %j, and reports the reason %s",
+    async (wish, reason) => {
+      const one = scene();
+      await workUntil(one, () => one.file.writes > 0);
+      const { compaction } = await one.compactor.compact(one.messages, wish);
+      expect(compaction?.written.source).not.toBe("notes");
+      expect(one.reasons()).toEqual([reason]);
+    },
+  );
 });
 
-describe("notes that are being taken", () => {
+describe("notes in progress", () => {
   const hanging = (): Partial<CompactorOptions> => ({
     model: modelWith(() => ({ content: "…", hangs: true })),
   });
 
-  it("are waited for by a compaction, 15 seconds at most, and not a second time", async () => {
+  it("lets a compaction wait 15 seconds at most for running notes, and not a second time", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const one = scene(hanging());
     const compactOnce = async (): Promise<number> => {
@@ -218,7 +224,7 @@ describe("notes that are being taken", () => {
     expect(one.reasons()).toEqual(["no-file", "no-file"]);
   });
 
-  it("are given up after 60 seconds, and tried again when the conversation has grown", async () => {
+  it("gives up running notes after 60 seconds and retries when the conversation has grown", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let answers = 0;
     const one = scene({ model: modelWith(() => (answers++ === 0 ? { content: "…", hangs: true } : NOTE)) });
@@ -230,7 +236,7 @@ describe("notes that are being taken", () => {
     await workUntil(one, () => one.file.writes > 0);
   });
 
-  it("are given up where the file does not answer, which holds up no turn for long", async () => {
+  it("gives up notes when the file does not respond, and delays no turn for long", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const file = new HeldNotes();
     let reads = 0;
@@ -247,7 +253,7 @@ describe("notes that are being taken", () => {
     await workUntil(one, () => file.writes > 0);
   });
 
-  it("of a conversation that the host has left are not written: they would be of the wrong one", async () => {
+  it("aborts running notes and writes nothing when the host switches to another conversation", async () => {
     let isAborted = false;
     const model = modelWith(() => ({ content: "…", hangs: true }));
     const stream: typeof model.stream = (request, options) => {
@@ -263,7 +269,7 @@ describe("notes that are being taken", () => {
     expect(one.file.writes).toBe(0);
   });
 
-  it("are asked for with the messages as they were, also if the host changes one of them meanwhile", async () => {
+  it("sends the messages as they were when notes began, even if the host changes one later", async () => {
     const asked: ModelRequest[] = [];
     const one = scene({
       model: scriptedModel((request) => {
@@ -284,7 +290,7 @@ describe("notes that are being taken", () => {
     expect(asked[0]?.messages[0]?.content).toBe("Balance the books.");
   });
 
-  it("do not stop an abort of the turn that waits for them", async () => {
+  it("lets the host abort a compaction that waits for notes", async () => {
     const one = scene(hanging());
     const abort = new AbortController();
     await workUntil(one, () => isNearFull(one));
@@ -299,20 +305,20 @@ const isNearFull = ({ events }: Scene): boolean => {
   return check !== undefined && check.tokens > check.threshold * 0.6;
 };
 
-describe("notes that name no message", () => {
+describe("notes without a message id", () => {
   const theirs = `${NOTES_TEMPLATE}\n- a line of a person's\n`;
   const said = (text: string): ApiMessage => ({ role: "user", content: text });
   const answered = (text: string): ApiMessage => ({ role: "assistant", content: text });
   const refusing = (): Partial<CompactorOptions> => ({ model: modelWith(() => "I would rather not.") });
 
-  it("know what was there when the conversation was taken up", async () => {
+  it("treats messages from before the session start as noted when the notes name no message", async () => {
     const one = scene(refusing(), theirs);
     one.messages = Array.from({ length: 30 }, (_, at) => (at % 2 ? answered : said)(words(300, at)));
     const { compaction } = await one.compactor.compact([...one.messages, said("Go on.")]);
     expect(compaction?.written.source).toBe("notes");
   });
 
-  it("know nothing of what came since, as long as nobody has noted it", async () => {
+  it("treats new messages as not noted when the notes name no message", async () => {
     const one = scene(refusing(), theirs);
     await workUntil(one, () => compactions(one).length > 0);
     expect(one.reasons()).toEqual(["does-not-pay"]);

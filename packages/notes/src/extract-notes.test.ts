@@ -35,7 +35,7 @@ interface Forking {
   readonly request: ExtractionRequest;
 }
 
-const longTold = (): ConversationBuilder => {
+const longConversation = (): ConversationBuilder => {
   const built = new ConversationBuilder();
   for (let round = 0; round < 12; round++) {
     built.user(`wish-${round} please`);
@@ -50,7 +50,7 @@ const lastText = (sent: ModelRequest | undefined): string => {
 };
 
 describe("notes by a fork", () => {
-  it("are the edits of one call, which is the conversation with the request after it", async () => {
+  it("applies the edits of one call that sends the conversation followed by the notes request", async () => {
     const { model, request: asked } = forking([{ content: GOOD, usage: usage(7, 3, 90) }]);
     const outcome = await extractNotes(asked);
     expect(outcome).toMatchObject({ by: "fork", edits: 1, refused: 0, calls: 1, isComplete: true });
@@ -63,7 +63,7 @@ describe("notes by a fork", () => {
     expect(sent?.system).toBe("You count.");
   });
 
-  it("go on with the reasons where something was refused, and what was good stays; all calls are paid for", async () => {
+  it("continues with the reasons after a refused edit, keeps good edits, and adds up the usage", async () => {
     const { model, request: asked } = forking([
       { content: `${GOOD}\n${UNKNOWN}`, usage: usage(7, 3, 90) },
       { content: note("rain", "Learnings"), usage: usage(20, 2, 90) },
@@ -79,25 +79,25 @@ describe("notes by a fork", () => {
     ]);
   });
 
-  it("are given up after three calls; what was good is kept, and it is said that something is missing", async () => {
+  it("gives up after three calls, keeps the good edits, and reports the notes as incomplete", async () => {
     const { model, request: asked } = forking((_, index) => (index === 0 ? `${GOOD}${UNKNOWN}` : UNKNOWN));
     expect(await extractNotes(asked)).toMatchObject({ edits: 1, refused: 3, calls: 3, isComplete: false });
     expect(model.requests).toHaveLength(3);
   });
 
-  it("are incomplete where the model does not answer to the reasons, and complete where it takes its edit back", async () => {
+  it("reports incomplete notes if the model ignores a refusal, and complete notes if it withdraws the edit", async () => {
     const silent = forking([`${GOOD}${UNKNOWN}`, "Fine."]);
     expect(await extractNotes(silent.request)).toMatchObject({ calls: 2, edits: 1, isComplete: false });
     const withdrawn = forking([`${GOOD}${UNKNOWN}`, "NOTHING TO NOTE"]);
     expect(await extractNotes(withdrawn.request)).toMatchObject({ calls: 2, edits: 1, isComplete: true });
   });
 
-  it("keep what was good when a later call fails", async () => {
+  it("keeps the good edits when a later call fails", async () => {
     const { request: asked } = forking([`${GOOD}${UNKNOWN}`, overloaded()]);
     expect(await extractNotes(asked)).toMatchObject({ edits: 1, refused: 1, calls: 2, isComplete: false });
   });
 
-  it("fail with the call's failure where nothing was good", async () => {
+  it("fails with the error of the call when no edit was good", async () => {
     await expect(extractNotes(forking([overloaded()]).request)).rejects.toMatchObject({
       code: "model-other",
     });
@@ -106,18 +106,18 @@ describe("notes by a fork", () => {
     });
   });
 
-  it("may be none, if the model says so", async () => {
+  it("leaves the notes unchanged when the model says that there is nothing to note", async () => {
     const outcome = await extractNotes(forking(["NOTHING TO NOTE"]).request);
     expect(outcome).toMatchObject({ edits: 0, refused: 0, calls: 1, isComplete: true });
     expect(outcome.notes).toBe(NOTES);
   });
 
   it.each([
-    ["holds no edit", ["I will remember."], /holds no edit/],
-    ["is empty", [""], /holds no edit/],
-    ["broke off", [{ content: "", stopReason: "max_tokens" as const }], /output limit/],
-    ["is refused three times", [UNKNOWN, UNKNOWN, UNKNOWN], /could be carried out/],
-  ])("fail where the answer %s, with the reason and what it cost", async (_, script, reason) => {
+    ["contains no edit", ["I will remember."], /contains no edit/],
+    ["is empty", [""], /contains no edit/],
+    ["was cut off", [{ content: "", stopReason: "max_tokens" as const }], /output limit/],
+    ["is refused three times", [UNKNOWN, UNKNOWN, UNKNOWN], /could not apply any of its edits/],
+  ])("fails with the reason and the usage when the answer %s", async (_, script, reason) => {
     const failure: unknown = await extractNotes(forking(script).request).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(LonghaulError);
     expect(failure).toMatchObject({
@@ -127,7 +127,7 @@ describe("notes by a fork", () => {
     });
   });
 
-  it("are not gone on with where the window has no room for it", async () => {
+  it("makes no further notes call when the context window has no room for one", async () => {
     const { model, request: asked } = forking([
       { content: `${GOOD}${UNKNOWN}`, stopReason: "model_context_window_exceeded" },
     ]);
@@ -136,8 +136,8 @@ describe("notes by a fork", () => {
   });
 });
 
-describe("notes by a call of its own", () => {
-  it("are told only what is new, and by text whatever tools the host has", async () => {
+describe("notes by a direct call", () => {
+  it("sends only the new messages in a direct call and asks for note blocks, whatever tools the host has", async () => {
     const model = scriptedModel([GOOD]);
     const { entries } = told();
     const outcome = await extractNotes(request({ model, fresh: entries.slice(-1) }));
@@ -152,7 +152,7 @@ describe("notes by a call of its own", () => {
     expect(lastText(sent)).toMatch(/conversation above is not complete.*<note section=/s);
   });
 
-  it("are gone on with like those of a fork", async () => {
+  it("continues after refused edits in a direct call as in a fork", async () => {
     const model = scriptedModel([[toolUse("x", "look", {})], UNKNOWN, GOOD].map((content) => ({ content })));
     expect(await extractNotes(request({ model }))).toMatchObject({ edits: 1, refused: 2, calls: 3 });
     for (const sent of model.requests) expect(checkRequest(sent).findings).toEqual([]);
@@ -160,10 +160,10 @@ describe("notes by a call of its own", () => {
   });
 
   it.each([
-    ["forbids it", { frame: { tool_choice: { type: "any" as const } } }, 0],
-    ["leaves too little output", { frame: { max_tokens: 500 } }, 0],
+    ["forces a tool call", { frame: { tool_choice: { type: "any" as const } } }, 0],
+    ["leaves too few output tokens", { frame: { max_tokens: 500 } }, 0],
     ["is too long", {}, 1],
-  ])("are made where the fork's request %s", async (_, more, forks) => {
+  ])("makes a direct call for notes when the fork's request %s", async (_, more, forks) => {
     const fork = scriptedModel([tooLong()]);
     const model = scriptedModel([GOOD], { name: "small" });
     const outcome = await extractNotes(request({ model, fork: { ...forkOf(fork), ...more } }));
@@ -171,7 +171,7 @@ describe("notes by a call of its own", () => {
     expect(fork.requests).toHaveLength(forks);
   });
 
-  it("are made by the fork's model where there is no other, and where its window had no room for an answer", async () => {
+  it("uses the fork's model for a direct call after a full window when there is no other model", async () => {
     const full = { content: "", stopReason: "model_context_window_exceeded" as const, usage: usage(100, 0) };
     const { model, request: asked } = forking([full, { content: GOOD, usage: usage(9, 2) }]);
     const outcome = await extractNotes(asked);
@@ -180,8 +180,8 @@ describe("notes by a call of its own", () => {
     expect(model.requests.at(-1)?.system).toBe(NOTES_SYSTEM_PROMPT);
   });
 
-  it("are told the newest part where it is too long, with a digest of what was cut", async () => {
-    const { entries } = longTold();
+  it("sends the newest messages with a digest of the older ones when the new messages are too long", async () => {
+    const { entries } = longConversation();
     const model = scriptedModel([tooLong(), GOOD]);
     const outcome = await extractNotes(request({ model, entries, fresh: entries }));
     expect(outcome).toMatchObject({ by: "direct", edits: 1, calls: 2 });
@@ -193,34 +193,34 @@ describe("notes by a call of its own", () => {
     expect(checkRequest(sent ?? { messages: [] }).findings).toEqual([]);
   });
 
-  it("are put right however many calls were too long before the first answer", async () => {
-    const { entries } = longTold();
+  it("still lets the model correct refused edits after several calls that were too long", async () => {
+    const { entries } = longConversation();
     const answers = [`${GOOD}${UNKNOWN}`, note("rain", "Learnings")];
     const { request: asked } = forking([tooLong(), tooLong(), ...answers], { entries, fresh: entries });
     expect(await extractNotes(asked)).toMatchObject({ by: "direct", edits: 2, calls: 4, isComplete: true });
   });
 
-  it("leave out results that were cleared", async () => {
+  it("leaves cleared tool results out of the notes request", async () => {
     const model = scriptedModel([GOOD]);
     await extractNotes(request({ model, clearedToolUseIds: new Set(["t1"]) }));
     expect(JSON.stringify(model.requests[0])).not.toContain("nine boats");
   });
 
-  it("fail where it is too long even then", async () => {
+  it("fails when even the shortened notes request is too long", async () => {
     const model = scriptedModel(() => tooLong());
     await expect(extractNotes(request({ model }))).rejects.toMatchObject({ code: "model-too-long" });
   });
 });
 
-describe("an abort", () => {
+describe("an abort of the notes extraction", () => {
   const hanging = { content: GOOD, hangs: true };
   it.each([
     ["before anything was sent", 0, []],
     ["during the fork's first call", 1, [hanging]],
-    ["during a later call, although something was good", 2, [`${GOOD}${UNKNOWN}`, hanging]],
+    ["during a later call, even after a good edit", 2, [`${GOOD}${UNKNOWN}`, hanging]],
     ["during the last call", 3, [UNKNOWN, UNKNOWN, hanging]],
     ["during the direct call", 2, [tooLong(), hanging]],
-  ] as const)("%s ends it at once", async (_, calls, script) => {
+  ] as const)("ends the notes extraction at once on an abort %s", async (_, calls, script) => {
     const controller = new AbortController();
     const { model, request: asked } = forking(
       (_request, index) => {
@@ -234,7 +234,7 @@ describe("an abort", () => {
     expect(model.requests).toHaveLength(calls);
   });
 
-  it("is one all the same for a model that does not hear of it, whether it answers or fails", async () => {
+  it("reports an abort even if the model ignores the signal and answers or fails", async () => {
     for (const answer of [GOOD, overloaded()]) {
       const controller = new AbortController();
       const { model, request: asked } = forking(() => {
@@ -248,7 +248,7 @@ describe("an abort", () => {
   });
 });
 
-describe("whatever the conversation and the answers", () => {
+describe("extractNotes, for any conversation and any answers", () => {
   const answers = fc.array(
     fc.constantFrom(
       GOOD,
@@ -264,7 +264,7 @@ describe("whatever the conversation and the answers", () => {
     { minLength: 8, maxLength: 8 },
   );
 
-  it("every request obeys the API's rules, and shares the conversation as it is", async () => {
+  it("sends only valid requests, and forks with the unchanged conversation", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), answers, fc.boolean(), async (entries, script, forks) => {
         const model = scriptedModel(script);

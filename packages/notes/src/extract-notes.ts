@@ -20,13 +20,13 @@ import type { CountText } from "@longhaul/core/measure";
 import type { ApiMessage, Entry } from "@longhaul/core/messages";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "@longhaul/core/models";
 import { ModelError, type ModelFailureKind } from "@longhaul/core/models";
-import type { SummaryWishes } from "@longhaul/core/summary";
+import type { SummaryInstructions } from "@longhaul/core/summary";
 import { type EditTool, findEditTool } from "./model-edits.ts";
-import { type TakenAnswer, takeAnswer } from "./notes-answer.ts";
+import { type ReadAnswer, readAnswer } from "./notes-answer.ts";
 import { measureNotes, type Notes, type NotesLimits, type NotesTemplate } from "./notes-format.ts";
 import { NOTES_SYSTEM_PROMPT, notesPrompt } from "./notes-prompt.ts";
 
-export interface ExtractionRequest extends SummaryWishes {
+export interface ExtractionRequest extends SummaryInstructions {
   /** Current notes, on which the extraction is based. */
   readonly notes: Notes;
   readonly path: string;
@@ -64,15 +64,15 @@ export interface ExtractionOutcome {
 }
 
 /** The first answer and two corrections. A model that fails three times will not succeed. */
-const MOST_ANSWERS = 3;
+const MAX_ANSWERS = 3;
 /**
  * A model that edits one by one may continue as long as each edit succeeds: half of the notes would be worth
  * little.
  */
-const MOST_ANSWERS_ONE_BY_ONE = 8;
+const MAX_ANSWERS_ONE_BY_ONE = 8;
 
 /** Less output would not suffice to rewrite one section. */
-const LEAST_OUTPUT_TOKENS = 1_000;
+const MIN_OUTPUT_TOKENS = 1_000;
 /** Output besides the notes, which the model may rewrite completely: tags, and a sentence before them. */
 const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
 
@@ -146,7 +146,7 @@ class Extraction {
     const { model } = fork;
     const editTool = findEditTool(fork.frame);
     const prompt = this.#prompt(editTool, false);
-    const least = { leastOutputTokens: LEAST_OUTPUT_TOKENS };
+    const least = { leastOutputTokens: MIN_OUTPUT_TOKENS };
     const request = forkedRequest(fork, entries, prompt, { ...this.#asking, ...least });
     if ("unavailable" in request) return undefined;
     const size = { promptTokens: promptTokens(fork, prompt, this.#asking) };
@@ -203,7 +203,7 @@ class Extraction {
     for (let answers = 1; ; answers++) {
       throwIfAborted(this.#request.signal);
       const { reasons, isOneByOne } = this.#take(reply, editTool);
-      const most = isOneByOne ? MOST_ANSWERS_ONE_BY_ONE : MOST_ANSWERS;
+      const most = isOneByOne ? MAX_ANSWERS_ONE_BY_ONE : MAX_ANSWERS;
       if (reasons.length === 0 || answers >= most || hasNoRoom(reply)) return this.#outcome(by, reply);
       const next = continued([
         ...request.messages,
@@ -222,7 +222,7 @@ class Extraction {
   }
 
   /** Applies the edits of a reply. */
-  #take(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
+  #take(reply: ModelReply, editTool: EditTool | undefined): ReadAnswer {
     const taken = this.#read(reply, editTool);
     this.#notes = taken.notes;
     this.#edits += taken.edits;
@@ -234,9 +234,9 @@ class Extraction {
     return taken;
   }
 
-  #read(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
+  #read(reply: ModelReply, editTool: EditTool | undefined): ReadAnswer {
     const { path, template } = this.#request;
-    return takeAnswer(reply, this.#notes, { path, template, editTool });
+    return readAnswer(reply, this.#notes, { path, template, editTool });
   }
 
   #outcome(by: ExtractionOutcome["by"], reply: ModelReply): ExtractionOutcome {
@@ -255,13 +255,13 @@ class Extraction {
   }
 
   #whyNothing(reply: ModelReply): string {
-    if (this.#refused > 0) return "nothing that it asked for could be carried out";
-    if (isTruncated(reply)) return "it reached its output limit before there was an edit";
-    return "its answer holds no edit, and does not say that there is nothing to note";
+    if (this.#refused > 0) return "longhaul could not apply any of its edits";
+    if (isTruncated(reply)) return "it reached its output limit before the first edit";
+    return "its answer contains no edit and does not say that there is nothing to note";
   }
 }
 
-/** The window ended before the reply did, so a longer conversation would not fit. */
+/** Returns true if the window ended before the reply did. A longer conversation would not fit. */
 const hasNoRoom = ({ stopReason }: ModelReply): boolean => stopReason === "model_context_window_exceeded";
 
 const message = (text: string): ApiMessage => ({ role: "user", content: [{ type: "text", text }] });
@@ -273,7 +273,7 @@ class NoNotesError extends LonghaulError {
 
   constructor({ model, stopReason }: ModelReply, why: string, usage: ModelUsage) {
     super("notes-reply-unusable", `${model} wrote no notes: ${why}.`, {
-      remedy: "The notes are as they were. They are tried again when the conversation has grown.",
+      remedy: "The notes did not change. Try again, or use another model.",
       facts: { model, stopReason },
     });
     this.usage = usage;

@@ -13,49 +13,49 @@ function course(
   });
 }
 
-describe("notes are due", () => {
-  it("the first time after 10,000 tokens and 3 tool calls", () => {
+describe("NotesGrowth", () => {
+  it("makes the first notes due after 10,000 tokens and 3 tool calls", () => {
     expect(course(new NotesGrowth(), [9_999, 3], [10_000, 0])).toEqual([false, true]);
     expect(course(new NotesGrowth(), [12_000, 2], [13_000, 1])).toEqual([false, true]);
   });
 
-  it("again after 5,000 more tokens and 3 more tool calls", () => {
+  it("makes further notes due after 5,000 more tokens and 3 more tool calls", () => {
     const growth = new NotesGrowth();
     course(growth, [20_000, 3]);
-    growth.begun();
+    growth.updateStarted();
     expect(course(growth, [24_999, 3], [25_000, 1])).toEqual([false, true]);
-    growth.begun();
+    growth.updateStarted();
     expect(course(growth, [31_000, 2], [32_000, 1])).toEqual([false, true]);
   });
 
-  it("after fewer calls where the last response made none: the work has come to a pause", () => {
+  it("makes notes due after fewer tool calls when the last response made none", () => {
     expect(course(new NotesGrowth(), [15_000, 1], [15_100, 0])).toEqual([false, true]);
   });
 
-  it("never by calls alone", () => {
+  it("never makes notes due because of tool calls alone", () => {
     expect(course(new NotesGrowth(), [1_000, 50], [2_000, 0])).toEqual([false, false]);
   });
 
-  it("by what has come since the last ones were begun, not since they were finished", () => {
+  it("measures growth from the start of the last notes, not from their end", () => {
     const growth = new NotesGrowth();
     course(growth, [20_000, 3]);
-    growth.begun();
+    growth.updateStarted();
     expect(growth.isDue()).toBe(false);
     expect(course(growth, [23_000, 2], [26_000, 1])).toEqual([false, true]);
   });
 
-  it("from the new size on, where the conversation was compacted", () => {
+  it("measures growth from the new size after a compaction", () => {
     const growth = new NotesGrowth();
     course(growth, [150_000, 3]);
-    growth.begun();
+    growth.updateStarted();
     expect(course(growth, [20_000, 2], [24_000, 2], [25_000, 1])).toEqual([false, false, true]);
   });
 
-  it("by the thresholds that are given: those of a small window are smaller", () => {
+  it("uses the given thresholds, which are lower for a small window", () => {
     const small: GrowthThresholds = { firstTokens: 1_000, nextTokens: 500, toolCalls: 1 };
     const growth = new NotesGrowth(small);
     expect(course(growth, [1_000, 1])).toEqual([true]);
-    growth.begun();
+    growth.updateStarted();
     expect(course(growth, [1_499, 4], [1_500, 0])).toEqual([false, true]);
   });
 });
@@ -71,7 +71,7 @@ const events = (): fc.Arbitrary<readonly Event[]> =>
     { maxLength: 30 },
   );
 
-/** Applies the rule of SPEC.md to the whole history each time. */
+/** Applies the written rule to the whole history each time. */
 function dueByTheRule(
   history: readonly Event[],
   { firstTokens, nextTokens, toolCalls }: GrowthThresholds,
@@ -88,15 +88,15 @@ function dueByTheRule(
   return isEnough && (calls >= toolCalls || last.toolCalls === 0);
 }
 
-describe("whatever the course of a conversation", () => {
+describe("NotesGrowth, for any sequence of responses", () => {
   const thresholds: GrowthThresholds = { firstTokens: 10, nextTokens: 5, toolCalls: 3 };
 
-  it("notes are due exactly when the rule says so, after each response", () => {
+  it("makes notes due exactly when the written rule says so, after each response", () => {
     fc.assert(
       fc.property(events(), (history) => {
         const growth = new NotesGrowth(thresholds);
         for (const [index, event] of history.entries()) {
-          if (event === "begun") growth.begun();
+          if (event === "begun") growth.updateStarted();
           else growth.responded(event);
           expect(growth.isDue()).toBe(dueByTheRule(history.slice(0, index + 1), thresholds));
         }
@@ -105,13 +105,13 @@ describe("whatever the course of a conversation", () => {
     );
   });
 
-  it("they are never due right after they were begun", () => {
+  it("never makes notes due right after notes began", () => {
     fc.assert(
       fc.property(events(), (history) => {
         const growth = new NotesGrowth(thresholds);
         for (const event of history) {
           if (event !== "begun") growth.responded(event);
-          growth.begun();
+          growth.updateStarted();
           expect(growth.isDue()).toBe(false);
         }
       }),

@@ -17,8 +17,8 @@ const notes = (bodies: readonly string[], coveredUuid?: string): Notes => ({
 
 const bodiesOf = ({ sections }: Notes): readonly string[] => sections.map(({ body }) => body);
 
-describe("notes that a person edited while they were being taken", () => {
-  it("have both changes where they concern different sections, and cover what ours cover", () => {
+describe("mergeNotes after a person's edit during an update", () => {
+  it("keeps both changes when they concern different sections, and the new message id", () => {
     const merged = mergeNotes(
       notes(["a", "b", "c"], "old"),
       notes(["a", "b2", "c"], "new"),
@@ -28,7 +28,7 @@ describe("notes that a person edited while they were being taken", () => {
     expect(merged.coveredUuid).toBe("new");
   });
 
-  it("keep the person's words where both changed one section, and do not claim to cover what was left out", () => {
+  it("keeps the person's text when both changed a section, and the old message id", () => {
     const merged = mergeNotes(
       notes(["a", "b", "c"], "old"),
       notes(["ours", "b2", "c"], "new"),
@@ -38,7 +38,7 @@ describe("notes that a person edited while they were being taken", () => {
     expect(merged.coveredUuid).toBe("old");
   });
 
-  it("do not cover what ours were based on where that is gone: the file was deleted, or begun anew", () => {
+  it("uses an empty or the older message id when the notes file was deleted or replaced meanwhile", () => {
     const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
     const deleted = mergeNotes(base, ours, notes([]));
     expect(bodiesOf(deleted)).toEqual(["", "b", ""]);
@@ -47,12 +47,12 @@ describe("notes that a person edited while they were being taken", () => {
     expect(mergeNotes(base, ours, notes(["a1"], "older")).coveredUuid).toBe("older");
   });
 
-  it("name a message even where the person took its name out", () => {
+  it("never treats all messages as noted because the person removed the message id", () => {
     const merged = mergeNotes(notes(["a"], "old"), notes(["ours"], "new"), notes(["theirs"]));
     expect(merged.coveredUuid).toBe("");
   });
 
-  it("whatever the changes: each section has one of the two, the person's whenever they changed it", () => {
+  it("takes each section from the person if the person changed it, else from the update, for any changes", () => {
     const body = fc.constantFrom("", "x", "y", "z");
     const bodies = fc.tuple(body, body, body);
     fc.assert(

@@ -2,7 +2,7 @@ import type { ToolUseBlock } from "@longhaul/core/messages";
 import type { ToolChoice, ToolDefinition } from "@longhaul/core/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EditTool, editsOf, findEditTool, partsInWords } from "./model-edits.ts";
+import { describeEdit, type EditTool, editsOf, findEditTool } from "./model-edits.ts";
 
 const text = { type: "string" };
 const defined = (
@@ -44,34 +44,34 @@ function found(...tools: readonly ToolDefinition[]): EditTool {
 
 const call = (input: unknown): ToolUseBlock => ({ type: "tool_use", id: "t", name: "any", input });
 
-describe("a tool of the host's by which notes can be edited", () => {
+describe("findEditTool", () => {
   it.each([
     ["Edit", EDIT, "`file_path`, `old_string` and `new_string`"],
     ["multi_edit", MULTI, "`path`, `edits` (a list, each with `oldText` and `newText`)"],
     ["str_replace_editor", COMMANDS, '`command` "str_replace", `path`, `old_str` and `new_str`'],
     ["str_replace_based_edit_tool", PROVIDERS, '`command` "str_replace", `path`, `old_str` and `new_str`'],
-  ])("is found by its name and its schema: %s", (name, tool, words) => {
+  ])("finds the host's edit tool by its name and schema: %s", (name, tool, words) => {
     expect(findEditTool({ tools: [READ, WRITE, tool] })).toMatchObject({ name });
-    expect(partsInWords(found(tool))).toBe(words);
+    expect(describeEdit(found(tool))).toBe(words);
   });
 
   it.each([
     ["takes no old text", WRITE],
     ["takes a whole patch", defined("apply_patch", { patch: text })],
     ["names no file", defined("Edit", { old_string: text, new_string: text })],
-    ["is unknown to us by name", defined("polish", { path: text, old_string: text, new_string: text })],
+    ["has an unknown name", defined("polish", { path: text, old_string: text, new_string: text })],
     ["is loaded later", { ...EDIT, defer_loading: true }],
     [
-      "has no such command",
+      "has no str_replace command",
       defined("str_replace_editor", { command: text, path: text, old_str: text, new_str: text }),
     ],
-    ["has a schema without sense", { name: "Edit", input_schema: "none" } as unknown as ToolDefinition],
+    ["has an invalid schema", { name: "Edit", input_schema: "none" } as unknown as ToolDefinition],
     ["has no name", { input_schema: EDIT.input_schema } as unknown as ToolDefinition],
-  ])("is not one that %s", (_, tool) => {
+  ])("ignores a tool that %s", (_, tool) => {
     expect(findEditTool({ tools: [tool] })).toBeUndefined();
   });
 
-  it("is not used where the request lets the model make no calls, or not several", () => {
+  it("uses no edit tool when the request forbids tool calls or parallel tool calls", () => {
     const choices: readonly object[] = [{ type: "none" }, { type: "auto", disable_parallel_tool_use: true }];
     for (const choice of choices)
       expect(findEditTool({ tools: [EDIT], tool_choice: choice as ToolChoice })).toBeUndefined();
@@ -79,13 +79,13 @@ describe("a tool of the host's by which notes can be edited", () => {
     expect(findEditTool({})).toBeUndefined();
   });
 
-  it("is the plain one where there is one with lists too", () => {
+  it("prefers a plain edit tool over one that takes a list of edits", () => {
     expect(found(MULTI, EDIT).name).toBe("Edit");
   });
 });
 
-describe("a call of it", () => {
-  it("is an edit of the file that it names", () => {
+describe("editsOf", () => {
+  it("reads an edit of the named file from a tool call", () => {
     const input = { file_path: "/n.md", old_string: "a", new_string: "" };
     expect(editsOf(call(input), found(EDIT))).toEqual([
       { kind: "text", path: "/n.md", oldText: "a", newText: "" },
@@ -94,7 +94,7 @@ describe("a call of it", () => {
     expect(editsOf(call({ ...input, replace_all: "yes" }), found(EDIT))).not.toHaveProperty("0.replaceAll");
   });
 
-  it("may be several, in their order", () => {
+  it("reads several edits from one tool call, in order", () => {
     const edits = [
       { oldText: "a", newText: "b" },
       { oldText: "b", newText: "c" },
@@ -108,7 +108,7 @@ describe("a call of it", () => {
   it.each([
     ["view", COMMANDS],
     ["create", PROVIDERS],
-  ])("is refused with another command: %s", (command, tool) => {
+  ])("refuses a tool call with another command: %s", (command, tool) => {
     const input = { command, path: "/n.md", old_str: "a", new_str: "b", file_text: "all gone" };
     expect(editsOf(call(input), found(tool))).toEqual({
       refused: expect.stringMatching(/only the command "str_replace"/),
@@ -116,23 +116,23 @@ describe("a call of it", () => {
   });
 
   it.each([
-    ["without a text", EDIT, { file_path: "/n.md", old_string: "a" }],
+    ["without a new text", EDIT, { file_path: "/n.md", old_string: "a" }],
     ["without a path", EDIT, { old_string: "a", new_string: "b" }],
     ["without any input", EDIT, undefined],
     ["with an empty list", MULTI, { path: "/n.md", edits: [] }],
-    ["with a list that is none", MULTI, { path: "/n.md", edits: "all" }],
+    ["with a list that is not an array", MULTI, { path: "/n.md", edits: "all" }],
     [
       "with one bad edit among good ones",
       MULTI,
       { path: "/n.md", edits: [{ oldText: "a", newText: "b" }, 7] },
     ],
-  ])("is refused %s, and the reason says what it needs", (_, tool, input) => {
+  ])("refuses an edit call %s and names the expected parameters", (_, tool, input) => {
     expect(editsOf(call(input), found(tool))).toEqual({
-      refused: expect.stringContaining(partsInWords(found(tool))),
+      refused: expect.stringContaining(describeEdit(found(tool))),
     });
   });
 
-  it("whatever its input: is edits as texts, or refused with words", () => {
+  it("returns edits with text fields or a refusal with a reason, for any input", () => {
     const names = fc.constantFrom(
       "file_path",
       "path",

@@ -57,7 +57,7 @@ function editToolOf(tool: ToolDefinition): EditTool | undefined {
   return each && { name, path, ...each, list: "edits", command: undefined };
 }
 
-/** The provider defines its schema, and no request contains it. */
+/** Describes the provider's edit tool. The provider defines its schema, and no request contains it. */
 const providersEditor = (name: string): EditTool => ({
   name,
   path: "path",
@@ -86,7 +86,7 @@ export function editsOf({ input }: ToolUseBlock, tool: EditTool): readonly TextE
   const items = tool.list === undefined ? [input] : asList(field(input, tool.list));
   const edits = items.flatMap((item) => (path === undefined ? [] : (textEdit(item, path, tool) ?? [])));
   if (edits.length === items.length && edits.length > 0) return edits;
-  return { refused: `Not applied: an edit needs ${partsInWords(tool)}.` };
+  return { refused: `Not applied: an edit needs ${describeEdit(tool)}.` };
 }
 
 function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undefined {
@@ -98,7 +98,7 @@ function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undef
 }
 
 /** Describes the fields of a call, for a prompt or a reason. */
-export function partsInWords({ path, oldText, newText, list, command }: EditTool): string {
+export function describeEdit({ path, oldText, newText, list, command }: EditTool): string {
   const texts = `\`${oldText}\` and \`${newText}\``;
   const edits = list === undefined ? texts : `\`${list}\` (a list, each with ${texts})`;
   const how = command === undefined ? "" : `\`command\` "${command}", `;
@@ -106,7 +106,7 @@ export function partsInWords({ path, oldText, newText, list, command }: EditTool
 }
 
 const OPENING = /<note\s[^<>]*>/gi;
-/** Without an attribute it may be an unrelated tag. */
+/** Attribute of a note tag. A tag without one may be unrelated. */
 const HAS_ATTRIBUTE_OF_OURS = /\b(?:section|mode)\s*=/i;
 const CLOSING = "</note>";
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
@@ -148,7 +148,9 @@ function sectionEdit(
 
 const refused = (why: string): Refusal => ({ refused: `Not applied: ${why}.` });
 
-/** Some models escape attributes as in XML, and the section name "Errors & Corrections" contains `&`. */
+/**
+ * Reads the attributes of a tag. Some models escape them as in XML, and "Errors & Corrections" contains `&`.
+ */
 function attributesIn(tag: string): ReadonlyMap<string, string> {
   const found = [...tag.matchAll(ATTRIBUTE)];
   return new Map(

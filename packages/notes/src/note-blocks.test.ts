@@ -6,8 +6,8 @@ const edits = (text: string): unknown[] => noteBlocksIn(text).map(({ edit }) => 
 const note = (text: string, section = "Worklog", mode = "append"): string =>
   `<note section="${section}" mode="${mode}">${text}</note>`;
 
-describe("edits as text", () => {
-  it("are the blocks of an answer, in their order; what stands between them is talk", () => {
+describe("noteBlocksIn", () => {
+  it("reads note blocks in order and ignores the text between them", () => {
     const answer = `Here:\n${note("\n- one\n- two\n")}\nand\n${note("  now", "Current State", "replace")}\nDone.`;
     expect(edits(answer)).toEqual([
       { kind: "section", section: "Worklog", mode: "append", text: "- one\n- two" },
@@ -16,41 +16,41 @@ describe("edits as text", () => {
     expect(edits("No block at all, only <note> and </note>.")).toEqual([]);
   });
 
-  it("may be written as XML has them", () => {
+  it("reads attributes with single quotes, spaces and entities, as in XML", () => {
     expect(edits("<note  mode = 'append' section='Errors &amp; Corrections' >x</note>")).toEqual([
       { kind: "section", section: "Errors & Corrections", mode: "append", text: "x" },
     ]);
   });
 
-  it("are looked for in one pass, whatever a model goes on and on about", () => {
+  it("scans an endless unclosed tag in linear time", () => {
     expect(edits(`<note ${"section=".repeat(200_000)}`)).toEqual([]);
   });
 
-  it("may empty a section", () => {
+  it("reads an empty block as an edit that empties the section", () => {
     expect(edits(note("", "Learnings", "replace"))).toMatchObject([{ text: "" }]);
   });
 
   it.each([
     ["names no section", '<note mode="append">x</note>', /does not name its section/],
     ["has no mode", '<note section="Worklog">x</note>', /"replace" nor "append"/],
-    ["has a mode that there is not", note("x", "Worklog", "prepend"), /"replace" nor "append"/],
+    ["has an unknown mode", note("x", "Worklog", "prepend"), /"replace" nor "append"/],
     ["is not closed", '<note section="Worklog" mode="append">and so on', /no <\/note> at its end/],
-    ["holds the closing tag in its text", note("the tag </note> ends it"), /contains <\/note>/],
-  ])("are refused where a block %s, with what is wrong", (_, answer, reason) => {
+    ["contains the closing tag in its text", note("the tag </note> ends it"), /contains <\/note>/],
+  ])("refuses a note block that %s, with the reason", (_, answer, reason) => {
     expect(edits(answer)).toEqual([{ refused: expect.stringMatching(reason) }]);
   });
 
-  it("that are good are taken although the one before them was not closed", () => {
+  it("accepts a good block after a block that was not closed", () => {
     const [open, good] = noteBlocksIn(`<note section="Workflow" mode="append">and so\n${note("fine")}`);
     expect(open).toEqual({ named: 'The note for "Workflow"', edit: { refused: expect.any(String) } });
     expect(good?.edit).toMatchObject({ section: "Worklog", text: "fine" });
   });
 
-  it("hold other tags as they are", () => {
+  it("keeps other tags inside a block unchanged", () => {
     expect(edits(note("<note>see</notes> <b>"))).toMatchObject([{ text: "<note>see</notes> <b>" }]);
   });
 
-  it("whatever is noted comes out as it went in, without blanks around it", () => {
+  it("returns the text of every block without surrounding white space, for any text", () => {
     const texts = fc.string().filter((text) => !/<\/?note/i.test(text));
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 5 }), (bodies) => {
@@ -62,7 +62,7 @@ describe("edits as text", () => {
     );
   });
 
-  it("whatever the answer: every block is an edit or refused with words", () => {
+  it("turns every block into an edit or a refusal with a reason, for any answer", () => {
     const pieces = fc.constantFrom(
       "<note",
       " section=",

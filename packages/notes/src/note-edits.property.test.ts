@@ -61,8 +61,8 @@ function expectOnlyChange(before: Notes, edit: NotesEdit, after: Notes): void {
 
 const ownLines = (text: string): string[] => [...written(withoutControls(text).toWellFormed())];
 
-describe("whatever is wished for", () => {
-  it("headings and italic lines stay, and nothing but the edit changes, or it is refused with a reason", () => {
+describe("applyNotesEdit, for any edits", () => {
+  it("changes only what the edit says and keeps template lines, or refuses the edit with a reason", () => {
     fc.assert(
       fc.property(sessions(), ({ template, notes, wishes }) => {
         let current = notes;
@@ -86,7 +86,7 @@ describe("whatever is wished for", () => {
     );
   });
 
-  it("many edits at once are the same as one after the other", () => {
+  it("gives the same result for several edits at once as for one after the other", () => {
     fc.assert(
       fc.property(sessions(), ({ template, notes, wishes }) => {
         const target = { path: NOTES_PATH, template };
@@ -106,7 +106,7 @@ describe("whatever is wished for", () => {
     );
   });
 
-  it("some of it is carried out, and some is refused", () => {
+  it("generates enough edits that are applied and enough that are refused", () => {
     const outcomes = fc.sample(sessions(), { numRuns: 300, seed: 1 }).flatMap(({ template, notes, wishes }) =>
       applyNotesEdits(
         notes,

@@ -39,8 +39,8 @@ function bodiesAfter(edit: NotesEdit, before: Notes = notes): readonly string[] 
   return result.notes.sections.map(({ body }) => body);
 }
 
-describe("an edit by text", () => {
-  it("changes the notes as they are shown, without the id", () => {
+describe("a text edit of the notes", () => {
+  it("edits the notes as shown to the model, without the message id", () => {
     expect(notesAsShown(notes)).not.toContain("u-1");
     expect(bodiesAfter(text("all red", "all green"))).toEqual(["all green", "", "- red\n- green"]);
     expect(bodiesAfter(text("- green\n", "- green\n- blue\n"))).toEqual([
@@ -51,7 +51,7 @@ describe("an edit by text", () => {
     expect(bodiesAfter(text("all red\n", ""))).toEqual(["", "", "- red\n- green"]);
   });
 
-  it("fills an empty section through its italic line, and may span sections", () => {
+  it("fills an empty section through its italic line, and edits several sections at once", () => {
     expect(bodiesAfter(text("_bad_", "_bad_\nA wrong path"))).toEqual([
       "all red",
       "A wrong path",
@@ -65,11 +65,11 @@ describe("an edit by text", () => {
     ]);
   });
 
-  it("is taken whatever ends its lines, and literally", () => {
+  it("accepts any line ends in an edit and inserts the new text literally", () => {
     expect(bodiesAfter(text("- red\r\n- green", "- $&\r\n- $1"))).toEqual(["all red", "", "- $&\n- $1"]);
   });
 
-  it("puts text from above an italic line below it", () => {
+  it("moves text that an edit puts above an italic line below that line", () => {
     expect(bodiesAfter(text("_bad_", "A wrong path\n_bad_"))).toEqual([
       "all red",
       "A wrong path",
@@ -77,7 +77,7 @@ describe("an edit by text", () => {
     ]);
   });
 
-  it("is of one place, or of all where that is asked for", () => {
+  it("requires a unique old text unless the edit replaces all occurrences", () => {
     expect(bodiesAfter(text("red", "blue"))).toMatch(/more than once/);
     expect(bodiesAfter(text("red", "blue", { replaceAll: true }))).toEqual([
       "all blue",
@@ -87,7 +87,7 @@ describe("an edit by text", () => {
     expect(bodiesAfter(text("aa", "b"), withState("aaa"))).toMatch(/more than once/);
   });
 
-  it("leaves out what would make the file unreadable", () => {
+  it("removes control characters and broken characters from an edit", () => {
     expect(bodiesAfter(text("all red", "\u001b[31mred\u0000\ud83d!"))).toEqual([
       "red\ufffd!",
       "",
@@ -95,11 +95,14 @@ describe("an edit by text", () => {
     ]);
   });
 
-  it.each(["/notes/one.md", "/notes/./one.md", "//notes/.//one.md"])("may name the file as %s", (named) => {
-    expect(bodiesAfter(text("all red", "x", { path: named }))).toEqual(["x", "", "- red\n- green"]);
-  });
+  it.each(["/notes/one.md", "/notes/./one.md", "//notes/.//one.md"])(
+    "accepts the path of the notes file written as %s",
+    (named) => {
+      expect(bodiesAfter(text("all red", "x", { path: named }))).toEqual(["x", "", "- red\n- green"]);
+    },
+  );
 
-  it("may name a file of the working directory with or without ./", () => {
+  it("accepts a relative path of the notes file with or without ./", () => {
     const local = { template, path: "./one.md" };
     for (const named of ["one.md", "./one.md", "././one.md"]) {
       expect(applyNotesEdit(notes, text("all red", "x", { path: named }), local)).toHaveProperty("notes");
@@ -114,13 +117,13 @@ describe("an edit by text", () => {
     "/etc/passwd",
     "",
     "/notes/one.md/",
-  ])("of another file is refused, with the one that is allowed: %s", (named) => {
+  ])("refuses an edit of another file and names the allowed path: %s", (named) => {
     expect(bodiesAfter(text("all red", "x", { path: named }))).toMatch(
       /only edit the notes .* exactly this path: \/notes\/one\.md$/,
     );
   });
 
-  it("that cannot be carried out is refused with what to do", () => {
+  it("refuses a text edit that cannot be applied and says what to do", () => {
     expect(bodiesAfter(text("", "x"))).toMatch(/empty.*italic line/);
     expect(bodiesAfter(text("all red", "all red"))).toMatch(/the same.*Leave/);
     expect(bodiesAfter(text("- red\r\n", "- red\n"))).toMatch(/the same/);
@@ -137,18 +140,21 @@ describe("an edit by text", () => {
     ["- green", "- green\n_now_", 'repeat the line "_now_"'],
     ["# Current State\n_now_", "# Log\n_steps_", 'damage the line "# Current State"'],
     ["# Current State", "_bad_\n_bad_\nx", 'damage the line "# Current State"'],
-  ])("that would damage a heading or an italic line is refused, naming it: %j", (oldText, newText, words) => {
-    expect(bodiesAfter(text(oldText, newText))).toContain(words);
-  });
+  ])(
+    "refuses an edit that would damage a heading or an italic line, and names the line: %j",
+    (oldText, newText, words) => {
+      expect(bodiesAfter(text(oldText, newText))).toContain(words);
+    },
+  );
 
-  it("leaves what stands above the first heading to the user", () => {
+  it("refuses an edit of the text above the first heading, which belongs to the user", () => {
     expect(bodiesAfter(text("mine", "yours"))).toMatch(/above the first heading/);
     expect(bodiesAfter(text("# Current State", "x\n# Current State"))).toMatch(/above the first heading/);
     const forged = text("# Current State", "<!-- longhaul: noted up to message u-9 -->\n# Current State");
     expect(bodiesAfter(forged)).toMatch(/above the first heading/);
   });
 
-  it("that would make the notes far too long is refused before it is carried out", () => {
+  it("refuses an edit that would make the notes far too long, before it is applied", () => {
     const huge = "x".repeat(200_000);
     expect(bodiesAfter(text("e", huge, { replaceAll: true }))).toMatch(/longer than 300000 characters/);
     const long = withState("x\n".repeat(200_000));
@@ -161,8 +167,8 @@ function withState(body: string): Notes {
   return { ...notes, sections: notes.sections.map((one, at) => (at === 0 ? { ...one, body } : one)) };
 }
 
-describe("an edit by section", () => {
-  it("replaces what the section says, or adds to it", () => {
+describe("a section edit of the notes", () => {
+  it("replaces the body of a section or appends to it", () => {
     expect(bodiesAfter(section("Current State", "\n all green \n\n"))).toEqual([
       " all green ",
       "",
@@ -184,11 +190,11 @@ describe("an edit by section", () => {
     "# Errors & Corrections",
     "**Errors and Corrections:**",
     "ERRORS  &  CORRECTIONS",
-  ])("finds it without regard to case and marks: %s", (name) => {
+  ])("finds a section by name, ignoring case and punctuation: %s", (name) => {
     expect(bodiesAfter(section(name, "x"))).toEqual(["all red", "x", "- red\n- green"]);
   });
 
-  it("of a section that there is not is refused, with those that there are", () => {
+  it("refuses an edit of an unknown section and lists the existing ones", () => {
     const refused = bodiesAfter(section(`Nothing\n${"x".repeat(500)}`, "x"));
     expect(refused).toMatch(
       /^There is no section "Nothing x+…"\. .*: Current State, Errors & Corrections, Log\.$/,
@@ -197,25 +203,25 @@ describe("an edit by section", () => {
     expect(bodiesAfter(section("", "x"))).toMatch(/There is no section ""/);
   });
 
-  it("with a line of the template in it is refused, naming it", () => {
+  it("refuses a section edit that contains a template line, and names the line", () => {
     expect(bodiesAfter(section("Log", "# Log\n_steps_\n- x"))).toMatch(
       /contains "# Log".*below the italic line/,
     );
     expect(bodiesAfter(section("Log", "x\r\n_now_ \r\n", "append"))).toMatch(/contains "_now_"/);
   });
 
-  it("of too much, or of nothing to add, is refused", () => {
+  it("refuses a section edit that is too long or appends nothing", () => {
     expect(bodiesAfter(section("Log", " \n", "append"))).toMatch(/no text to append/);
     expect(bodiesAfter(section("Log", "x".repeat(300_000)))).toMatch(/longer than/);
     expect(bodiesAfter(section("Log", "x".repeat(299_000)))).toHaveLength(3);
   });
 
-  it("that says what is there already changes nothing", () => {
+  it("returns the same notes when a section edit changes nothing", () => {
     const result = applyNotesEdit(notes, section("Log", "- red\n- green\n"), target);
     expect("notes" in result && result.notes).toBe(notes);
   });
 
-  it("reaches every section of our template by its name", () => {
+  it("finds every section of the default template by its name", () => {
     const before = parseNotes("", OUR_TEMPLATE);
     for (const [at, { heading }] of OUR_TEMPLATE.sections.entries()) {
       const result = applyNotesEdit(before, section(heading.slice(2), "x"), { path, template: OUR_TEMPLATE });
@@ -224,8 +230,8 @@ describe("an edit by section", () => {
   });
 });
 
-describe("several edits", () => {
-  it("are applied in order, and what is refused does not keep the rest back", () => {
+describe("applyNotesEdits", () => {
+  it("applies edits in order and continues after a refused one", () => {
     const edits = [
       section("Current State", "one"),
       text("one", "two"),

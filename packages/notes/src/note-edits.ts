@@ -44,7 +44,7 @@ export interface Refusal {
  * Fewer characters than a notes file may have bytes, in any script. About twenty times as much as is worth
  * keeping.
  */
-const MOST_CHARACTERS = 300_000;
+const MAX_CHARACTERS = 300_000;
 /** Enough to identify a line in a sentence. */
 const QUOTED_CHARACTERS = 100;
 const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,4}[.)])\s/;
@@ -55,7 +55,7 @@ export interface NotesTarget {
   readonly template: NotesTemplate;
 }
 
-/** A refusal changes nothing. */
+/** Result of an edit. A refusal changes nothing. */
 export type NotesEditResult = { readonly notes: Notes } | Refusal;
 
 export interface NotesEditOutcome {
@@ -167,12 +167,12 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
 
-/** Notes that are already too long may still become shorter. */
-const isTooLong = (after: number, before: number): boolean => after > MOST_CHARACTERS && after > before;
+/** True if the notes would be too long. Notes that are already too long may still become shorter. */
+const isTooLong = (after: number, before: number): boolean => after > MAX_CHARACTERS && after > before;
 
 const tooLong = (): Refusal =>
   refuse(
-    `The notes would be longer than ${MOST_CHARACTERS} characters. Note only what matters, in far fewer words.`,
+    `The notes would be longer than ${MAX_CHARACTERS} characters. Note only what matters, in far fewer words.`,
   );
 
 /** Returns the template's lines in the order of the text. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { toolUse } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { EditTool } from "./model-edits.ts";
-import { type TakenAnswer, takeAnswer } from "./notes-answer.ts";
+import { type ReadAnswer, readAnswer } from "./notes-answer.ts";
 import type { Notes } from "./notes-format.ts";
 import { emptyNotes, notesAsShown } from "./notes-format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
@@ -38,10 +38,10 @@ const replyOf = (
   changes: [],
 });
 
-const take = (reply: ModelReply, tool: EditTool | null = EDIT): TakenAnswer =>
-  takeAnswer(reply, NOTES, { path: PATH, template: TEMPLATE, editTool: tool ?? undefined });
+const take = (reply: ModelReply, tool: EditTool | null = EDIT): ReadAnswer =>
+  readAnswer(reply, NOTES, { path: PATH, template: TEMPLATE, editTool: tool ?? undefined });
 
-const bodyOf = ({ notes }: TakenAnswer, heading = "# Worklog"): string | undefined =>
+const bodyOf = ({ notes }: ReadAnswer, heading = "# Worklog"): string | undefined =>
   notes.sections.find((section) => section.heading === heading)?.body;
 
 const editing = (id: string, oldText: string, newText: string, path = PATH, name = "Edit"): ContentBlock =>
@@ -50,8 +50,8 @@ const filling = (id: string, words: string): ContentBlock => editing(id, WORKLOG
 const note = (words: string, section = "Worklog"): string =>
   `<note section="${section}" mode="append">\n${words}\n</note>`;
 
-describe("an answer", () => {
-  it("is carried out by calls of the edit tool and by blocks of text, and nothing is said where all is well", () => {
+describe("takeAnswer", () => {
+  it("applies edit calls and note blocks of an answer, without feedback when all succeed", () => {
     const taken = take(
       replyOf([filling("a", "- began"), { type: "text", text: note("- went on") }], "tool_use"),
     );
@@ -66,7 +66,7 @@ describe("an answer", () => {
     expect(taken.notes.coveredUuid).toBe("uuid-7");
   });
 
-  it("keeps what is good of it, and tells of each call what became of it", () => {
+  it("keeps the good edits of an answer and reports the result of each call", () => {
     const taken = take(replyOf([filling("a", "- began"), editing("b", "# Worklog", "# Log")], "tool_use"));
     expect(bodyOf(taken)).toBe("- began");
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: false });
@@ -81,7 +81,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("has other files refused, and other tools, with what to do instead", () => {
+  it("refuses edits of other files and calls of other tools, and says what to do instead", () => {
     const calls = [editing("a", WORKLOG, "x", "/src/a.ts"), toolUse("b", "Bash", { command: "ls" })];
     const { reasons, refused, edits } = take(replyOf(calls, "tool_use"));
     expect([edits, refused]).toEqual([0, 2]);
@@ -94,13 +94,13 @@ describe("an answer", () => {
     ]);
   });
 
-  it("that calls another tool besides has noted all it wished to note", () => {
+  it("treats the notes as complete when an answer also calls another tool", () => {
     const taken = take(replyOf([filling("a", "- began"), toolUse("b", "Bash", {})], "tool_use"));
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: true });
     expect(taken.reasons).toHaveLength(2);
   });
 
-  it("with several edits in one call has the good ones carried out, and hears which were not", () => {
+  it("applies the good edits of a call with several edits, and reports the refused ones", () => {
     const edits = [
       { old_string: WORKLOG, new_string: `${WORKLOG}\n\n- began` },
       { old_string: "not there", new_string: "x" },
@@ -114,7 +114,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("in text hears of every block that was refused, by its name, in one text", () => {
+  it("lists every refused note block by name in one text", () => {
     const taken = take(
       replyOf([note("- began"), note("x", "Weather"), '<note mode="append">y</note>'].join("\n")),
     );
@@ -126,7 +126,7 @@ describe("an answer", () => {
     );
   });
 
-  it("that broke off has its last call refused, since it may not be whole, and is asked to go on", () => {
+  it("refuses the last call of an answer that was cut off, and asks the model to continue", () => {
     const taken = take(replyOf([filling("a", "- began"), editing("b", "- began", "- be")], "max_tokens"));
     expect(bodyOf(taken)).toBe("- began");
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: false });
@@ -144,22 +144,25 @@ describe("an answer", () => {
   });
 
   it.each(["NOTHING TO NOTE", "**Nothing to note.**", "I have looked.\n\n`NOTHING TO NOTE`\n"])(
-    "may say that there is nothing to note: %j",
+    "recognizes an answer that says that there is nothing to note: %j",
     (words) => {
       expect(take(replyOf(words))).toMatchObject({ edits: 0, saysNothingToNote: true, reasons: [] });
     },
   );
 
-  it.each(["", "There is nothing to note here, I think.", "All done!"])("does not say so by %j", (words) => {
-    expect(take(replyOf(words))).toMatchObject({ edits: 0, saysNothingToNote: false });
-  });
+  it.each(["", "There is nothing to note here, I think.", "All done!"])(
+    'does not read %j as "nothing to note"',
+    (words) => {
+      expect(take(replyOf(words))).toMatchObject({ edits: 0, saysNothingToNote: false });
+    },
+  );
 
-  it("that edits has something to note, whatever it says", () => {
+  it('ignores "nothing to note" in an answer that contains an edit', () => {
     expect(take(replyOf(`${note("- began")}\nNOTHING TO NOTE`)).saysNothingToNote).toBe(false);
   });
 });
 
-describe("whatever the answer", () => {
+describe("takeAnswer, for any answer", () => {
   const lines = TEMPLATE.sections.flatMap(({ heading, guide }) => [heading, guide]);
   const words = fc.oneof(fc.string(), fc.constantFrom(...lines, "", "- began", `${WORKLOG}\n\n- began`));
   const block: fc.Arbitrary<ContentBlock> = fc.oneof(
@@ -178,7 +181,7 @@ describe("whatever the answer", () => {
     )
     .map(([content, stopReason]) => replyOf(content, stopReason));
 
-  it("headings and italic lines stay, in their order, and so does the id of the newest noted message", () => {
+  it("keeps headings and italic lines in order, and the id of the newest noted message", () => {
     fc.assert(
       fc.property(replies, fc.constantFrom(EDIT, MULTI, null), (reply, tool) => {
         const { notes } = take(deepFreeze(reply), tool);
@@ -191,7 +194,7 @@ describe("whatever the answer", () => {
     );
   });
 
-  it("nothing is refused without a reason, and with reasons every call has its result", () => {
+  it("gives a reason for every refusal, and then a result for every call", () => {
     fc.assert(
       fc.property(replies, fc.constantFrom(EDIT, MULTI, null), (reply, tool) => {
         const { reasons, refused, isComplete } = take(reply, tool);

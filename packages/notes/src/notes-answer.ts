@@ -11,15 +11,18 @@ export interface AnswerRules extends NotesTarget {
   readonly editTool: EditTool | undefined;
 }
 
-export interface TakenAnswer {
+export interface ReadAnswer {
   /** Notes with the applied edits. */
   readonly notes: Notes;
   readonly edits: number;
   /** Refused edits and calls of other tools. */
   readonly refused: number;
-  /** False if something is missing from the notes: an edit was refused, or the reply broke off. */
+  /** False if something is missing from the notes: an edit was refused, or the reply was cut off. */
   readonly isComplete: boolean;
-  /** The model made one call and waits for its result. Some models edit one by one, so more may follow. */
+  /**
+   * True if the model made one call and waits for its result. Some models edit one by one, so more may
+   * follow.
+   */
   readonly isOneByOne: boolean;
   readonly saysNothingToNote: boolean;
   /** Feedback on the reply, for the next message to the model. Empty if every edit succeeded. */
@@ -37,30 +40,30 @@ const MORE =
   "If there is more to note, make all other edits now, together in one answer. If that was all, answer";
 
 /** Applies the edits of a reply: first the calls of the edit tool, then the blocks in its text. */
-export function takeAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules): TakenAnswer {
-  const taking = new Taking(notes, rules);
+export function readAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules): ReadAnswer {
+  const reader = new AnswerReader(notes, rules);
   const isBrokenOff = isTruncated(reply);
   const results = reply.content.flatMap((block, at): ContentBlock[] => {
     if (block.type !== "tool_use") return [];
     const isCutOff = isBrokenOff && at === reply.content.length - 1;
-    const reasons = isCutOff ? [taking.refuse(CALL_BROKE_OFF)] : taking.call(block);
+    const reasons = isCutOff ? [reader.refuse(CALL_BROKE_OFF)] : reader.call(block);
     const content = reasons.length > 0 ? reasons.join("\n") : "Applied.";
     const failed = reasons.length > 0 ? { is_error: true } : {};
     return [{ type: "tool_result", tool_use_id: block.id, content, ...failed }];
   });
   const text = textIn(reply);
-  const complaints = [...taking.blocks(text), ...(isBrokenOff ? [`- ${BROKE_OFF}`] : [])];
-  const { edits, refused } = taking;
+  const complaints = [...reader.blocks(text), ...(isBrokenOff ? [`- ${BROKE_OFF}`] : [])];
+  const { edits, refused } = reader;
   const hasReasons = refused > 0 || complaints.length > 0;
   const isOneByOne = !hasReasons && results.length === 1 && edits === 1;
   const advice = isOneByOne ? [MORE] : complaints.length > 0 ? [NOT_EVERYTHING, ...complaints, GO_ON] : [];
   const words: ContentBlock[] =
     advice.length === 0 ? [] : [{ type: "text", text: `${advice.join("\n")} ${NOTHING_TO_NOTE}.` }];
   return {
-    notes: taking.notes,
+    notes: reader.notes,
     edits,
     refused,
-    isComplete: taking.isComplete && !isBrokenOff && !isOneByOne,
+    isComplete: reader.isComplete && !isBrokenOff && !isOneByOne,
     isOneByOne,
     saysNothingToNote: isNothing(text) && edits === 0,
     reasons: hasReasons || isOneByOne ? [...results, ...words] : [],
@@ -74,7 +77,7 @@ function isNothing(text: string): boolean {
 }
 
 /** The notes while the edits of a reply are applied. */
-class Taking {
+class AnswerReader {
   readonly #rules: AnswerRules;
   notes: Notes;
   edits = 0;

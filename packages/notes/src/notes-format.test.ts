@@ -14,8 +14,8 @@ const writtenLines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-describe("notes in a file", () => {
-  it("have the id in a comment, then headings with italic lines, and what was noted below", () => {
+describe("the notes file", () => {
+  it("writes the message id in a comment, then each heading with its italic line and text", () => {
     const notes = {
       preface: "By hand",
       sections: [
@@ -31,7 +31,7 @@ describe("notes in a file", () => {
     expect(notesAsShown(notes)).toBe(text.slice(text.indexOf("By hand")));
   });
 
-  it("are read whatever a person did to the sections", () => {
+  it("reads sections that a person reordered, repeated or reformatted", () => {
     expect(bodies("# A\n_a_\n\none\n\n# B\n_b_\n\ntwo\n")).toEqual(["one", "two"]);
     expect(bodies("# B\r\n_b_\r\n\r\ntwo\r\n\r\n# A\r\n_a_\r\none")).toEqual(["one", "two"]);
     expect(bodies("# A  \n_a_\t\none\n# A\n_a_\nmore\n# B\ntwo")).toEqual(["one\n\nmore", "two"]);
@@ -40,19 +40,19 @@ describe("notes in a file", () => {
     expect(bodies("")).toEqual(["", ""]);
   });
 
-  it("begin a section only where a line is a heading of the template", () => {
+  it("begins a section only at a heading of the template", () => {
     expect(bodies("# A\n```sh\n# comment\n # B\n## B\n# b\n```")).toEqual([
       "```sh\n# comment\n # B\n## B\n# b\n```",
       "",
     ]);
   });
 
-  it("keep what a person wrote above the first heading", () => {
+  it("keeps the text that a person wrote above the first heading", () => {
     expect(parse("  mine\n\nmore\n# A\n").preface).toBe("  mine\n\nmore");
     expect(parse("no heading at all").preface).toBe("no heading at all");
   });
 
-  it("drop the italic lines that earlier versions wrote below the headings", () => {
+  it("drops the italic lines that earlier versions wrote below the headings", () => {
     const earlier =
       "# Worklog\n_What was done, one short line for each step, the newest at the end._\n\n- began\n";
     const worklog = parseNotes(earlier, OUR_TEMPLATE).sections.find(({ heading }) => heading === "# Worklog");
@@ -60,11 +60,11 @@ describe("notes in a file", () => {
     expect(worklog?.guide).toBe("_The steps that were done, one short line for each, newest last._");
   });
 
-  it("keep italic lines of other words as text", () => {
+  it("keeps unknown italic lines as text", () => {
     expect(bodies("# A\n_old words_\n\none")).toEqual(["_old words_\n\none", ""]);
   });
 
-  it("lose no line, and are the same when they are written and read again", () => {
+  it("loses no line of a notes file, and reads written notes back unchanged", () => {
     fc.assert(
       fc.property(
         arbitraryTemplate().chain((template) => fc.tuple(fc.constant(template), arbitraryFile(template))),
@@ -92,7 +92,7 @@ describe("notes in a file", () => {
 describe("the id of the newest noted message", () => {
   const idIn = (comment: string): string | undefined => parse(`${comment}\n\n# A\n`).coveredUuid;
 
-  it("is read from the comment, wherever it stands above the first heading", () => {
+  it("reads the message id from a comment anywhere above the first heading", () => {
     expect(idIn("<!-- longhaul: noted up to message u-1 -->")).toBe("u-1");
     expect(idIn("\r\n\uFEFF <!--longhaul: noted up to message msg_01:a.b/c+d=@  -->  ")).toBe(
       "msg_01:a.b/c+d=@",
@@ -103,7 +103,7 @@ describe("the id of the newest noted message", () => {
     });
   });
 
-  it("is absent where there is no such comment, and not taken from a section", () => {
+  it("finds no message id without the comment, and ignores a comment inside a section", () => {
     expect(idIn("<!-- of another program -->")).toBeUndefined();
     expect(parse("# A\n<!-- longhaul: noted up to message u-1 -->")).toMatchObject({
       coveredUuid: undefined,
@@ -121,7 +121,7 @@ describe("the id of the newest noted message", () => {
     "<!-- longhaul: noted up to message u-1",
     "<!-- longhaul: noted up to message u-1 --> mine",
     "<!-- LONGHAUL: x -->",
-  ])("is no message's where the comment is damaged, so that nothing counts as noted: %s", (comment) => {
+  ])("treats nothing as noted when the comment with the message id is damaged: %s", (comment) => {
     const notes = parse(`${comment}\n\n# A\n`);
     expect(notes).toMatchObject({ coveredUuid: "", preface: comment });
     expect(parse(formatNotes(notes))).toEqual(notes);
@@ -130,7 +130,7 @@ describe("the id of the newest noted message", () => {
   });
 
   it.each(["", "a b", "--> <b>", "x\ny", "x".repeat(129)])(
-    "that cannot stand in a comment is not written: %j",
+    "writes no message id that does not fit into a comment: %j",
     (id) => {
       const text = formatNotes({ ...emptyNotes(AB), coveredUuid: id });
       expect(parse(text)).toEqual({ ...emptyNotes(AB), coveredUuid: "" });
@@ -138,7 +138,7 @@ describe("the id of the newest noted message", () => {
     },
   );
 
-  it("of whatever form comes back as it is, or as no message's", () => {
+  it("reads any message id back unchanged or as empty", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uuid(), fc.string(), fc.string({ unit: "binary" })), (id) => {
         const { coveredUuid, ...rest } = parse(formatNotes({ ...emptyNotes(AB), coveredUuid: id }));
@@ -149,15 +149,15 @@ describe("the id of the newest noted message", () => {
   });
 });
 
-describe("notes that hold only the template", () => {
-  it("are those in which nothing was noted", () => {
+describe("isOnlyTemplate", () => {
+  it("recognizes notes without any text in their sections as empty", () => {
     expect(isOnlyTemplate(emptyNotes(OUR_TEMPLATE))).toBe(true);
     expect(isOnlyTemplate(parse(formatNotes({ ...emptyNotes(AB), coveredUuid: "u" })))).toBe(true);
     expect(isOnlyTemplate(parse("mine\n# A\n_a_\n"))).toBe(true);
     expect(isOnlyTemplate(parse("# A\n_a_\n\nx"))).toBe(false);
   });
 
-  it("are also those of a template whose italic lines had other words", () => {
+  it("recognizes a template with other italic lines as empty notes", () => {
     expect(isOnlyTemplate(parse("# A\n_old words_\n# B\n_other words_\n"))).toBe(true);
     expect(isOnlyTemplate(parse("# A\n_old words_\n\nnoted\n# B\n_b_\n"))).toBe(false);
     expect(isOnlyTemplate(parse("# A\n_old words_\n_and new ones_\n"))).toBe(false);

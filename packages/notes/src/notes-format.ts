@@ -99,7 +99,9 @@ export function parseShownNotes(text: string, template: NotesTemplate): Omit<Not
   return { preface: joinLines(preface), sections };
 }
 
-/** The comment may follow text that a person wrote. The first one counts, because we write it at the top. */
+/**
+ * Reads the id from the first comment, because longhaul writes it at the top. It may follow a person's text.
+ */
 function readId(preface: string): Pick<Notes, "preface" | "coveredUuid"> {
   const lines = preface.split("\n");
   const at = lines.findIndex((line) => ID_COMMENT_START.test(line));

@@ -79,7 +79,7 @@ export class NotesKeeper {
     | undefined;
   /** Tool calls in messages since the last response, for hosts that do not report responses. */
   #callsSeen = 0;
-  #takenUpAt: string | undefined;
+  #resumedAt: string | undefined;
   /** Newest message that the host sent, and the newest message before the round that contains it. */
   #newest: string | undefined;
   #settled: string | undefined;
@@ -100,19 +100,19 @@ export class NotesKeeper {
   }
 
   /** Called with each turn. `added` are the new entries. */
-  tookUp(entries: readonly Entry[], added: readonly Entry[]): void {
+  onIngested(entries: readonly Entry[], added: readonly Entry[]): void {
     for (const entry of added) if (entry.type === "assistant") this.#callsSeen += callsIn(entryBlocks(entry));
     this.#newest = newestIn(entries);
     this.#settled = newestIn(entries, newestRoundAt(entries));
-    this.#takenUpAt ??= this.#newest ?? "";
+    this.#resumedAt ??= this.#newest ?? "";
   }
 
   /**
    * Newest message when the conversation started or was resumed. Notes without an id cover everything up to
    * it. As long as they still have no id, nothing later is in them.
    */
-  get takenUpAt(): string {
-    return this.#takenUpAt ?? "";
+  get resumedAt(): string {
+    return this.#resumedAt ?? "";
   }
 
   /** @param usage reported usage, if it is plausible */
@@ -168,7 +168,7 @@ export class NotesKeeper {
   }
 
   #start(): void {
-    this.#growth.begun();
+    this.#growth.updateStarted();
     const abort = new AbortController();
     const task = this.#task(abort.signal);
     const done = this.#takeNotes(task).finally(() => {
@@ -223,8 +223,8 @@ export class NotesKeeper {
   }
 
   /**
-   * Messages from an earlier process may already be in the notes. Only the file shows that, so the check
-   * happens here.
+   * Returns a check for enough new messages. Messages from an earlier process may already be in the notes,
+   * and only the file shows that.
    */
   #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
     const { tokensOf } = this.#parts.gauge;
@@ -273,7 +273,7 @@ export class NotesGrowth {
    * Called when an update starts. Resets the growth even if the update fails, so that it is not retried after
    * every response.
    */
-  begun(): void {
+  updateStarted(): void {
     this.#isFirst = false;
     this.#tokensThen = this.#tokens;
     this.#callsSince = 0;
@@ -281,8 +281,8 @@ export class NotesGrowth {
 }
 
 /**
- * Each update costs a call. In a small window it runs a few times between two compactions, not on every other
- * turn.
+ * Returns thresholds in proportion to the window. Each update costs a call, so in a small window it runs a
+ * few times between two compactions, not on every other turn.
  */
 function growthUnder(thresholdTokens: number): GrowthThresholds {
   const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;
@@ -302,7 +302,7 @@ function newestIn(entries: readonly Entry[], end = entries.length): string | und
   return entries[at]?.uuid;
 }
 
-/** Index of the newest response. Messages before it no longer change. */
+/** Returns the index of the newest response. Messages before it no longer change. */
 function newestRoundAt(entries: readonly Entry[]): number {
   let at = entries.findLastIndex(({ type }) => type === "assistant");
   while (entries[at - 1]?.type === "assistant") at--;
@@ -312,7 +312,7 @@ function newestRoundAt(entries: readonly Entry[]): number {
 const callsIn = (blocks: readonly ContentBlock[]): number =>
   blocks.filter(({ type }) => type === "tool_use").length;
 
-/** Limits in proportion to the window. */
+/** Returns limits in proportion to the window. */
 export function notesLimitsFor(window: Pick<Thresholds, "size">): NotesLimits {
   const { sectionTokens, totalTokens } = NOTES_LIMITS;
   return {

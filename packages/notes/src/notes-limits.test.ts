@@ -7,11 +7,11 @@ const notes = parseNotes("mine, and long\n# A\n_a_\n\n12345\n# C\n_c_\n\n1234567
 const measured = measureNotes(notes, (text) => text.length);
 
 describe("the limits of notes", () => {
-  it("are 2,000 tokens a section and 12,000 in all", () => {
+  it("limits notes to 2,000 tokens per section and 12,000 in total", () => {
     expect(NOTES_LIMITS).toEqual({ sectionTokens: 2_000, totalTokens: 12_000 });
   });
 
-  it("are about what was noted: not about headings, italic lines and what stands above them", () => {
+  it("counts only the text of sections, not headings, italic lines and text above them", () => {
     expect(measured).toEqual({
       tokens: 12,
       sections: [
@@ -28,9 +28,12 @@ describe("the limits of notes", () => {
     [{ sectionTokens: 6, totalTokens: 12 }, ["# C"], false],
     [{ sectionTokens: 4, totalTokens: 11 }, ["# A", "# C"], true],
     [{ sectionTokens: 7, totalTokens: 11 }, [], true],
-  ])("with %j: these sections are over theirs: %j; the total: %s", (limits, sections, isTotalOver) => {
-    const excess = overLimits(measured, limits);
-    expect(excess.sections.map(({ heading }) => heading)).toEqual(sections);
-    expect(excess.isTotalOver).toBe(isTotalOver);
-  });
+  ])(
+    "with limits %j, the sections %j are over their limit, and the total is over: %s",
+    (limits, sections, isTotalOver) => {
+      const excess = overLimits(measured, limits);
+      expect(excess.sections.map(({ heading }) => heading)).toEqual(sections);
+      expect(excess.isTotalOver).toBe(isTotalOver);
+    },
+  );
 });

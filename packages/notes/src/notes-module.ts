@@ -66,7 +66,7 @@ function attachNotes(parts: EngineParts, options: NotesOptions): AttachedModule 
       if (change.kind === "undone" || (change.kind === "read" && change.hasEarlierChanges)) {
         keeper.conversationChanged(entries);
       }
-      if (change.kind === "read") keeper.tookUp(entries, change.added);
+      if (change.kind === "read") keeper.onIngested(entries, change.added);
     },
     onResponse: (response, usage) => keeper.responded(response, usage),
     close: () => keeper.close(),
@@ -90,13 +90,13 @@ async function offerPlan(
   options: NotesOptions,
   { trigger, manualOptions: wishes = {}, signal }: PlanRequest,
 ): Promise<OfferedPlan | undefined> {
-  const wish = unknownWish(wishes);
+  const wish = unsupportedOption(wishes);
   const found = wish ? decline(wish) : await plan(parts, keeper, options, { trigger, signal });
   return "declined" in found ? declineTo(parts, trigger, found.declined) : found;
 }
 
 /** Declines options that the notes cannot satisfy. */
-function unknownWish({
+function unsupportedOption({
   from,
   upTo,
   instructions,
@@ -122,7 +122,7 @@ async function plan(
   const thresholdTokens = gauge.thresholds.autoCompact;
   const found = planFromNotes(snapshotOf(parts), {
     trigger,
-    coveredUuid: notes.coveredUuid ?? keeper.takenUpAt,
+    coveredUuid: notes.coveredUuid ?? keeper.resumedAt,
     text,
     thresholdTokens,
     keep,
@@ -142,8 +142,8 @@ async function plan(
 }
 
 /**
- * A file that does not respond must not block the turn, and neither must one that returns something
- * unexpected.
+ * Reads the notes file. A file that does not respond, or returns something unexpected, does not block the
+ * turn.
  */
 async function readNotes(
   { file, template }: NotesKeeper,

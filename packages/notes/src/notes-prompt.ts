@@ -1,5 +1,5 @@
-import type { SummaryWishes } from "@longhaul/core/summary";
-import { type EditTool, partsInWords } from "./model-edits.ts";
+import type { SummaryInstructions } from "@longhaul/core/summary";
+import { describeEdit, type EditTool } from "./model-edits.ts";
 import type { Notes, NotesLimits } from "./notes-format.ts";
 import { type NotesSize, nameKey, notesAsShown, overLimits, sectionName } from "./notes-format.ts";
 
@@ -7,7 +7,7 @@ import { type NotesSize, nameKey, notesAsShown, overLimits, sectionName } from "
 export const NOTES_SYSTEM_PROMPT =
   "You keep the notes of a coding agent's session. The agent continues its work from these notes when the conversation no longer fits into its context window. Be exact and brief. Invent nothing.";
 
-export interface NotesPromptOptions extends SummaryWishes {
+export interface NotesPromptOptions extends SummaryInstructions {
   readonly notes: Notes;
   readonly size: NotesSize;
   readonly limits: NotesLimits;
@@ -51,27 +51,27 @@ export function notesPrompt(options: NotesPromptOptions): string {
     PURPOSE,
     ...(options.isPart ? [PART] : []),
     MATERIAL,
-    `The notes are in the file ${path}. This is its whole content. Do not read the file again:\n\n${OPENING_TAG}\n${notesAsShown(notes)}${CLOSING_TAG}`,
-    editTool === undefined ? textDoor(notes) : toolDoor(editTool, path),
+    `The notes are in the file ${path}. This is its whole content, so you do not need to read the file:\n\n${OPENING_TAG}\n${notesAsShown(notes)}${CLOSING_TAG}`,
+    editTool === undefined ? editsAsText(notes) : editsByTool(editTool, path),
     ["Rules:", ...rules(options).map((rule) => `- ${rule}`)].join("\n"),
     ...(wishes ? [`${INSTRUCTIONS_HEADING}\n${wishes}`] : []),
     ...reminders(options),
   ].join("\n\n");
 }
 
-function toolDoor(tool: EditTool, path: string): string {
+function editsByTool(tool: EditTool, path: string): string {
   const { name, oldText, newText, list } = tool;
   const calls =
     list === undefined
       ? "one call for each section that changes, and make all calls in this one answer"
       : "one call with all edits";
   return [
-    `Edit the notes with the tool \`${name}\`. Pass ${partsInWords(tool)}. Make ${calls}. The path is ${path}. Copy \`${oldText}\` exactly from the notes. Make it long enough to occur only once. Each edit applies to the text that the edits before it left. To fill an empty section, pass its italic line as \`${oldText}\`, and the same line with your text below it as \`${newText}\`.`,
+    `Edit the notes with the tool \`${name}\`. Pass ${describeEdit(tool)}. Make ${calls}. The path is ${path}. Copy \`${oldText}\` exactly from the notes. Make it long enough to occur only once. Each edit applies to the text that the edits before it left. To fill an empty section, pass its italic line as \`${oldText}\`, and the same line with your text below it as \`${newText}\`.`,
     "Only these calls are executed. Do not call another tool, and do not edit another file.",
   ].join(" ");
 }
 
-function textDoor({ sections }: Notes): string {
+function editsAsText({ sections }: Notes): string {
   const names = sections.map(({ heading }) => sectionName(heading));
   return [
     "Edit the notes with blocks of this form. Write one block for each section that changes, and nothing else:",
@@ -80,23 +80,25 @@ function textDoor({ sections }: Notes): string {
   ].join("\n\n");
 }
 
-function rules({ notes, limits }: NotesPromptOptions): readonly string[] {
+function rules({ notes, limits, editTool }: NotesPromptOptions): readonly string[] {
   const state = notes.sections.find(({ heading }) => nameKey(heading) === STATE_NAME);
   return [
     "Note only what the conversation says. Do not invent or guess anything. If there is nothing for a section, leave it unchanged.",
     "Be exact. Copy full paths, commands, names, numbers, and error texts from the conversation.",
-    "Correct what has changed. Remove what is no longer true. Do not repeat what the notes already say.",
+    "Correct what has changed. Remove what is no longer true. Do not note the same thing twice.",
     ...(state === undefined
       ? []
       : [`${sectionName(state.heading)} must always describe the state at the end of the conversation.`]),
-    "Do not change headings or italic lines. An edit that removes or changes one of them is rejected.",
+    ...(editTool === undefined
+      ? []
+      : ["Do not change headings or italic lines. An edit that removes or changes one of them is rejected."]),
     `Keep each section within ${tokens(limits.sectionTokens)}, and all sections together within ${tokens(limits.totalTokens)}.`,
-    "Do not ask questions. Nobody answers them, and nobody reads any other text in your answer.",
-    `If there is nothing to note, answer only with this line: ${NOTHING_TO_NOTE}`,
+    "Do not ask questions, because nobody answers them. Write no other text, because nobody reads it.",
+    `If there is nothing to note and nothing to condense, answer only with this line: ${NOTHING_TO_NOTE}`,
   ];
 }
 
-/** Placed last, where the model is least likely to overlook them. */
+/** Builds the reminders. They come last, where the model is least likely to overlook them. */
 function reminders({ size, limits }: NotesPromptOptions): readonly string[] {
   const excess = overLimits(size, limits);
   const lines = excess.sections.map(
@@ -104,7 +106,7 @@ function reminders({ size, limits }: NotesPromptOptions): readonly string[] {
       `- ${sectionName(heading)}: ${tokens(held)}, limit ${limits.sectionTokens}`,
   );
   const condense = `${CONDENSE}\n${lines.join("\n")}\nCondense each of them in this answer. Merge related points, and leave out what helps the work least.`;
-  const urgent = `${URGENT} the notes have ${tokens(size.tokens)} in total, and the limit is ${limits.totalTokens}. Everything over the limit is cut off, even if it is important. Condense the notes now, longest sections first, before you add anything. Keep what is needed to continue the work, and keep what went wrong.`;
+  const urgent = `${URGENT} the notes have ${tokens(size.tokens)} in total, and the limit is ${limits.totalTokens}. The program cuts off everything over the limit, even if it is important. Condense the notes first, starting with the longest section. Then add what is new. Keep what is needed to continue the work, and keep what went wrong.`;
   return [...(lines.length > 0 ? [condense] : []), ...(excess.isTotalOver ? [urgent] : [])];
 }
 

@@ -4,18 +4,18 @@ import { continuationMessage } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 import { type Asked, declineOf, NOTES, OVERHEAD, planOf, talk } from "../../../test/compact/notes-plan.ts";
 
-/** Tokens of the notes in the conversation, including our words around them. */
+/** Tokens of the notes in the conversation, including the fixed text around them. */
 const NOTES_TOKENS = ESTIMATORS.o200k(
   continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" }),
 );
 
-describe("compaction from notes is declined", () => {
-  it("where the remembered message is not in the conversation: message-not-found", () => {
+describe("reasons to decline a plan from notes", () => {
+  it("declines when the last noted message is not in the conversation: message-not-found", () => {
     expect(declineOf(talk(60).entries, { coveredUuid: "gone" })).toBe("message-not-found");
     expect(declineOf([], { coveredUuid: "gone" })).toBe("message-not-found");
   });
 
-  it("where the remembered message lies before the last boundary: nothing-new-noted", () => {
+  it("declines when the last noted message is before the last boundary: nothing-new-noted", () => {
     const c = talk(20);
     c.boundary();
     c.summary("what was");
@@ -23,7 +23,7 @@ describe("compaction from notes is declined", () => {
     expect(declineOf(c.entries, { coveredUuid: "e-10" })).toBe("nothing-new-noted");
   });
 
-  it("where a summary stands after the remembered message, of which the notes know nothing: nothing-new-noted", () => {
+  it("declines when a summary that the notes do not cover follows the last noted message: nothing-new-noted", () => {
     const c = talk(0);
     c.boundary();
     talk(20, c);
@@ -33,7 +33,7 @@ describe("compaction from notes is declined", () => {
     expect(planOf(c.entries, { coveredUuid: "e-22" }).summarized).toHaveLength(22);
   });
 
-  it("where what was not noted belongs to something before an earlier summary: nothing-new-noted", () => {
+  it("declines when an unnoted result belongs to a call before an earlier summary: nothing-new-noted", () => {
     const c = talk(20);
     c.tool("t", "Read", {});
     c.summary("of what followed the messages above");
@@ -43,7 +43,7 @@ describe("compaction from notes is declined", () => {
     expect(declineOf(c.entries, { coveredUuid: covered.uuid })).toBe("nothing-new-noted");
   });
 
-  it("where nothing would be summarized: nothing-new-noted", () => {
+  it("declines when nothing would be summarized: nothing-new-noted", () => {
     const c = talk(0);
     c.boundary();
     c.summary("what was");
@@ -54,7 +54,7 @@ describe("compaction from notes is declined", () => {
     expect(declineOf([title, ...talk(9).entries], {})).toBe("nothing-new-noted");
   });
 
-  it("where the result would be at or above the threshold: above-threshold", () => {
+  it("declines when the result would be at or above the threshold: above-threshold", () => {
     const { entries } = talk(60);
     const result = OVERHEAD + 20_000 + NOTES_TOKENS;
     const keep = { leastTokens: 1_000, leastMessages: 1 };
@@ -64,7 +64,7 @@ describe("compaction from notes is declined", () => {
     expect(at(result + 1)).toBeUndefined();
   });
 
-  it("where the words around the notes take it there: above-threshold", () => {
+  it("counts the text around the notes toward the threshold: above-threshold", () => {
     const { entries } = talk(60);
     const thresholdTokens = OVERHEAD + 20_000 + NOTES_TOKENS + 1;
     const asked = { coveredUuid: "e-40", thresholdTokens };
@@ -74,15 +74,15 @@ describe("compaction from notes is declined", () => {
     expect(declineOf(entries, { ...asked, trigger: "auto" })).toBe("above-threshold");
   });
 
-  it("where the notes are as long as what they stand for: does-not-pay", () => {
+  it("declines when the notes are as long as the messages they replace: does-not-pay", () => {
     const { entries } = talk(60);
     const text = "The harbour is being dredged. ".repeat(10_000);
     expect(declineOf(entries, { coveredUuid: "e-40", text })).toBe("does-not-pay");
   });
 });
 
-describe("before it is given up for the threshold", () => {
-  it("what it extended backwards for shrinks, round by round", () => {
+describe("the kept messages near the threshold", () => {
+  it("keeps fewer noted messages, round by round, before it declines for the threshold", () => {
     const c = talk(30);
     for (let call = 0; call < 6; call++) c.tool(`t${call}`, "Read", {}, "result");
     const last = c.entries.at(-1)?.uuid;
@@ -99,7 +99,7 @@ describe("before it is given up for the threshold", () => {
     expect(() => kept(1_000)).toThrow("above-threshold");
   });
 
-  it("counts as the plan does, where the provider's tokens are no whole number of ours", () => {
+  it("counts fractional provider tokens in the same way as the plan", () => {
     const { entries } = talk(60);
     const asked = (room: number): Asked => ({
       coveredUuid: "e-58",
@@ -113,7 +113,7 @@ describe("before it is given up for the threshold", () => {
     expect(declineOf(entries, unnoted)).toBe("above-threshold");
   });
 
-  it("nothing that was not noted does", () => {
+  it("never drops a message that was not noted to stay below the threshold", () => {
     const { entries } = talk(60);
     const thresholdTokens = OVERHEAD + NOTES_TOKENS + 6_500;
     expect(planOf(entries, { coveredUuid: "e-54", thresholdTokens }).kept).toHaveLength(6);

@@ -56,8 +56,8 @@ function planned({ entries, request }: Case): CompactionPlan | undefined {
 /** Minimum number of plans: a property that never reaches its assertion proves nothing. */
 const CASES = 150;
 
-describe("whatever the conversation and whichever message is remembered", () => {
-  it("every message is kept or summarized, none both, none lost, and none that was not noted is summarized", () => {
+describe("planFromNotes, for any conversation and any noted message", () => {
+  it("keeps or summarizes every message exactly once, and never summarizes an unnoted message", () => {
     let plans = 0;
     fc.assert(
       fc.property(cases, ({ entries, request }) => {
@@ -76,7 +76,7 @@ describe("whatever the conversation and whichever message is remembered", () => 
     expect(plans).toBeGreaterThan(CASES / 10);
   });
 
-  it("no tool use is parted from its result, and no message from its siblings", () => {
+  it("never separates a tool call from its result, or a message from its siblings", () => {
     fc.assert(
       fc.property(cases, (one) => {
         const plan = planned(one);
@@ -92,7 +92,7 @@ describe("whatever the conversation and whichever message is remembered", () => 
     );
   });
 
-  it("the result obeys the API's rules and stays below the threshold, and a second plan on it is declined", async () => {
+  it("produces a valid result below the threshold, and declines a second plan on it", async () => {
     await fc.assert(
       fc.asyncProperty(cases, fc.boolean(), async ({ entries, request }, bindsThinking) => {
         const plan = planned({ entries, request });

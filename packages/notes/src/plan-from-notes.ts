@@ -20,7 +20,7 @@ import {
 } from "@longhaul/core/internal/messages";
 import type { CountText } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
-import type { SummaryWishes } from "@longhaul/core/summary";
+import type { SummaryInstructions } from "@longhaul/core/summary";
 import { type ContinuationInput, continuationMessage } from "@longhaul/core/summary";
 import { notedUpTo } from "./notes-format.ts";
 
@@ -66,9 +66,9 @@ export const NOTES_KEEP: NotesKeep = Object.freeze({
  * Share of the threshold. In common windows it exceeds `mostTokens`. In small windows it leaves space to
  * continue.
  */
-const MOST_SHARE = 0.25;
+const MAX_SHARE = 0.25;
 
-/** Transcript path, recall tool and autonomy lengthen the words around the notes. */
+/** Input of a plan. Transcript path, recall tool and autonomy setting lengthen the text around the notes. */
 export interface NotesPlanRequest
   extends SizeOptions,
     Pick<ContinuationInput, "transcriptPath" | "recallTool" | "autonomous"> {
@@ -117,7 +117,7 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
 }
 
 /** Notes, and the standing instructions under which they were written. */
-export interface NotesText extends SummaryWishes {
+export interface NotesText extends SummaryInstructions {
   /** Text as it will appear in the conversation. */
   readonly text: string;
 }
@@ -136,7 +136,7 @@ export function notesSource({ text, instructions: standing }: NotesText): Summar
   return { text, decline };
 }
 
-/** If a host still has the message before the last boundary, it has already been compacted. */
+/** Returns the reason. If the message is before the last boundary, it has already been compacted. */
 function whyNotFound({ entries }: Snapshot, coveredUuid: string | undefined): NotesDecline {
   const isHeld = coveredUuid !== undefined && indexOfMessage(entries, coveredUuid) !== -1;
   return isHeld ? "nothing-new-noted" : "message-not-found";
@@ -146,11 +146,11 @@ function keepUnder(thresholdTokens: number): NotesKeep {
   return {
     leastTokens: keepRecentUnder(thresholdTokens),
     leastMessages: NOTES_KEEP.leastMessages,
-    mostTokens: Math.min(NOTES_KEEP.mostTokens, Math.floor(thresholdTokens * MOST_SHARE)),
+    mostTokens: Math.min(NOTES_KEEP.mostTokens, Math.floor(thresholdTokens * MAX_SHARE)),
   };
 }
 
-/** Counts the notes as they will be sent, including our words around them. */
+/** Counts the notes as they will be sent, including the fixed text around them. */
 function countNotes(
   sized: SizedConversation,
   request: NotesPlanRequest,

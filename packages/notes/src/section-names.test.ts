@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { nameKey, sectionName } from "./notes-format.ts";
 
-describe("the name of a section", () => {
+describe("section names", () => {
   it.each([
     ["# Current State", "Current State"],
     ["#\tPlan #", "Plan"],
     ["# C#", "C#"],
     ["Key Results", "Key Results"],
-  ])("is the heading without its marks: %j", (heading, name) => {
+  ])("returns the heading without its marks as the section name: %j", (heading, name) => {
     expect(sectionName(heading)).toBe(name);
   });
 
@@ -17,11 +17,11 @@ describe("the name of a section", () => {
     ["# Key Results", "key-results"],
     ["# !!!", "!!!"],
     ["# 🚀", "🚀"],
-  ])("is the same for a reader: %j and %j", (one, other) => {
+  ])("treats names that look the same to a reader as equal: %j and %j", (one, other) => {
     expect(nameKey(one)).toBe(nameKey(other));
   });
 
-  it("is never lost, and another for another section", () => {
+  it("gives every section name a key, and different sections different keys", () => {
     expect(nameKey("# !!!")).not.toBe(nameKey("# ???"));
     expect(nameKey("# 🚀")).not.toBe(nameKey("# 危険"));
     expect(nameKey("# Results")).not.toBe(nameKey("# Key Results"));

@@ -15,8 +15,8 @@ function errorOf(text: string): LonghaulError | undefined {
   }
 }
 
-describe("the template of notes", () => {
-  it("has ten sections, each a heading and an italic line that says what belongs there", () => {
+describe("the notes template", () => {
+  it("the default template has ten sections, each with a heading and an italic line", () => {
     expect(OUR_TEMPLATE.sections.map(({ heading }) => sectionName(heading))).toEqual([
       "Session Title",
       "Current State",
@@ -32,7 +32,7 @@ describe("the template of notes", () => {
     expect(new Set(OUR_TEMPLATE.sections.map(({ guide }) => guide)).size).toBe(10);
   });
 
-  it("can be replaced by the user's own, however its lines end", () => {
+  it("accepts a user's template with any line ends", () => {
     const sections = [
       { heading: "# Plan", guide: "_What next_" },
       { heading: "# Done #", guide: "*What is done, in snake_case*" },
@@ -60,7 +60,7 @@ describe("the template of notes", () => {
     ["# A\n_a_\n_b_", 3, "more than a heading and one italic line"],
     ["# A\n_a_\n\n# B\n_b_\n\n# *a*:\n_c_", 7, "the same heading as in line 1"],
     ["# R & D\n_a_\n# r and d\n_b_", 3, "the same heading as in line 1"],
-  ])("that is not sound is refused, with what is wrong and where: %j", (text, line, words) => {
+  ])("refuses an invalid template and names the problem and the line: %j", (text, line, words) => {
     const error = errorOf(text);
     expect(error).toMatchObject({ code: "notes-template-invalid", facts: { line } });
     expect(error?.message).toContain(`line ${line}:`);
@@ -68,7 +68,7 @@ describe("the template of notes", () => {
     expect(error?.remedy).toContain("# Current State");
   });
 
-  it("is the same when it is written and read again", () => {
+  it("reads a written template back unchanged", () => {
     fc.assert(
       fc.property(arbitraryTemplate(), (template) => {
         expect(parseTemplate(notesAsShown(emptyNotes(template)))).toEqual(template);
@@ -76,7 +76,7 @@ describe("the template of notes", () => {
     );
   });
 
-  it("whatever the text: it is a template whose lines all are in the text, or it is refused with a line", () => {
+  it("parses a template from lines of the text or refuses it with a line number, for any text", () => {
     fc.assert(
       fc.property(arbitraryTemplate().chain(arbitraryFile), (text) => {
         const error = errorOf(text);
@@ -96,13 +96,13 @@ describe("the template of notes", () => {
   });
 });
 
-describe("an italic line", () => {
-  it.each(["_a_", "*a*", "_a b_", " _a_ ", "_snake_case too_"])("%j is one", (line) => {
+describe("isItalicLine", () => {
+  it.each(["_a_", "*a*", "_a b_", " _a_ ", "_snake_case too_"])("accepts %j as an italic line", (line) => {
     expect(isItalicLine(line)).toBe(true);
   });
 
   it.each(["", "_", "__", "_ a_", "_a _", "__a__", "**a**", "***", "_a*", "a", "_a_ b", "x _a_"])(
-    "%j is none",
+    "rejects %j as an italic line",
     (line) => {
       expect(isItalicLine(line)).toBe(false);
     },

@@ -64,7 +64,7 @@ export function parseTemplate(text: string): NotesTemplate {
       if (!isItalicLine(words)) throw withoutGuide();
       sections.push({ heading: open.heading, guide: words.trim() });
       open = undefined;
-    } else if (sections.length === 0) throw invalid(line, "something stands above the first heading");
+    } else if (sections.length === 0) throw invalid(line, "there is text above the first heading");
     else throw invalid(line, "a section has more than a heading and one italic line");
   }
   if (open !== undefined) throw withoutGuide();
@@ -73,9 +73,9 @@ export function parseTemplate(text: string): NotesTemplate {
 }
 
 function invalid(line: number, what: string): LonghaulError {
-  return new LonghaulError("notes-template-invalid", `The notes template, line ${line}: ${what}.`, {
+  return new LonghaulError("notes-template-invalid", `Invalid notes template, line ${line}: ${what}.`, {
     remedy:
-      "Give each section two lines: a heading such as `# Current State`, and below it one line in italics, `_…_`, that says what belongs there.",
+      "Write two lines for each section: a heading such as `# Current State`, and below it one italic line, `_…_`, that describes its content.",
     facts: { line },
   });
 }

@@ -40,7 +40,7 @@ async function updated(
   return parseNotes(text ?? "", template);
 }
 
-describe("the message that notes remember", () => {
+describe("the last noted message", () => {
   const closed = new ConversationBuilder();
   closed.user("write the harbour report");
   closed.assistant("It is written.");
@@ -48,31 +48,31 @@ describe("the message that notes remember", () => {
   open.user("write the harbour report");
   open.tool("a", "Bash", { command: "make report" });
 
-  it("is the newest one", async () => {
+  it("stores the id of the newest message", async () => {
     expect((await updated(closed.entries)).coveredUuid).toBe(closed.entries[1]?.uuid);
   });
 
-  it("is none while a call is open, which is not the same as all of them", async () => {
+  it("stores an empty id while a call is open, which does not mean that all messages are noted", async () => {
     const first = await updated(open.entries);
     expect(first.coveredUuid).toBe("");
     expect((await updated(open.entries, formatNotes(first))).coveredUuid).toBe("");
   });
 
-  it("stays what it was while a call is open; notes that never named one no longer count as notes of all", async () => {
+  it("keeps the stored message id while a call is open, and an empty id if there was none", async () => {
     const theirs = NOTES_TEMPLATE.replace("# Current State", "Reports.\n\n# Current State");
     expect((await updated(open.entries, theirs)).coveredUuid).toBe("");
     const earlier = `<!-- longhaul: noted up to message e-0 -->\n\n${theirs}`;
     expect((await updated(open.entries, earlier)).coveredUuid).toBe("e-0");
   });
 
-  it("is none where the template has no section that can be filled without a model", async () => {
+  it("stores an empty id when the template has no section that the built-in writer can fill", async () => {
     const own = "# Goals\n_what we want_\n";
     const notes = await updated(closed.entries, `${own}\nA harbour.\n`, parseTemplate(own));
     expect(notes.sections.map(({ body }) => body)).toEqual(["A harbour."]);
     expect(notes.coveredUuid).toBe("");
   });
 
-  it("is the first of two where it is repeated: what stands between may not be noted", async () => {
+  it("notes the messages after the first copy when the last noted message is repeated", async () => {
     const c = new ConversationBuilder();
     c.user("write the harbour report");
     c.assistant("It is written.");
@@ -85,8 +85,8 @@ describe("the message that notes remember", () => {
   });
 });
 
-describe("notes that a summary was made from", () => {
-  it("are not noted again beside another summary, which is noted", async () => {
+describe("a summary that was made from notes", () => {
+  it("copies a written summary into the notes, but not a summary made from the notes", async () => {
     const c = new ConversationBuilder();
     const summary =
       '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';
@@ -104,8 +104,8 @@ describe("notes that a summary was made from", () => {
   });
 });
 
-describe("notes that are gone", () => {
-  it("are begun with what the summary that was made from them says", async () => {
+describe("deleted notes", () => {
+  it("starts deleted notes with the summary that was made from them", async () => {
     const c = new ConversationBuilder();
     const summary =
       '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';

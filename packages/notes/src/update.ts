@@ -16,7 +16,7 @@ import {
 } from "./notes-format.ts";
 
 /** A person saves a file rarely. If it changes this often, a program writes it. */
-const MOST_MERGES = 3;
+const MAX_MERGES = 3;
 
 /** A due notes update, with the conversation at the time it became due. */
 export interface NotesTask extends Omit<ExtractionRequest, "notes" | "path" | "fresh" | "signal"> {
@@ -41,7 +41,7 @@ export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate |
   const { file, template, entries, signal } = task;
   const text = await file.read();
   const before = text === undefined ? emptyNotes(template) : parseNotes(text, template);
-  const fresh = notNotedYet(before, entries);
+  const fresh = entriesToNote(before, entries);
   if (fresh.length === 0 || task.isEnough?.(fresh) === false) return undefined;
   const written = await write(task, before, fresh);
   signal.throwIfAborted();
@@ -79,7 +79,7 @@ export function changedSections(before: Notes, after: Notes): number {
 }
 
 /** Returns entries after the newest noted message. Returns all of them if it is unknown or missing. */
-function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
+function entriesToNote({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
   return coveredUuid === undefined ? entries : entries.slice(notedUpTo(entries, coveredUuid));
 }
 
@@ -93,21 +93,23 @@ interface NotesChange {
 }
 
 /**
- * A person may have changed the file meanwhile. Merges the changes, so that nothing of theirs is overwritten.
+ * Writes the notes. If a person has changed the file meanwhile, merges both changes, so that nothing of
+ * theirs is overwritten.
  */
 export async function saveNotes(
   { file, template }: Pick<NotesTask, "file" | "template">,
   { text, before, ours }: NotesChange,
 ): Promise<Notes> {
   if (await file.write(formatNotes(ours), text)) return ours;
-  for (let tries = 0; tries < MOST_MERGES; tries++) {
+  for (let tries = 0; tries < MAX_MERGES; tries++) {
     const current = await file.read();
     const theirs = current === undefined ? emptyNotes(template) : parseNotes(current, template);
     const notes = mergeNotes(before, ours, theirs);
     if (await file.write(formatNotes(notes), current)) return notes;
   }
-  throw new LonghaulError("notes-changed", `Others change ${file.path} all the time.`, {
-    remedy: "Nothing was lost: the notes are brought up to date the next time.",
+  throw new LonghaulError("notes-changed", `${file.path} keeps changing while longhaul updates it.`, {
+    remedy:
+      "Close the program that writes to the file. longhaul lost nothing and tries again at the next update.",
     facts: { path: file.path },
   });
 }

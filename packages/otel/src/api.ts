@@ -39,7 +39,7 @@ export interface TelemetryHistogram {
   record(value: number, attributes?: TelemetryAttributes): void;
 }
 
-/** Undefined attributes are omitted. */
+/** Attributes of a span or metric. Undefined ones are omitted. */
 export interface TelemetryAttributes {
   [name: string]: string | number | boolean | string[] | undefined;
 }

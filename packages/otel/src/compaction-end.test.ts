@@ -10,8 +10,8 @@ const UNUSED = {
   output_tokens: 0,
 };
 
-describe("what a compaction is billed for", () => {
-  it("has the provider's own compaction, which stands in no other figure", () => {
+describe("billedCalls", () => {
+  it("bills the provider's own compaction, which appears only in the iterations", () => {
     const usage = {
       ...UNUSED,
       iterations: [
@@ -27,14 +27,14 @@ describe("what a compaction is billed for", () => {
     });
   });
 
-  it("counts each attempt that says what it used, and the total only where none does", () => {
+  it("bills each attempt with usage, and the total only when no attempt has any", () => {
     const silent = { step: "fork", outcome: "failed", cuts: 0 } as const;
     expect(billedCalls({ attempts: [silent, FORK_WRITTEN, FORK_WRITTEN], usage: USAGE })).toHaveLength(2);
     expect(billedCalls({ attempts: [silent], usage: USAGE })).toHaveLength(1);
     expect(billedCalls({ attempts: [silent] })).toEqual([]);
   });
 
-  it("takes figures that are none (missing, negative, not a number) as 0", () => {
+  it("bills negative and non-finite token figures as 0", () => {
     const usage = {
       ...USAGE,
       input_tokens: -5,
@@ -50,8 +50,8 @@ describe("what a compaction is billed for", () => {
   });
 });
 
-describe("the model of a compaction", () => {
-  it("is the one that wrote the summary, or else the last that was asked", () => {
+describe("modelOf", () => {
+  it("names the model that wrote the summary, or else the last model that was called", () => {
     const asked = (model: string) => ({ ...FORK_WRITTEN, outcome: "failed", model }) as const;
     expect(modelOf([asked("a"), { ...FORK_WRITTEN, model: "b" }, asked("c")])).toBe("b");
     expect(modelOf([asked("a"), asked("c"), { step: "built-in", outcome: "failed", cuts: 0 }])).toBe("c");

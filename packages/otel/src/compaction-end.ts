@@ -14,7 +14,7 @@ const NO_ERROR: ReadonlySet<FailureReason> = new Set(["aborted", "blocked_by_hoo
 export const isError = (event: CompactionEnd): event is EventOf<"compaction-failed"> =>
   event.type === "compaction-failed" && !NO_ERROR.has(event.reason);
 
-/** Attributes for the end of a compaction, shared by spans and metrics. */
+/** Returns the attributes for the end of a compaction, shared by spans and metrics. */
 export function outcomeAttributes(event: CompactionEnd): TelemetryAttributes {
   if (event.type === "compacted") return { [ATTRIBUTE.outcome]: "compacted", [ATTRIBUTE.tier]: event.tier };
   return {
@@ -42,7 +42,10 @@ interface BilledAttempts {
   readonly usage?: ModelUsage | undefined;
 }
 
-/** Includes failed attempts, which are billed as well. Uses `usage` only if no attempt reports its own. */
+/**
+ * Lists the billed calls. Includes failed attempts, which are billed as well. Uses `usage` only if no attempt
+ * reports its own.
+ */
 export function billedCalls({ attempts, usage }: BilledAttempts): readonly BilledCall[] {
   const calls = attempts.flatMap(({ model, usage: used }) =>
     used === undefined ? [] : [{ model, tokens: billedTokens(used) }],
@@ -51,7 +54,7 @@ export function billedCalls({ attempts, usage }: BilledAttempts): readonly Bille
   return [{ model: modelOf(attempts), tokens: billedTokens(usage) }];
 }
 
-/** The model that wrote the summary, or the last model that was called. */
+/** Returns the model that wrote the summary, or the last model that was called. */
 export function modelOf(attempts: readonly SummaryAttempt[]): string | undefined {
   const asked = attempts.filter(({ model }) => model !== undefined);
   return (asked.find(({ outcome }) => outcome === "written") ?? asked.at(-1))?.model;

@@ -27,7 +27,7 @@ const onlySpan = (events: readonly CompactorEvent[], options?: TelemetryOptions)
 };
 
 describe("the span of a compaction", () => {
-  it("has the attributes of the gen_ai conventions, and our own", () => {
+  it("a compaction span has the gen_ai attributes and our own", () => {
     const span = onlySpan([started({ agentId: "agent-7" }), compacted({ agentId: "agent-7" })], {
       provider: "anthropic",
       conversationId: "session-1",
@@ -65,7 +65,7 @@ describe("the span of a compaction", () => {
     });
   });
 
-  it("knows from the start what a sampler may decide by", () => {
+  it("a compaction span starts with the attributes that a sampler needs", () => {
     const exporter = new InMemorySpanExporter();
     const names: string[] = [];
     const trace = new BasicTracerProvider({
@@ -95,7 +95,7 @@ describe("the span of a compaction", () => {
     ]);
   });
 
-  it("holds the steps of the chain and what all of them cost, those that failed as well", () => {
+  it("a compaction span lists all summary steps and their total cost, failed steps included", () => {
     const span = onlySpan([
       started(),
       compacted({
@@ -116,7 +116,7 @@ describe("the span of a compaction", () => {
     });
   });
 
-  it("takes the event's usage where no attempt has its own, and says nothing where nobody was asked", () => {
+  it("uses the event's usage when no attempt has any, and omits usage when no model was called", () => {
     const builtIn = [{ step: "built-in", outcome: "written", cuts: 0 }] as const;
     const withUsage = onlySpan([started(), compacted({ attempts: builtIn })]);
     expect(withUsage.attributes).toMatchObject({ "gen_ai.usage.output_tokens": 2_000 });
@@ -130,7 +130,7 @@ describe("the span of a compaction", () => {
     );
   });
 
-  it("marks retries, hooks and what was put back, by kind and without names", () => {
+  it("records retries, hooks and restored items by kind, without names", () => {
     const span = onlySpan([
       started(),
       during({ type: "prompt-too-long-retried", attempt: 1, droppedRounds: 3, roundsLeft: 17 }),
@@ -180,7 +180,7 @@ describe("the span of a compaction", () => {
 });
 
 describe("a compaction that fails", () => {
-  it("is an error with the code of what went wrong", () => {
+  it("a failed compaction ends its span with the error code", () => {
     const span = onlySpan([started(), failed()]);
     expect(span.status.code).toBe(SpanStatusCode.ERROR);
     expect(span.attributes).toEqual({
@@ -197,7 +197,7 @@ describe("a compaction that fails", () => {
   });
 
   it.each(["aborted", "blocked_by_hook", "not_enough_messages"] as const)(
-    "is no error when it is %s",
+    "a compaction failure with the reason %s is not an error",
     (reason) => {
       const span = onlySpan([started(), failed({ reason, code: "whatever" })]);
       expect(span.status.code).toBe(SpanStatusCode.UNSET);
@@ -206,7 +206,7 @@ describe("a compaction that fails", () => {
     },
   );
 
-  it("shows even when it failed before it had begun", () => {
+  it("records a span for a compaction that fails before it starts", () => {
     expect(onlySpan([failed({ reason: "not_enough_messages" })]).attributes).toMatchObject({
       "longhaul.trigger": "auto",
       "longhaul.outcome": "failed",
@@ -214,8 +214,8 @@ describe("a compaction that fails", () => {
   });
 });
 
-describe("compactions beside each other", () => {
-  it("of a parent and its subagents do not mix, whatever the order", () => {
+describe("concurrent compactions", () => {
+  it("keeps the spans of a parent and its subagents apart, whatever the order", () => {
     const agents = [undefined, "a", "b", "c"];
     const spans = spansOf([
       ...agents.map((agentId) => started({ agentId })),
@@ -242,7 +242,7 @@ describe("compactions beside each other", () => {
     ]);
   });
 
-  it("of one agent are told apart by their turns, and ids are never glued together", () => {
+  it("distinguishes compactions by agent and turn without joining the ids", () => {
     const ids = [
       { agentId: "a", turnId: "b,c" },
       { agentId: "a,b", turnId: "c" },
@@ -256,7 +256,7 @@ describe("compactions beside each other", () => {
 });
 
 describe("a compaction that never ends", () => {
-  it("is given up when the same turn starts another", () => {
+  it("abandons an open span when the same turn starts another compaction", () => {
     const spans = spansOf([started({ tokens: 1 }), started({ tokens: 2 }), compacted()]);
     expect(spans.map(({ attributes, status }) => [attributes["longhaul.outcome"], status.code])).toEqual([
       ["abandoned", SpanStatusCode.ERROR],
@@ -265,7 +265,7 @@ describe("a compaction that never ends", () => {
     expect(spans[0]?.attributes).toMatchObject({ "error.type": "abandoned", "longhaul.tokens.before": 1 });
   });
 
-  it("is given up when too many are open, the oldest first", () => {
+  it("abandons the oldest spans when too many are open", () => {
     const events = Array.from({ length: MAX_OPEN_SPANS + 3 }, (_, turn) =>
       started({ turnId: `turn-${turn}` }),
     );
@@ -273,7 +273,7 @@ describe("a compaction that never ends", () => {
     expect(abandoned).toEqual(["turn-0", "turn-1", "turn-2"]);
   });
 
-  it("does not count as open once it has ended", () => {
+  it("does not count an ended compaction as open", () => {
     const events = Array.from({ length: MAX_OPEN_SPANS + 3 }, (_, turn) => [
       started({ turnId: `turn-${turn}` }),
       compacted({ turnId: `turn-${turn}` }),

@@ -144,7 +144,7 @@ function summaryAttributes(attempts: readonly SummaryAttempt[]): TelemetryAttrib
   };
 }
 
-/** Attributes of an event that is added to the span of its compaction. */
+/** Returns the attributes of an event that is added to the span of its compaction. */
 function spanEvent(event: CompactorEvent): TelemetryAttributes | undefined {
   switch (event.type) {
     case "prompt-too-long-retried":

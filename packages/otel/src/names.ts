@@ -79,16 +79,16 @@ export const METRIC = {
 export const SCOPE = "longhaul";
 
 /**
- * No predefined operation fits: a compaction makes any number of model calls and runs hooks. Its calls are
- * `chat`.
+ * Operation name of a compaction. No predefined one fits: a compaction makes any number of model calls and
+ * runs hooks. Its calls are `chat`.
  */
 export const COMPACTION_OPERATION = "compact_conversation";
 export const CALL_OPERATION = "chat";
 
-/** Longer than any known code, rule or model name. */
+/** Maximum length of a label, longer than any known code, rule or model name. */
 const LABEL_LENGTH = 80;
 const LABEL = new RegExp(`^[\\w.:-]{1,${LABEL_LENGTH}}$`);
-/** Only model names may contain slashes, because paths contain them too. */
+/** Pattern of model names. Only they may contain slashes, because paths contain them too. */
 const MODEL = new RegExp(`^[\\w.:@/+-]{1,${LABEL_LENGTH}}$`);
 
 /**
@@ -99,6 +99,6 @@ export const label = (name: string): string => (LABEL.test(name) ? name : "other
 export const modelLabel = (name: string | undefined): string | undefined =>
   name === undefined || MODEL.test(name) ? name : "other";
 
-/** Providers also report figures. Anything that is not a count becomes 0. */
+/** Reads a figure that a provider may report. Anything that is not a count becomes 0. */
 export const count = (figure: number | null | undefined): number =>
   typeof figure === "number" && Number.isFinite(figure) && figure > 0 ? figure : 0;

@@ -8,7 +8,7 @@ import { openTelemetry } from "./open-telemetry.ts";
 
 /** A word in a field that is never exported, even if it looks harmless. */
 const hidden = fc.constantFrom("secret", "secret-name", "src/secret.ts", "/home/me/secret.txt");
-/** A field that is exported if it holds a name. Anything else must not get through. */
+/** A field that is exported if it contains a name. Anything else must not get through. */
 const named = fc.constantFrom(
   "model-other",
   "PreCompact",
@@ -56,7 +56,7 @@ const netSaving = fc.option(
 
 type DetailOf<T> = Omit<Extract<EventDetail, { readonly type: T }>, "type">;
 
-/** Covers every event: a new event must list here what it may show. */
+/** Generators for the fields of every event. A new event type must be added here. */
 const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> } = {
   "window-checked": fc.record({
     tokens: figure,
@@ -231,8 +231,8 @@ const attributesOf = ({ spans, metrics }: Collected): readonly object[] => [
   ...metrics.flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes)),
 ];
 
-describe("whatever the events", () => {
-  it("nothing throws, and nothing but the documented attributes and names leaves the process", async () => {
+describe("openTelemetry with any events", () => {
+  it("exports only documented attributes and names, and never throws", async () => {
     const attributeNames = new Set<string>(Object.values(ATTRIBUTE));
     const metricNames = new Set<string>(Object.values(METRIC));
     await fc.assert(
@@ -252,7 +252,7 @@ describe("whatever the events", () => {
     );
   });
 
-  it("metrics have no ids, and no figure that is not one", async () => {
+  it("metrics contain no ids and only finite, non-negative figures", async () => {
     const ids: readonly string[] = [ATTRIBUTE.agentId, ATTRIBUTE.turnId, ATTRIBUTE.conversationId];
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 30 }), async (events) => {
@@ -267,7 +267,7 @@ describe("whatever the events", () => {
     );
   });
 
-  it("each compaction that ends has its span", async () => {
+  it("exports a span for each compaction that ends", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 30 }), async (events) => {
         const { spans } = await exportedBy(events);

@@ -24,19 +24,19 @@ const missing = (name: string): Error =>
     code: "ERR_MODULE_NOT_FOUND",
   });
 
-describe("loading the bridge", () => {
-  it("gives nothing where the package is not installed", async () => {
+describe("loadOpenTelemetry", () => {
+  it("returns undefined when @opentelemetry/api is not installed", async () => {
     expect(
       await loadOpenTelemetry({ loadApi: () => Promise.reject(missing("@opentelemetry/api")) }),
     ).toBeUndefined();
   });
 
-  it("fails where the package is there and cannot be loaded", async () => {
+  it("fails when @opentelemetry/api is installed but cannot be loaded", async () => {
     const broken = missing("something-else");
     await expect(loadOpenTelemetry({ loadApi: () => Promise.reject(broken) })).rejects.toBe(broken);
   });
 
-  it("takes the installed package, and hands its options on", async () => {
+  it("loads the installed @opentelemetry/api and passes the options on", async () => {
     const exporter = new InMemorySpanExporter();
     api.trace.setGlobalTracerProvider(
       new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
@@ -50,13 +50,13 @@ describe("loading the bridge", () => {
   });
 });
 
-describe("the bridge", () => {
-  it("takes the module itself, and does nothing while no SDK is registered", () => {
+describe("openTelemetry", () => {
+  it("accepts the API module and does nothing while no SDK is registered", () => {
     const onEvent = openTelemetry({ api });
     expect(() => [started(), compacted()].map(onEvent)).not.toThrow();
   });
 
-  it("asks for tracer and meter at the first event, so that an SDK may be registered after it was made", async () => {
+  it("gets the tracer and the meter at the first event, so that an SDK can be registered later", async () => {
     const onEvent = openTelemetry({ api });
     const reader = new PeriodicExportingMetricReader({
       exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE),
@@ -69,7 +69,7 @@ describe("the bridge", () => {
     expect(resourceMetrics.scopeMetrics.map(({ scope }) => scope.name)).toEqual(["longhaul"]);
   });
 
-  it("makes its instruments once, and none before there is an event", () => {
+  it("creates the instruments once, at the first event", () => {
     const getMeter = vi.fn(api.createNoopMeter);
     const onEvent = openTelemetry({ api: { trace: api.trace, metrics: { getMeter } } });
     expect(getMeter).not.toHaveBeenCalled();

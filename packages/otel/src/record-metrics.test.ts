@@ -29,21 +29,21 @@ const points = (metric: MetricData | undefined): readonly Point[] =>
     typeof value === "number" ? value : (value.sum ?? Number.NaN),
   ]);
 
-describe("tokens of calls for a summary", () => {
+describe("token usage of summary calls", () => {
   const call = {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": "anthropic",
     "gen_ai.request.model": "claude-sonnet-5-5",
   };
 
-  it("are recorded by type, cached ones within the input", async () => {
+  it("records summary tokens by type, with cached tokens in the input", async () => {
     expect(await pointsOf("gen_ai.client.token.usage", started(), compacted())).toEqual([
       [{ ...call, "gen_ai.token.type": "input" }, 153_100],
       [{ ...call, "gen_ai.token.type": "output" }, 2_000],
     ]);
   });
 
-  it("are recorded for each call, also of a compaction that failed", async () => {
+  it("records the tokens of each summary call, even in a failed compaction", async () => {
     const attempts = [
       { ...FORK_WRITTEN, outcome: "failed" },
       { ...FORK_WRITTEN, step: "direct", outcome: "failed" },
@@ -61,7 +61,7 @@ describe("tokens of calls for a summary", () => {
     });
   });
 
-  it("are not recorded where no model was asked", async () => {
+  it("records no tokens when no model was called", async () => {
     expect(await pointsOf("gen_ai.client.token.usage", started(), failed())).toEqual([]);
   });
 });
@@ -76,7 +76,7 @@ describe("metrics of compactions", () => {
     "error.type": "model-overloaded",
   };
 
-  it("count how each ended, one that never did as abandoned", async () => {
+  it("counts compactions by outcome, with unfinished ones as abandoned", async () => {
     const found = await pointsOf(
       "longhaul.compactions",
       ...[started(), compacted(), started(), compacted(), started(), failed()],
@@ -90,14 +90,14 @@ describe("metrics of compactions", () => {
     ]);
   });
 
-  it("time each in seconds", async () => {
+  it("records the duration of each compaction in seconds", async () => {
     expect(await pointsOf("longhaul.compaction.duration", compacted(), failed())).toEqual([
       [success, 12.5],
       [overloaded, 0.9],
     ]);
   });
 
-  it("say what was saved, and never less than nothing", async () => {
+  it("records the saved tokens of a compaction, never below zero", async () => {
     const attributes = { ...auto, "longhaul.tier": "full" };
     expect(await pointsOf("longhaul.compaction.tokens_saved", compacted())).toEqual([[attributes, 138_000]]);
     const larger = await metricsOf([compacted({ tokensAfter: 200_000 })]);
@@ -107,7 +107,7 @@ describe("metrics of compactions", () => {
     });
   });
 
-  it("count verdicts, and the breaker's opening and closing, by why", async () => {
+  it("counts verdicts, and openings and closings of the breaker, by cause", async () => {
     const metrics = await metricsOf([
       during({ type: "compaction-judged", verdict: "ineffective", reportedTokens: 1, threshold: 1 }),
       during({ type: "breaker-opened", why: "frequency", strikes: 3 }),
@@ -136,18 +136,18 @@ describe("metrics of turns", () => {
     decision: "below-threshold",
   } as const;
 
-  it("show the context at each check, and how near it is to the threshold", async () => {
+  it("records the context size at each check and its share of the threshold", async () => {
     const metrics = await metricsOf([during(check)]);
     const attributes = { "longhaul.decision": "below-threshold", "longhaul.tokens.source": "usage" };
     expect(points(metrics.get("longhaul.context.tokens"))).toEqual([[attributes, 150_000]]);
     expect(points(metrics.get("longhaul.context.utilization"))).toEqual([[{}, 0.75]]);
   });
 
-  it.each([0, -1, Number.NaN])("have no share of a threshold of %s", async (threshold) => {
+  it.each([0, -1, Number.NaN])("records no share of an invalid threshold: %s", async (threshold) => {
     expect(await pointsOf("longhaul.context.utilization", during({ ...check, threshold }))).toEqual([]);
   });
 
-  it("count cleared results and their tokens by form", async () => {
+  it("counts cleared results and their tokens by form", async () => {
     const cleared = {
       type: "results-cleared",
       results: 7,
@@ -165,13 +165,13 @@ describe("metrics of turns", () => {
     expect(points(metrics.get("longhaul.results.cleared_tokens"))).toEqual(forms.map((form) => [form, 60]));
   });
 
-  it("count cache breaks and what was not read for them", async () => {
+  it("counts cache breaks and the tokens that they lost", async () => {
     const event = during({ type: "cache-break", before: 90, after: 10, expected: 80, causes: ["tools"] });
     expect(await pointsOf("longhaul.cache.breaks", event)).toEqual([[{}, 1]]);
     expect(await pointsOf("longhaul.cache.lost_tokens", event)).toEqual([[{}, 70]]);
   });
 
-  it("count recoveries by what they were from and how they ended", async () => {
+  it("counts recoveries by cause and outcome", async () => {
     const found = await pointsOf(
       "longhaul.recoveries",
       during({ type: "recovered", from: "too-long", tokensBefore: 2, tokensAfter: 1 }),
@@ -190,7 +190,7 @@ describe("metrics of turns", () => {
     ]);
   });
 
-  it("time hooks, and count what was put back and what was repaired", async () => {
+  it("records hook durations and counts restored items and request repairs", async () => {
     const metrics = await metricsOf([
       during({
         type: "hook-ended",
@@ -226,7 +226,7 @@ describe("metrics of turns", () => {
     ]);
   });
 
-  it("count every event by its type", async () => {
+  it("counts every event by its type", async () => {
     const found = await pointsOf("longhaul.events", during(check), during(check), started(), failed());
     expect(found).toEqual([
       [{ "longhaul.event.type": "window-checked" }, 2],

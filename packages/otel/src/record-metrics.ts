@@ -13,6 +13,7 @@ interface MetricsRecorder {
 }
 
 /**
+ * Creates a recorder that turns events into metrics.
  * @param common attributes of every summary call. They contain no ids, because each id would create a new
  * time series.
  */

@@ -29,7 +29,7 @@ export {
   type NotesPlace,
   type ReadNotes,
   readNotes,
-  takeNotesBack,
+  undoNotes,
 } from "./operations/session-notes.ts";
 export {
   isTooWide,

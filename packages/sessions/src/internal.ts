@@ -10,16 +10,16 @@ export {
   weighSession,
 } from "./operations/session-cost.ts";
 export {
+  historySegmentsOf,
   messagesOfSpan,
   type SessionHistory,
   sessionHistory,
-  stretchesOf,
 } from "./operations/session-history.ts";
 export { counterFor, hasNotes } from "./operations/session-notes.ts";
 export { HITS_PER_PAGE } from "./recall/search.ts";
 export { isSystemError } from "./transcript/file-bytes.ts";
 export { findLatest, type LatestSession, latestSession } from "./transcript/find-session.ts";
-export { glanceAtSession, type SessionFile, sessionFiles, sessionLabel } from "./transcript/list-sessions.ts";
+export { peekSession, type SessionFile, sessionFiles, sessionLabel } from "./transcript/list-sessions.ts";
 export { loadSparsely } from "./transcript/load.ts";
 export { agentFolder } from "./transcript/locations.ts";
 export { promptIn, spokenIn } from "./transcript/prompts.ts";

@@ -48,17 +48,17 @@ const BODY = {
   output_config: { effort: "medium" },
 } as const;
 
-describe("a request of Claude Code is accepted", () => {
+describe("requests of Claude Code", () => {
   it.each([
     ["2.1.197", BETAS_OF_2_1_197],
     ["2.1.325", BETAS_OF_2_1_325],
-  ])("with the betas of %s, even where unknown betas are refused", async (_, names) => {
+  ])("accepts the betas of Claude Code %s, even if unknown betas are refused", async (_, names) => {
     await start({ switches: { unknownBetas: "refused" } });
     await send(simulator, BODY, betas(names));
     expect(simulator.requests.last).toMatchObject({ status: 200, unknownBetas: [], findings: [] });
   });
 
-  it("with an effort for each turn in a system message", async () => {
+  it("accepts an effort for each turn in a system message", async () => {
     await start();
     const messages = [
       ...BODY.messages,
@@ -68,7 +68,7 @@ describe("a request of Claude Code is accepted", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("with a budget of thinking above max_tokens when thinking is interleaved", async () => {
+  it("accepts a thinking budget above max_tokens when thinking is interleaved", async () => {
     await start();
     const { output_config: _, ...older } = BODY;
     const thinking = { type: "enabled", budget_tokens: 31_999 };
@@ -77,14 +77,14 @@ describe("a request of Claude Code is accepted", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("with a beta that nobody knows yet, which the log names", async () => {
+  it("accepts an unknown beta and names it in the log", async () => {
     await start();
     await send(simulator, BODY, betas([...BETAS_OF_2_1_325, "not-known-2030-01-01"]));
     expect(simulator.requests.last).toMatchObject({ status: 200, unknownBetas: ["not-known-2030-01-01"] });
   });
 });
 
-describe("a call of Claude Code", () => {
+describe("calls of Claude Code", () => {
   const ids = { "x-claude-code-session-id": "s" };
   const { tools: _, ...toolless } = BODY;
   const asked = [{ role: "user", content: "What is asked for?" }];
@@ -102,13 +102,13 @@ describe("a call of Claude Code", () => {
     ],
     ["title", { ...toolless, messages: asked }, ids, "side-call"],
     [
-      "search of the web",
+      "web search",
       { ...toolless, tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 8 }] },
       ids,
       "side-call",
     ],
     ["conversation of another client without tools", toolless, {}, "conversation"],
-  ])("for a %s is told apart from others", async (__, body, headers, purpose) => {
+  ])("recognizes the purpose of a call for a %s", async (__, body, headers, purpose) => {
     const seen: string[] = [];
     await start({ behaviors: [(request) => void seen.push(request.purpose), always("Done.")] });
     simulator.reset();
@@ -117,7 +117,7 @@ describe("a call of Claude Code", () => {
     expect(simulator.requests.last).toMatchObject({ purpose });
   });
 
-  it("is answered after a later call when its turn says to wait", async () => {
+  it("answers a call with a delayed turn after a later call", async () => {
     await start();
     simulator.reset();
     simulator.reply({ ...textTurn("Late."), delayMs: 300 }, "Now.");
@@ -132,7 +132,7 @@ describe("a call of Claude Code", () => {
     expect(answers).toEqual(["Now.", "Late."]);
   });
 
-  it("gets the usage that its turn says, while the log keeps the counted input", async () => {
+  it("reports the usage that a turn sets, and logs the counted input", async () => {
     await start();
     simulator.reset();
     simulator.reply({ ...textTurn("Done."), usage: { input_tokens: 190_000 } });
@@ -147,8 +147,8 @@ describe("a call of Claude Code", () => {
   });
 });
 
-describe("refusals that a real account would give", () => {
-  it("are listed when thinking is sent back after a changed history", async () => {
+describe("refusals that only a real account would give", () => {
+  it("lists a refusal when thinking is sent back after a changed history", async () => {
     await start();
     simulator.reset();
     simulator.reply({

@@ -8,7 +8,7 @@ export interface MovableClock {
 /** A fixed time, so that runs are repeatable. */
 const DEFAULT_START_MS = Date.UTC(2026, 10, 15, 12);
 
-/** Creates a clock that stands still until it is moved. */
+/** Creates a clock that moves only when a test moves it. */
 export function createFixedClock(startMs: number = DEFAULT_START_MS): MovableClock {
   let nowMs = startMs;
   return {

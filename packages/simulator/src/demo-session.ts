@@ -13,13 +13,13 @@ const readRecording = (): DemoRecording => JSON.parse(gunzipSync(readFileSync(RE
 export const createDemoSession = (options?: DemoOptions): readonly Entry[] =>
   demoSession(readRecording(), options);
 
-/** Files of the project by relative path, at the end of the session. */
+/** Returns the files of the project by relative path, at the end of the session. */
 export const demoFiles = (): ReadonlyMap<string, string> => new Map(Object.entries(readRecording().files));
 
-/** Files of the project before the agent changed them. */
+/** Returns the files of the project before the agent changed them. */
 export const demoFilesAtStart = (): ReadonlyMap<string, string> => filesAtStart(readRecording());
 
-/** Files for the chat tour, instead of those of the demo. Each begins with a line `=== path`. */
+/** Returns the files for the chat tour, instead of those of the demo. Each begins with a line `=== path`. */
 export function tourProjectFiles(): ReadonlyMap<string, string> {
   const [, ...parts] = readFileSync(TOUR_PROJECT, "utf8").split(/^=== (.+)\n/m);
   const files = new Map<string, string>();

@@ -16,14 +16,14 @@ export interface SimulatedRequest {
   /** Each workspace has a separate cache. */
   readonly workspace: string;
   readonly client: ClientMarks;
-  /** By the simulator's clock, in milliseconds. */
+  /** Start of the call by the simulator's clock, in milliseconds. */
   readonly startedAt: number;
 }
 
 /** Ids that Claude Code and the Claude Agent SDK send as headers. Other clients send none. */
 export interface ClientMarks {
   readonly sessionId?: string;
-  /** Only calls of a subagent have it. */
+  /** Id of a subagent. Only its calls have it. */
   readonly agentId?: string;
 }
 
@@ -52,7 +52,7 @@ export interface Switches {
   readonly enforceBinding: boolean;
   /** Refuses signatures that this simulator did not write. Recorded conversations have foreign ones. */
   readonly foreignSignatures: "refused" | "accepted";
-  /** The opt-in capability of SPEC section 5.3: `cache_edits` in a request. */
+  /** Accepts `cache_edits` in a request. No public API has this field. */
   readonly cacheEdits: boolean;
   /** Accepts message threads, or refuses them as documented. */
   readonly threads: "accepted" | "refused";
@@ -133,7 +133,7 @@ export interface SeenRequest {
 /** Plays the model. Return undefined to let the next behavior answer. */
 export type Behavior = (request: SeenRequest) => Turn | undefined;
 
-/** Thinking mode of a call: from the request, or the model's default. */
+/** Returns the thinking mode of a call: from the request, or the model's default. */
 export function thinkingMode(body: JsonRecord, { features }: SimulatedModel): string {
   return stringField(body.thinking, "type") ?? (features.thinksByDefault ? "adaptive" : "disabled");
 }

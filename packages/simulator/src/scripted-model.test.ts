@@ -6,8 +6,8 @@ import { scriptedModel } from "./scripted-model.ts";
 
 const request: ModelRequest = { messages: [{ role: "user", content: "Go on." }] };
 
-describe("a scripted model", () => {
-  it("gives its answers in order and keeps what it was sent", async () => {
+describe("scriptedModel", () => {
+  it("returns its answers in order and records the requests", async () => {
     const model = scriptedModel(["one", { content: [toolUse("t1", "Read", {})] }]);
     expect(await complete(model, request)).toMatchObject({
       content: [{ type: "text", text: "one" }],
@@ -30,13 +30,13 @@ describe("a scripted model", () => {
     ]);
   });
 
-  it("answers by a function of the request, with the number of the call", async () => {
+  it("calls a function script with the request and the index of the call", async () => {
     const model = scriptedModel((_, index) => `call ${index}`);
     await complete(model, request);
     expect((await complete(model, request)).content).toEqual([{ type: "text", text: "call 1" }]);
   });
 
-  it("fails as told, at once or after what came before", async () => {
+  it("fails with the scripted error, at once or after partial output", async () => {
     const overloaded = new ModelError({ kind: "overloaded" }, "Too busy.");
     await expect(complete(scriptedModel([overloaded]), request)).rejects.toBe(overloaded);
     const model = scriptedModel([{ content: "half an ans", failsWith: overloaded }]);
@@ -47,11 +47,11 @@ describe("a scripted model", () => {
     expect(seen).toEqual(["start", "text", "block"]);
   });
 
-  it("says so when its script has ended", async () => {
+  it("fails with an error when its script has ended", async () => {
     await expect(complete(scriptedModel([]), request)).rejects.toMatchObject({ code: "model-other" });
   });
 
-  it("hangs where told, until an abort ends it", async () => {
+  it("hangs if scripted to, until an abort", async () => {
     const abort = new AbortController();
     const model = scriptedModel([{ content: "…", hangs: true }]);
     const call = complete(model, request, { signal: abort.signal });
@@ -62,7 +62,7 @@ describe("a scripted model", () => {
     });
   });
 
-  it("ends with an abort also while its script is still thinking", async () => {
+  it("ends on an abort while its script function is still pending", async () => {
     const abort = new AbortController();
     const model = scriptedModel(() => new Promise<never>(() => undefined));
     const call = complete(model, { messages: [] }, { signal: abort.signal });

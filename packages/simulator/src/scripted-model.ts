@@ -49,7 +49,11 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
     const index = requests.push(request) - 1;
     const answer = typeof script === "function" ? await script(request, index) : script[index];
     if (answer !== undefined) return answer;
-    throw new ModelError({ kind: "other", retry: false }, `The script has no answer number ${index + 1}.`);
+    throw new ModelError(
+      { kind: "other", retry: false },
+      `The call to ${name} failed: the script has no answer for call ${index + 1}.`,
+      { remedy: "Add an answer to the script, or make fewer calls." },
+    );
   };
   return {
     name,

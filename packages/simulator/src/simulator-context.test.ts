@@ -16,7 +16,7 @@ import {
   user,
 } from "./server/client.case.ts";
 
-describe("thinking that is bound to its conversation", () => {
+describe("bound thinking over HTTP", () => {
   const body = { ...BODY, model: "claude-opus-5-5" };
   const thought = {
     blocks: [
@@ -25,7 +25,7 @@ describe("thinking that is bound to its conversation", () => {
     ],
   };
 
-  it("comes back unchanged without a word, and not after another history", async () => {
+  it("accepts returned thinking, and refuses or drops it after another history", async () => {
     await start({ behaviors: [always("ok")] });
     simulator.reply(thought);
     const { content } = await send(simulator, body);
@@ -42,7 +42,7 @@ describe("thinking that is bound to its conversation", () => {
     ]);
   });
 
-  it("is accepted by another simulator with the same seed", async () => {
+  it("accepts thinking of another simulator with the same seed", async () => {
     await start({ behaviors: [always("ok")] });
     simulator.reply(thought);
     const { content } = await send(simulator, body);
@@ -52,7 +52,7 @@ describe("thinking that is bound to its conversation", () => {
   });
 });
 
-describe("context management", () => {
+describe("context management over HTTP", () => {
   const clearing = {
     edits: [
       {
@@ -64,7 +64,7 @@ describe("context management", () => {
   };
   const beta = { "anthropic-beta": "context-management-2025-06-27" };
 
-  it("clears results on the way to the model and says so", async () => {
+  it("clears results before the model reads them and reports the edit", async () => {
     await start();
     const seen: string[] = [];
     simulator.reply({ blocks: [...readCall.blocks, ...readCall.blocks] }, (request) => {
@@ -93,7 +93,7 @@ describe("context management", () => {
     expect(context_management.original_input_tokens).toBeGreaterThan(input_tokens + 1_000);
   });
 
-  it("compacts at the threshold, answers from the summary, and lists what that cost", async () => {
+  it("compacts at the threshold, answers from the summary, and reports the cost", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
       summarize: () => "We spoke about a harbour.",
@@ -126,7 +126,7 @@ describe("context management", () => {
     expect(costDollars).toBeGreaterThan(0.3);
   });
 
-  it("goes on after the pause that a compaction made when its block is sent back as the last thing", async () => {
+  it("continues after a paused compaction when the client sends the block back last", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
       summarize: () => "We spoke about a harbour.",
@@ -152,7 +152,7 @@ describe("context management", () => {
     expect(simulator.requests.last?.findings).toEqual([]);
   });
 
-  it("compacts on demand what ends with a finished answer, and not what waits for a result", async () => {
+  it("compacts on demand after a finished answer, and refuses while a call waits for its result", async () => {
     await start();
     const onDemand = { "anthropic-beta": "compact-2026-09-04" };
     const body = { ...BODY, tools: TOOLS, compaction: { type: "summarize" } };
@@ -167,7 +167,7 @@ describe("context management", () => {
     });
   });
 
-  it("thinking after a compaction is bound to the summary", async () => {
+  it("binds thinking after a compaction to the summary", async () => {
     await start({ countText: (text) => Math.ceil(text.length / 4), behaviors: [always("ok")] });
     simulator.reply({
       blocks: [
@@ -189,7 +189,7 @@ describe("context management", () => {
     await send(simulator, { ...body, messages: [...messages, assistant(content), user("more")] }, beta);
   });
 
-  it("compacts on demand into a signed block from which the conversation goes on", async () => {
+  it("compacts on demand into a signed block from which the conversation continues", async () => {
     await start({ behaviors: [always("ok")] });
     const onDemand = { "anthropic-beta": "compact-2026-09-04" };
     const messages = [user("Mend src/a.ts."), assistant("It is mended."), user("Thank you.")];
@@ -217,10 +217,10 @@ describe("context management", () => {
   });
 });
 
-describe("threads", () => {
+describe("threads over HTTP", () => {
   const beta = { "anthropic-beta": "message-threads-2026-08-12" };
 
-  it("keep the conversation for a client that sends only what is new", async () => {
+  it("keeps the conversation for a client that sends only new messages", async () => {
     await start();
     const seen: number[] = [];
     const listen = (request: SeenRequest): string => {
@@ -238,7 +238,7 @@ describe("threads", () => {
     });
   });
 
-  it("go on after a call that failed", async () => {
+  it("continues a thread after a failed call", async () => {
     await start({ behaviors: [always("ok")] });
     const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
@@ -252,7 +252,7 @@ describe("threads", () => {
     expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
   });
 
-  it("go on after a client that did not wait for its answer", async () => {
+  it("continues a thread after a client disconnected before the answer", async () => {
     await start({ behaviors: [always("ok")] });
     const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
@@ -271,7 +271,7 @@ describe("threads", () => {
     expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
   });
 
-  it("are judged with what they keep of the conversation", async () => {
+  it("checks a continued thread together with its stored conversation", async () => {
     await start({ behaviors: [always("ok")] });
     simulator.reply(readCall);
     const call = await send(simulator, { ...BODY, tools: TOOLS, thread: { type: "create" } }, beta);
@@ -288,7 +288,7 @@ describe("threads", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("are refused by code where they are switched off", async () => {
+  it("refuses threads with an error code when they are disabled", async () => {
     await start({ switches: { threads: "refused" } });
     expect((await refused(simulator, { ...BODY, thread: { type: "create" } }, beta)).details).toMatchObject({
       error_code: "thread_unsupported_request",

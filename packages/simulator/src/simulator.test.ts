@@ -18,15 +18,15 @@ import {
   user,
 } from "./server/client.case.ts";
 
-describe("behaviors", () => {
-  it("scripted turns come first, then the given behaviors in their order", async () => {
+describe("behaviors of the simulator", () => {
+  it("uses scripted turns first, then the given behaviors in order", async () => {
     await start({ behaviors: [() => undefined, always("from the second"), always("never")] });
     simulator.reply("from the script");
     expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the script" }]);
     expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the second" }]);
   });
 
-  it("a scripted turn can look at the request it answers", async () => {
+  it("passes the request to a scripted turn", async () => {
     await start();
     const seen: SeenRequest[] = [];
     simulator.reply((request) => {
@@ -37,7 +37,7 @@ describe("behaviors", () => {
     expect(seen[0]).toMatchObject({ system: "Be brief.", tools: TOOLS, maxTokens: 1_000, index: 0 });
   });
 
-  it("without any of them the coder works with the tools it is given, and every request is valid", async () => {
+  it("uses the coder by default, with the tools of the request and valid messages", async () => {
     await start({ coder: { inventsPaths: true } });
     const messages: object[] = [user("Please mend the test in src/a.ts.")];
     for (let turn = 0; turn < 5; turn++) {
@@ -51,7 +51,7 @@ describe("behaviors", () => {
   it.each([
     ["a summary", {}, summaryPrompt(), "<summary>"],
     ["a span", { system: SPAN_SYSTEM_PROMPT }, spanPrompt(200), "<condensed>"],
-  ])("without any of them a request for %s is answered as it should be", async (_, more, prompt, sign) => {
+  ])("answers a request for %s by default", async (_, more, prompt, sign) => {
     await start();
     const { content } = await send(simulator, {
       ...BODY,
@@ -61,7 +61,7 @@ describe("behaviors", () => {
     expect(JSON.stringify(content)).toContain(sign);
   });
 
-  it("nobody to answer, or one who throws, is a failure that no retry mends", async () => {
+  it("fails with status 500 when no behavior answers or a behavior throws", async () => {
     await start({ behaviors: [] });
     expect(await refused(simulator, BODY)).toMatchObject({ status: 500, type: "api_error" });
     simulator.reply(() => {
@@ -72,8 +72,8 @@ describe("behaviors", () => {
   });
 });
 
-describe("the rules", () => {
-  it("are those of the version in the header", async () => {
+describe("request rules of the simulator", () => {
+  it("applies the rules of the version in the header", async () => {
     await start({ behaviors: [always("hi")] });
     const warm = { ...BODY, model: "claude-haiku-4-5", temperature: 0.5 };
     await send(simulator, warm);
@@ -82,7 +82,7 @@ describe("the rules", () => {
     expect(simulator.requests.last).toMatchObject({ version: "2026-10-21", status: 400 });
   });
 
-  it("that are disputed follow the switches", async () => {
+  it("follows the switches for disputed rules", async () => {
     const twice = { ...BODY, messages: [user("one"), user("two")] };
     await start({ behaviors: [always("hi")] });
     await send(simulator, twice);
@@ -91,7 +91,7 @@ describe("the rules", () => {
     expect((await refused(simulator, twice)).message).toContain("roles must alternate");
   });
 
-  it("know the window: too long is told with both numbers, and the answer ends where the window does", async () => {
+  it("reports a prompt that is too long with both numbers, and ends an answer at the window", async () => {
     await start({
       models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 8_000 }],
       behaviors: [always(LONG.repeat(20))],
@@ -112,8 +112,8 @@ describe("the rules", () => {
   });
 });
 
-describe("the prompt cache", () => {
-  it("is written, read, priced, and forgotten after five minutes of the simulator's clock", async () => {
+describe("the prompt cache over HTTP", () => {
+  it("writes, reads and prices the cache, and forgets it after five minutes of the simulator's clock", async () => {
     await start({ behaviors: [always("hi")] });
     const messages: object[] = [user(LONG)];
     const turn = async () => {
@@ -132,7 +132,7 @@ describe("the prompt cache", () => {
     expect(simulator.requests.totals.cacheReadTokens).toBe(second.cache_read_input_tokens);
   });
 
-  it("is not written by a call that never began", async () => {
+  it("does not write the cache for a call that never began", async () => {
     await start({ behaviors: [always("hi")] });
     const body = { ...BODY, messages: [user(LONG)], cache_control: { type: "ephemeral" } };
     simulator.fail(529);
@@ -152,7 +152,7 @@ describe("the prompt cache", () => {
     expect((await send(simulator, body)).usage.cache_read_input_tokens).toBe(0);
   });
 
-  it("says why it was missed when it is asked", async () => {
+  it("reports the reason for a cache miss on request", async () => {
     await start({ behaviors: [always("hi")] });
     const body = { ...BODY, system: LONG, cache_control: { type: "ephemeral" } };
     const { id } = await send(simulator, body);
@@ -162,7 +162,7 @@ describe("the prompt cache", () => {
     });
   });
 
-  it("leaves tool results out where cached edits are switched on", async () => {
+  it("omits deleted tool results when cached edits are enabled", async () => {
     await start({ switches: { cacheEdits: true } });
     simulator.reply(readCall, "fine", (request) => JSON.stringify(request.messages));
     const base = { ...BODY, tools: TOOLS, cache_control: { type: "ephemeral" } };
@@ -181,7 +181,7 @@ describe("the prompt cache", () => {
     expect(JSON.stringify(edited.content)).not.toContain("harbour");
   });
 
-  it("takes a conversation that fits into the window only thanks to cached edits", async () => {
+  it("accepts a conversation that fits into the window only because of cached edits", async () => {
     const windowTokens = 6_000;
     await start({ switches: { cacheEdits: true }, windowTokens, behaviors: [always("fine")] });
     simulator.reply(readCall);
@@ -198,8 +198,8 @@ describe("the prompt cache", () => {
   });
 });
 
-describe("the log", () => {
-  it("tells what the checker finds, and which requests are not what they should be", async () => {
+describe("the request log", () => {
+  it("lists the findings of the checker and the invalid requests", async () => {
     await start({ behaviors: [always("ok")] });
     await send(simulator, BODY);
     await refused(simulator, { ...BODY, messages: [assistant("I begin."), user("no")] });
@@ -217,7 +217,7 @@ describe("the log", () => {
     expect(all[0]?.durationMs).toBeGreaterThan(0);
   });
 
-  it("judges by the version of the API that the request is for", async () => {
+  it("checks a request by the rules of its API version", async () => {
     await start({ behaviors: [always("ok")] });
     const citations = [{ type: "char_location", cited_text: "a", document_index: 0, document_title: null }];
     const messages = [user([{ type: "text", text: "As you said.", citations }])];
@@ -226,7 +226,7 @@ describe("the log", () => {
     expect(simulator.requests.all.map(({ findings }) => findings?.length)).toEqual([0, 1]);
   });
 
-  it("keeps the newest bodies alone, and the figures of all", async () => {
+  it("keeps only the newest bodies, but the figures of all requests", async () => {
     await start({ behaviors: [always("ok")], keepBodies: 2 });
     await refused(simulator, { ...BODY, messages: [assistant("I begin.")] });
     for (let call = 0; call < 4; call++) await send(simulator, BODY);
@@ -238,12 +238,12 @@ describe("the log", () => {
     expect(totals).toMatchObject({ requests: 5, errors: 1 });
   });
 
-  it("tells each request to whoever listens, once it is over", async () => {
-    const told: (number | undefined)[] = [];
-    await start({ behaviors: [always("ok")], onRequest: ({ status }) => told.push(status) });
+  it("reports each request to the listener when it is over", async () => {
+    const reported: (number | undefined)[] = [];
+    await start({ behaviors: [always("ok")], onRequest: ({ status }) => reported.push(status) });
     await send(simulator, BODY);
     simulator.fail(429);
     await refused(simulator, BODY);
-    expect(told).toEqual([200, 429]);
+    expect(reported).toEqual([200, 429]);
   });
 });

@@ -13,15 +13,15 @@ import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/
 import { Catalog, type ModelOptions } from "./server/catalog.ts";
 import { Conversations } from "./server/conversations.ts";
 import type { Pace } from "./server/delivery.ts";
-import { Desk } from "./server/desk.ts";
 import { type Fault, type FaultConditions, Faults } from "./server/faults.ts";
 import { createIds } from "./server/ids.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
+import { RequestRouter } from "./server/request-router.ts";
 
 export interface SimulatorOptions {
-  /** Default: any free port. */
+  /** Port of the server. Default: any free port. */
   readonly port?: number;
-  /** Added to the Claude models. Replaces those with the same name. */
+  /** Models that are added to the Claude models. They replace those with the same name. */
   readonly models?: readonly ModelOptions[];
   /** Window of every model that `models` does not name. */
   readonly windowTokens?: number;
@@ -38,7 +38,7 @@ export interface SimulatorOptions {
   readonly switches?: Partial<Switches>;
   /** Accepted keys. Default: any key. */
   readonly apiKeys?: readonly string[];
-  /** Clock for all lifetimes. Default: a clock that stands still until it is moved. */
+  /** Clock for all lifetimes. Default: a clock that moves only when you move it. */
   readonly clock?: MovableClock;
   /**
    * Replaces gpt-tokenizer, which approximates the model's own tokenizer. `estimate` uses our estimate even
@@ -49,7 +49,7 @@ export interface SimulatorOptions {
   readonly latency?: number | Partial<Pace>;
   /** Seed for ids, signatures and random faults. Equal seeds repeat the same run. */
   readonly seed?: number;
-  /** Number of bodies in the log. Of older requests, it keeps only the figures. */
+  /** Number of bodies in the log. For older requests, the log keeps only the figures. */
   readonly keepBodies?: number;
   /** Called when a request has ended, whatever its outcome. */
   readonly onRequest?: (request: LoggedRequest) => void;
@@ -71,7 +71,7 @@ const DEFAULT_KEPT_BODIES = 100;
 
 /** A local server for the Anthropic API, as strict as the real one. */
 export interface Simulator {
-  /** For `ANTHROPIC_BASE_URL` or the `baseURL` of a client. */
+  /** Address for `ANTHROPIC_BASE_URL` or the `baseURL` of a client. */
   readonly url: string;
   readonly port: number;
   readonly requests: RequestLog;
@@ -95,7 +95,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const begin = (): Session => beginSession(options, { counter, clock, log: requests });
   let session = begin();
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
-    session.desk.serve(request, response).catch((error: unknown) => {
+    session.router.serve(request, response).catch((error: unknown) => {
       // The client must not wait forever, and the bug must not stay hidden.
       response.destroy();
       throw error;
@@ -148,16 +148,19 @@ async function listen(
 }
 
 function notListening(error: NodeJS.ErrnoException, port: number): LonghaulError {
-  const [problem, remedy] = PORT_PROBLEMS[error.code ?? ""] ?? [];
-  const message =
-    problem === undefined ? `The simulator could not start: ${error.message}` : `Port ${port} ${problem}`;
-  const facts = { port, reason: error.code ?? error.message };
-  return new LonghaulError("simulator-failed", message, { ...(remedy && { remedy }), facts, cause: error });
+  const [problem, remedy] = PORT_PROBLEMS[error.code ?? ""] ?? [error.message, ANY_PORT];
+  return new LonghaulError("simulator-failed", `The simulator cannot listen on port ${port}: ${problem}.`, {
+    remedy,
+    facts: { port, reason: error.code ?? error.message },
+    cause: error,
+  });
 }
 
+const ANY_PORT = "Choose another port (--port on the command line), or leave it out to get any free one.";
+
 const PORT_PROBLEMS: Readonly<Record<string, readonly [problem: string, remedy: string]>> = {
-  EADDRINUSE: ["is already in use.", "Take another one with --port, or leave it out: any free port will do."],
-  EACCES: ["may not be opened by this user.", "Take one above 1023."],
+  EADDRINUSE: ["another program uses this port", ANY_PORT],
+  EACCES: ["this user has no permission to open it", "Choose a port above 1023."],
 };
 
 // Parts that a reset recreates
@@ -168,7 +171,7 @@ export const CODER_TURNS = 12;
 
 /** All parts that a reset recreates. */
 export interface Session {
-  readonly desk: Desk;
+  readonly router: RequestRouter;
   readonly script: ScriptedBehavior;
   readonly faults: Faults;
 }
@@ -201,7 +204,7 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
       ]),
     ],
   });
-  const desk = new Desk({
+  const router = new RequestRouter({
     catalog,
     clock,
     ids,
@@ -215,7 +218,7 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     onRequest: options.onRequest,
     converse: (request, entry, headers) => conversations.answer(request, entry, headers),
   });
-  return { desk, script, faults };
+  return { router, script, faults };
 }
 
 function paceOf(latency: SimulatorOptions["latency"] = 0): Pace {

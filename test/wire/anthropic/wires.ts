@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Scenario, WireAnswer } from "@longhaul/simulator";
 
-/** An answer of the Messages API in this folder, with the status and headers that belong to it. */
+/** Returns an answer of the Messages API in this folder, with its status and headers. */
 export function anthropicWire(file: string, answer: Omit<WireAnswer, "body"> = {}): WireAnswer {
   const body = readFileSync(join(import.meta.dirname, file), "utf8");
   const contentType = file.endsWith(".sse") ? "text/event-stream; charset=utf-8" : "application/json";

@@ -8,20 +8,23 @@ import { type BackgroundAgent, readHostState } from "@longhaul/core/restore";
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
 import { agentsFolder } from "../agent-session.ts";
-import type { House } from "../shared-services.ts";
+import type { SharedServices } from "../shared-services.ts";
 import { failure, type ToolOutcome } from "../tool.ts";
 import type { AgentRoster, SubagentTask } from "../workplace.ts";
 import type { SubagentRun } from "./subagent.ts";
 
-/** Each agent is a separate conversation that calls a model. More at once is rarely intended. */
-const MOST_IN_BACKGROUND = 8;
+/**
+ * Maximum number of agents in the background. Each is a separate conversation that calls a model. More at
+ * once is rarely intended.
+ */
+const MAX_IN_BACKGROUND = 8;
 const GENERAL: AgentType = {
   name: "general-purpose",
   description: "Any task that does not need this conversation, such as a search through many files.",
 };
 
 interface RosterOptions {
-  readonly house: House;
+  readonly services: SharedServices;
   /** Entries of the resumed session. */
   readonly conversation: readonly Entry[];
   readonly run: (subagent: SubagentRun) => Promise<RunResult>;
@@ -37,7 +40,7 @@ export class Roster implements AgentRoster {
 
   constructor(options: RosterOptions) {
     this.#options = options;
-    this.types = [GENERAL, ...(options.house.options.agentTypes ?? [])];
+    this.types = [GENERAL, ...(options.services.options.agentTypes ?? [])];
     // Agents of an earlier process ended with it. Their finished results are still readable.
     for (const known of readHostState(options.conversation).agents) this.#adopt(known);
   }
@@ -105,7 +108,7 @@ export class Roster implements AgentRoster {
   news(): readonly string[] {
     return [...this.#records.values()]
       .filter(({ status, isTold }) => status !== "running" && !isTold)
-      .map(newsOf);
+      .map(notificationOf);
   }
 
   async close(): Promise<void> {
@@ -116,9 +119,9 @@ export class Roster implements AgentRoster {
   }
 
   #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
-    if (this.#running().length >= MOST_IN_BACKGROUND)
+    if (this.#running().length >= MAX_IN_BACKGROUND)
       return failure(
-        `${MOST_IN_BACKGROUND} agents already run in the background. Collect or stop one of them first.`,
+        `${MAX_IN_BACKGROUND} agents already run in the background. Collect or stop one of them first.`,
         "too many",
       );
     const id = this.#newId();
@@ -134,7 +137,7 @@ export class Roster implements AgentRoster {
   async #see(record: AgentRecord, run: Promise<RunResult>): Promise<void> {
     const result = await run.catch(failed);
     record.result = wordsOf(result);
-    await mkdir(agentsFolder(this.#options.house.sessionPath), { recursive: true, mode: 0o700 })
+    await mkdir(agentsFolder(this.#options.services.sessionPath), { recursive: true, mode: 0o700 })
       .then(() => writeFile(record.outputPath, record.result ?? "", { mode: 0o600 }))
       // The result is still in memory, and the conversation still gets it.
       .catch(() => undefined);
@@ -166,7 +169,10 @@ export class Roster implements AgentRoster {
     return [...this.#records.values()].filter(({ status }) => status === "running");
   }
 
-  /** Reads only files that our own agents write, because anybody may have written the paths in a session. */
+  /**
+   * Reads a written result. Reads only files that our own agents write, because anybody may have written the
+   * paths in a session.
+   */
   #writtenResult(id: string): string | undefined {
     if (!/^\w+$/.test(id)) return undefined;
     try {
@@ -177,12 +183,15 @@ export class Roster implements AgentRoster {
   }
 
   #outputPathOf(id: string): string {
-    return join(agentsFolder(this.#options.house.sessionPath), `${id}.md`);
+    return join(agentsFolder(this.#options.services.sessionPath), `${id}.md`);
   }
 
-  /** Uses only letters and digits, because session readers cut the id at the first other character. */
+  /**
+   * Creates an id with only letters and digits, because session readers cut the id at the first other
+   * character.
+   */
   #newId(): string {
-    return `a${this.#options.house.ports.newUuid().replaceAll("-", "").slice(0, 10)}`;
+    return `a${this.#options.services.ports.newUuid().replaceAll("-", "").slice(0, 10)}`;
   }
 
   #unknownType(type: string): ToolOutcome {
@@ -201,7 +210,11 @@ export class Roster implements AgentRoster {
 
 const failed = (cause: unknown): RunResult => {
   const words = cause instanceof Error ? cause.message : String(cause);
-  return { reason: "failed", error: new LonghaulError("agent-failed", words, { cause }), text: "", turns: 0 };
+  const error = new LonghaulError("agent-failed", `The agent failed unexpectedly: ${words}`, {
+    remedy: "The main conversation is intact. Start the agent again, and report this error.",
+    cause,
+  });
+  return { reason: "failed", error, text: "", turns: 0 };
 };
 
 function outcomeOf(result: RunResult): ToolOutcome {
@@ -244,13 +257,13 @@ function wordsOf({ reason, text, error }: RunResult): string {
   return text === "" ? why : `${why}\n\nIts last text:\n${text}`;
 }
 
-/** TaskOutput returns longer results, so that a notification alone cannot fill the window. */
+/** Maximum length of a notification, so that it cannot fill the window. TaskOutput returns longer results. */
 const LONGEST_NEWS_CHARS = 4_000;
 
 /**
  * Writes a notification in the form of session files, so that a reader knows which results were delivered.
  */
-function newsOf(record: AgentRecord): string {
+function notificationOf(record: AgentRecord): string {
   const { id, description, status, outputPath, result = "" } = record;
   const isWhole = result.length <= LONGEST_NEWS_CHARS;
   const lines = [

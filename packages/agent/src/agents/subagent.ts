@@ -5,13 +5,13 @@ import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
 import { agentsFolder, lazyTranscript } from "../agent-session.ts";
 import { createAgentState } from "../agent-state.ts";
-import type { House } from "../shared-services.ts";
+import type { SharedServices } from "../shared-services.ts";
 import type { ToolOutcome } from "../tool.ts";
 import type { AgentRoster, AgentState, SubagentTask } from "../workplace.ts";
 
 export interface Parent {
-  readonly house: House;
-  /** Current values at the start of the subagent. */
+  readonly services: SharedServices;
+  /** Current model at the start of the subagent. */
   readonly model: Model;
   readonly windowTokens: number | undefined;
   readonly compactor: AgentCompactor;
@@ -30,25 +30,25 @@ export interface SubagentRun {
  * Runs a separate conversation from its task to its answer, with its own window, read state and transcript.
  */
 export async function runSubagent(parent: Parent, run: SubagentRun): Promise<RunResult> {
-  const { house } = parent;
+  const { services } = parent;
   const { id, task, signal } = run;
   const { description } = task;
   const emit = (event: AgentEvent): void => parent.emit({ type: "agent", agentId: id, description, event });
-  const writer = lazyTranscript(join(agentsFolder(house.sessionPath), `${id}.jsonl`), 0);
+  const writer = lazyTranscript(join(agentsFolder(services.sessionPath), `${id}.jsonl`), 0);
   const conversation = conversationOf(parent, run, { writer, emit });
   try {
     await conversation.journal.say(task.prompt);
-    const result = await conversation.loop.run(signal, house.options.maxTurns ?? Number.POSITIVE_INFINITY);
+    const result = await conversation.loop.run(signal, services.options.maxTurns ?? Number.POSITIVE_INFINITY);
     emit({ type: "ended", ...result });
     return result;
   } finally {
     // The findings count even if the subagent's transcript could not be written completely.
-    const tell = (error: unknown): void => {
+    const reportError = (error: unknown): void => {
       if (!(error instanceof LonghaulError)) throw error;
       emit({ type: "problem", error });
     };
-    await conversation.close().catch(tell);
-    await writer.close().catch(tell);
+    await conversation.close().catch(reportError);
+    await writer.close().catch(reportError);
   }
 }
 
@@ -59,7 +59,7 @@ function conversationOf(
 ): Conversation {
   const { planPath } = parent.state;
   return new Conversation(
-    parent.house,
+    parent.services,
     {
       agentId: id,
       agentType: type,
@@ -85,7 +85,7 @@ const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
   ...["Task", "TaskOutput", "TaskStop"],
   ...["EnterPlanMode", "ExitPlanMode"],
 ]);
-/** Only agent types that name these tools get them. */
+/** Tools that only agent types that name them get. */
 const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
 
 const hasTool = ({ tools }: AgentType, name: string): boolean =>

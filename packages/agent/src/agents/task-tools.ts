@@ -29,7 +29,7 @@ export function taskTool({ agents }: Place): Tool {
   });
 }
 
-/** Short by default, because the model may have other work to do. */
+/** Default wait. It is short, because the model may have other work to do. */
 const DEFAULT_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 600_000;
 

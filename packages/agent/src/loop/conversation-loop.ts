@@ -32,25 +32,25 @@ interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
   news(): readonly string[];
 }
 
-/** The loop continues an answer that was cut off by its token limit, but only this often. */
-const MOST_CONTINUATIONS = 3;
+/** Maximum number of continuations of an answer that was cut off by its token limit. */
+const MAX_CONTINUATIONS = 3;
 /**
  * Maximum display text kept per call for later views of the session. The transcript contains the full result.
  */
 const LONGEST_KEPT_DISPLAY_CHARS = 10_000;
-const GO_ON =
+const CONTINUE_TEXT =
   "Your answer reached its length limit. Continue exactly where it ended. Do not repeat anything.";
 const INTERRUPTED = "The user interrupted this. Wait for the user's next message.";
 const NOT_FINISHED =
   "Not finished: the user interrupted the call, or the program ended. Parts of it may be done.";
 
-/** Runs one conversation with a model, turn by turn, until there is nothing left to do. */
+/** Loop of one conversation with a model. Runs turn by turn, until there is nothing left to do. */
 export class ConversationLoop {
   readonly #parts: LoopParts;
   readonly #calling: Model;
   #reading: WindowReading;
   /** Text received so far of the current answer. */
-  #heard = "";
+  #partialText = "";
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
@@ -79,8 +79,12 @@ export class ConversationLoop {
         run.text = wordsOf(reply.content) || run.text;
         const calls = reply.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
         if (calls.length > 0)
-          await runCalls(calls, { ...this.#parts, signal, answered: (...told) => this.#answered(...told) });
-        else if (!(await this.#goesOn(reply, run)))
+          await runCalls(calls, {
+            ...this.#parts,
+            signal,
+            answered: (...results) => this.#answered(...results),
+          });
+        else if (!(await this.#shouldContinue(reply, run)))
           return { reason: "answered", text: run.text, turns: run.turns };
       }
     } catch (error) {
@@ -108,7 +112,7 @@ export class ConversationLoop {
   /** Adopts a changed conversation, after the loop or a user changed it. */
   take(turn: Turn<Entry>): void {
     const { journal } = this.#parts;
-    journal.goOnWith(turn.messages);
+    journal.resumeFrom(turn.messages);
     const { tokens, thresholds, window } = turn;
     this.#read({ tokens, thresholds, window });
   }
@@ -138,7 +142,7 @@ export class ConversationLoop {
     return reply;
   }
 
-  /** The compactor gives up after a few recoveries. */
+  /** Calls the model until the request fits. The compactor gives up after a few recoveries. */
   async #callUntilItFits(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
     try {
       return await this.#call(turn, signal);
@@ -153,19 +157,19 @@ export class ConversationLoop {
 
   async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
     const { emit } = this.#parts;
-    // An earlier call failed after it had started to answer.
-    let isAgain = this.#heard !== "";
+    // This is true if an earlier call failed after it had started to answer.
+    let isAgain = this.#partialText !== "";
     const reply = await complete(this.#calling, turn.request, { signal }, (event) => {
       if (event.type === "start") {
-        this.#heard = "";
+        this.#partialText = "";
         if (isAgain) emit({ type: "restarted" });
         isAgain = true;
       } else if (event.type === "text") {
-        this.#heard += event.text;
+        this.#partialText += event.text;
         emit({ type: "text", text: event.text });
       } else if (event.type === "thinking") emit({ type: "thinking", text: event.text });
     });
-    this.#heard = "";
+    this.#partialText = "";
     return reply;
   }
 
@@ -183,20 +187,20 @@ export class ConversationLoop {
   }
 
   /** Returns true if the loop must call the model again although it called no tool. */
-  async #goesOn({ stopReason }: ModelReply, run: { continuations: number }): Promise<boolean> {
+  async #shouldContinue({ stopReason }: ModelReply, run: { continuations: number }): Promise<boolean> {
     if (stopReason === "pause_turn" || stopReason === "compaction") return true;
     const isCut = stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
-    if (!isCut || run.continuations >= MOST_CONTINUATIONS) return false;
+    if (!isCut || run.continuations >= MAX_CONTINUATIONS) return false;
     run.continuations += 1;
-    await this.#parts.journal.say(GO_ON, { isMeta: true });
+    await this.#parts.journal.say(CONTINUE_TEXT, { isMeta: true });
     return true;
   }
 
-  /** Text that was shown stays in the conversation, so that the user can refer to it. */
+  /** Keeps text that was shown in the conversation, so that the user can refer to it. */
   async #keepHeard(): Promise<void> {
     const { journal, model } = this.#parts;
-    if (this.#heard.trim() !== "") await journal.partial(this.#heard, model.name);
-    this.#heard = "";
+    if (this.#partialText.trim() !== "") await journal.partial(this.#partialText, model.name);
+    this.#partialText = "";
   }
 }
 
@@ -216,7 +220,7 @@ function asError(error: unknown): LonghaulError {
   if (error instanceof LonghaulError) return error;
   const words = error instanceof Error ? error.message : String(error);
   return new LonghaulError("agent-failed", `The agent failed unexpectedly: ${words}`, {
-    remedy: "The conversation is whole and can be gone on with. Please report this.",
+    remedy: "The conversation is intact, so you can continue. Report this error.",
     cause: error,
   });
 }
@@ -228,7 +232,7 @@ function openCalls(entries: readonly Entry[]): readonly { readonly id: string }[
   return indexPairs(entries.slice(startOfResponse(entries, newest))).unanswered;
 }
 
-/** One response may be split into several entries, with results in between. */
+/** Returns the start of a response, which may be split into several entries, with results in between. */
 function startOfResponse(entries: readonly Entry[], newest: number): number {
   const responseId = idOf(entries[newest]);
   if (responseId === undefined) return newest;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { EventQueue } from "./event-queue.ts";
 
-describe("a queue of events", () => {
-  it("hands on everything in order, also what comes while it is read, and then ends", async () => {
+describe("EventQueue", () => {
+  it("delivers all events in order, including those pushed during reading, and then ends", async () => {
     const queue = new EventQueue<number>();
     queue.push(1);
     const read: number[] = [];
@@ -14,7 +14,7 @@ describe("a queue of events", () => {
     expect(read).toEqual([1, 2, 3, 4]);
   });
 
-  it("says that it takes nothing any more, so that nothing is lost silently", async () => {
+  it("refuses an event after the end of the queue, so that no event is lost silently", async () => {
     const queue = new EventQueue<number>();
     expect(queue.push(1)).toBe(true);
     queue.end();

@@ -1,12 +1,12 @@
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 
-/** Passes items from any number of writers, in order, to one reader at its own pace. */
+/** Queue that passes items from any number of writers, in order, to one reader at its own pace. */
 export class EventQueue<T> {
   #waiting: T[] = [];
   #wake: (() => void) | undefined;
   #isOver = false;
 
-  /** Returns false if the queue has ended. */
+  /** Adds an item. Returns false if the queue has ended. */
   push(item: T): boolean {
     if (this.#isOver) return false;
     this.#waiting.push(item);

@@ -4,7 +4,7 @@ import type { CompactionPorts } from "@longhaul/core/compaction";
 import type { Attachment, EntryLink } from "@longhaul/core/messages";
 import type { TranscriptWriter } from "@longhaul/sessions";
 import type { AgentEvent } from "../agent-events.ts";
-import { Queue } from "../turnstile.ts";
+import { Queue } from "../closable-queue.ts";
 
 export interface JournalOptions {
   readonly writer: TranscriptWriter;
@@ -17,9 +17,9 @@ export interface JournalOptions {
 }
 
 /**
- * The conversation and its transcript. An entry is on disk before it is used, so a killed process loses
- * nothing that was shown. Failed writes are retried before the next write, because readers take the last line
- * for the newest.
+ * Conversation and its transcript. An entry is on disk before it is used, so a killed process loses nothing
+ * that was shown. Failed writes are retried before the next write, because readers treat the last line as the
+ * newest.
  */
 export class Journal {
   readonly transcript: TranscriptPort;
@@ -27,17 +27,18 @@ export class Journal {
   readonly #written: Set<string>;
   /** Entries of the conversation that may be missing in the transcript. */
   #waiting: Entry[] = [];
-  /** The reason of the last failed write. Each reason is reported once. */
+  /** Reason of the last failed write. Each reason is reported once. */
   #failure: string | undefined;
-  /** The engine and the journal write to one file. The queue orders their writes and prevents duplicates. */
+  /** Queue that orders the writes of engine and journal to one file, and prevents duplicates. */
   readonly #writing = new Queue();
   /**
-   * Only grows until the engine returns another list, because the engine looks for new entries at the end.
+   * Entries of the conversation. The list only grows until the engine returns another one, because the engine
+   * looks for new entries at the end.
    */
   #entries: Entry[];
   #conversationId: string;
   /** Ids of entries that were already reported. The engine adds new entries at the end. */
-  readonly #told: Set<string>;
+  readonly #reported: Set<string>;
 
   constructor(options: JournalOptions) {
     const { writer, entries, ports } = options;
@@ -45,7 +46,7 @@ export class Journal {
     this.#entries = [...entries];
     this.#conversationId = ports.newUuid();
     this.#written = new Set(uuidsOf(entries));
-    this.#told = new Set(uuidsOf(entries));
+    this.#reported = new Set(uuidsOf(entries));
     this.transcript = {
       path: writer.path,
       append: (added) => this.#writing.run(() => this.#write(added)),
@@ -100,7 +101,7 @@ export class Journal {
   }
 
   /** Reports a message that the engine creates during a compaction. */
-  tell(entry: Entry): void {
+  report(entry: Entry): void {
     if (entry.type === "system" && entry.subtype === "compact_boundary") {
       this.#conversationId = this.#options.ports.newUuid();
     }
@@ -108,9 +109,9 @@ export class Journal {
   }
 
   /** Adopts the conversation that the engine returned. */
-  goOnWith(entries: readonly Entry[]): void {
+  resumeFrom(entries: readonly Entry[]): void {
     if (entries !== this.#entries) this.#entries = [...entries];
-    const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && !this.#told.has(uuid);
+    const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && !this.#reported.has(uuid);
     const known = entries.findLastIndex((entry) => !isNew(entry));
     const added = entries.slice(known + 1);
     // The engine writes them. If it cannot, they still precede the next message.
@@ -128,7 +129,7 @@ export class Journal {
     await this.#options.writer.append([mark]);
     for (const uuid of uuidsOf([...entries, mark])) {
       this.#written.add(uuid);
-      this.#told.add(uuid);
+      this.#reported.add(uuid);
     }
     this.#entries = [...entries, mark];
     this.#conversationId = this.#options.ports.newUuid();
@@ -156,13 +157,13 @@ export class Journal {
   }
 
   #emit(entry: Entry): void {
-    if (entry.uuid !== undefined) this.#told.add(entry.uuid);
+    if (entry.uuid !== undefined) this.#reported.add(entry.uuid);
     this.#options.emit({ type: "entry", entry, conversationId: this.#conversationId });
   }
 
   #link(): EntryLink {
     const { fields, ports } = this.#options;
-    // Queued messages of a resumed session have no line of their own that a child could refer to.
+    // Queued messages of a resumed session have no separate line that a child could refer to.
     const hasLine = (entry: Entry): boolean =>
       entry.uuid !== undefined && !(entry.type === "user" && entry.fromQueue === true);
     const parentUuid = this.#entries.findLast(hasLine)?.uuid ?? null;

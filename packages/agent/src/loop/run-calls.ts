@@ -12,7 +12,10 @@ export interface CallPorts {
   readonly signal: AbortSignal;
   /** Decides about a call. The refusal is text for the model. */
   mayRun(tool: Tool, input: unknown, context: ToolContext): Promise<{ readonly refusal: string } | undefined>;
-  /** Maximum characters of a result at the current fill level. A longer result is saved in full to a file. */
+  /**
+   * Returns the maximum characters of a result at the current fill level. A longer result is saved in full to
+   * a file.
+   */
   resultLimit(): number;
   outputFolder(): Promise<string>;
   /**
@@ -24,8 +27,11 @@ export interface CallPorts {
   now(): number;
 }
 
-/** One answer can have hundreds of calls, and each can be a subagent with its own model or a download. */
-const MOST_AT_ONCE = 10;
+/**
+ * Maximum number of calls at once. One answer can have hundreds, and each can be a subagent with its own
+ * model or a download.
+ */
+const MAX_AT_ONCE = 10;
 
 /** Runs read-only calls in parallel. A call that changes something runs alone, in its position. */
 export async function runCalls(calls: readonly ToolUseBlock[], ports: CallPorts): Promise<void> {
@@ -48,7 +54,7 @@ function groupsOf(
   for (const call of calls) {
     const onlyLooks = isReadOnly(call.name);
     const last = groups.at(-1);
-    if (last !== undefined && last.length < MOST_AT_ONCE && mayJoin && onlyLooks) last.push(call);
+    if (last !== undefined && last.length < MAX_AT_ONCE && mayJoin && onlyLooks) last.push(call);
     else groups.push([call]);
     mayJoin = onlyLooks;
   }
@@ -76,7 +82,7 @@ async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPo
   });
 }
 
-/** The title is only for people. An error in it must not stop the call. */
+/** Returns the title, which is only for people. An error in it must not stop the call. */
 function titleOf(tool: Tool, input: unknown): string {
   try {
     return tool.title(input);
@@ -110,12 +116,15 @@ function textIn({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
 }
 
-/** Limit in any window. Nobody reads more than this. */
+/** Maximum length of a result in any window. Nobody reads more than this. */
 const LONGEST_RESULT_CHARS = 100_000;
-/** A fifth of the window at about 2.5 characters per token. One turn needs room for several results. */
+/**
+ * Characters per token of the window: a fifth of it at about 2.5 characters per token. One turn needs room
+ * for several results.
+ */
 const CHARS_PER_WINDOW_TOKEN = 0.5;
 const SHORTEST_LIMIT_CHARS = 2_000;
-/** The beginning has most of the information, and the end has the outcome. */
+/** Share of the beginning. It has most of the information, and the end has the outcome. */
 const HEAD_SHARE = 0.75;
 
 export const resultLimit = ({ effective }: Thresholds): number =>

@@ -10,14 +10,14 @@ const FILES = [".git/config", ".git/config.worktree", ".git/info/attributes"];
 /** Hidden files that tools write on every run. */
 const WRITTEN_BY_TOOLS =
   /^\..*(?:cache|coverage|status|history)|^\..*\.(?:swp|log|tmp|lock|pid|sock)$|^\.(?:ds_store|last_run)/i;
-/** A larger file is identified by its size and time. */
-const MOST_BYTES = 5_000_000;
+/** Size above which a file is identified by its size and time. */
+const MAX_BYTES = 5_000_000;
 
 /**
- * Fingerprint of the files at the top of a folder that decide what its commands run. It changes when one of
- * them changes, through a tool, a command or a switch of branches.
+ * Returns a fingerprint of the files at the top of a folder that decide what its commands run. It changes
+ * when one of them changes, through a tool, a command or a switch of branches.
  */
-export async function markOfDecidingFiles(cwd: string): Promise<string> {
+export async function fingerprintOfCommandFiles(cwd: string): Promise<string> {
   const top = (await namesIn(cwd)).filter(
     (name) => !WRITTEN_BY_TOOLS.test(name) && guardedFile(join(cwd, name), name)?.decidesCommands,
   );
@@ -34,7 +34,7 @@ const namesIn = (folder: string): Promise<readonly string[]> => readdir(folder).
 async function markOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) return "none";
-  if (found.size > MOST_BYTES) return `${found.size} ${found.mtimeMs}`;
+  if (found.size > MAX_BYTES) return `${found.size} ${found.mtimeMs}`;
   const bytes = await readFile(path).catch(() => Buffer.from("unreadable"));
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { guardedFile } from "./guarded-files.ts";
 
-describe("a file that runs code later or changes what an agent may do", () => {
+describe("guardedFile", () => {
   it.each([
     ...[".bashrc", ".zshrc", ".profile", ".bash_profile", ".config/fish/config.fish", ".envrc", ".vimrc"],
     ...[".config/autostart/x.desktop", "Library/LaunchAgents/x.plist", ".config/systemd/user/x.service"],
@@ -47,7 +47,7 @@ describe("a file that runs code later or changes what an agent may do", () => {
       ".env",
       ".env.local",
     ],
-  ])("%s is guarded", (path) => {
+  ])("%s is a guarded file", (path) => {
     expect(guardedFile(path)).toBeDefined();
   });
 
@@ -68,7 +68,7 @@ describe("a file that runs code later or changes what an agent may do", () => {
     expect(guardedFile(path)).toBeUndefined();
   });
 
-  it("is judged by its place in the project, wherever the project lies", () => {
+  it("judges a file by its path inside the project, wherever the project is", () => {
     expect(guardedFile("/home/ann/.claude/worktrees/x/src/a.ts", "src/a.ts")).toBeUndefined();
     expect(guardedFile("/home/ann/project/messages.properties", "messages.properties")).toBeUndefined();
     expect(guardedFile("/home/ann/.claude/settings.json", "settings.json")).toBeDefined();
@@ -78,7 +78,7 @@ describe("a file that runs code later or changes what an agent may do", () => {
     expect(guardedFile("/srv/app/.github/CODEOWNERS", ".github/CODEOWNERS")).toBeUndefined();
   });
 
-  it("decides what commands run, or only what agents read", () => {
+  it("tells whether a guarded file decides which commands run", () => {
     expect(guardedFile("package.json")?.decidesCommands).toBe(true);
     expect(guardedFile(".git/hooks/x")?.decidesCommands).toBe(true);
     expect(guardedFile("AGENTS.md")?.decidesCommands).toBe(false);

@@ -1,6 +1,6 @@
 import { pathNames } from "@longhaul/sessions";
 
-/** A file that runs code later, or changes what an agent may do. The agent asks before each change to it. */
+/** File that runs code later, or changes what an agent may do. The agent asks before each change to it. */
 export interface GuardedFile {
   /** End of a sentence that begins with the file's name, such as "which your shell runs when it starts". */
   readonly why: string;
@@ -15,7 +15,10 @@ interface GuardedKind extends GuardedFile {
    * Patterns for the path in its original case. On case-sensitive disks, only this spelling has an effect.
    */
   readonly cased?: readonly RegExp[];
-  /** Only names inside the project count, because the project itself may be in a folder such as `venv`. */
+  /**
+   * True if only names inside the project count, because the project itself may be in a folder such as
+   * `venv`.
+   */
   readonly isOfProject?: boolean;
 }
 
@@ -52,10 +55,12 @@ const HIDDEN: GuardedFile = {
   decidesCommands: true,
 };
 
-/** At the top of a project, such a file configures a tool. In deeper folders it may be source code. */
+/**
+ * Pattern of a file that configures a tool at the top of a project. In deeper folders it may be source code.
+ */
 const TOP_CONFIG = /^[\w.-]+\.conf(?:ig)?(?:\.[\w-]+)*\.(?:[cm]?[jt]sx?|json5?|ya?ml|toml|coffee)$/;
 
-/** No system opens a longer path. */
+/** Maximum path length. No system opens a longer path. */
 const LONGEST_PATH_CHARS = 4_096;
 
 const isCaseless = process.platform === "darwin" || process.platform === "win32";

@@ -9,7 +9,7 @@ const exact = fc.constantFrom("shell-exact:", "write-guarded:", "read-secret:");
 const prefix = fc.oneof(fc.constantFrom("shell:", "path:", "web:", "change:", ""), exact);
 const key = fc.tuple(prefix, fc.string()).map(([start, rest]) => start + rest);
 
-describe("rules and keys", () => {
+describe("permission rules and keys", () => {
   it("a rule without a star allows its own key and no other", () => {
     fc.assert(
       fc.property(key, key, (rule, other) => {
@@ -20,7 +20,7 @@ describe("rules and keys", () => {
     );
   });
 
-  it("a rule with a star at its end allows nothing that begins otherwise", () => {
+  it("a rule with a star at its end allows only keys that begin like it", () => {
     fc.assert(
       fc.property(key, key, (beginning, other) => {
         if (ruleAllows(`${beginning}*`, other)) expect(other.startsWith(beginning)).toBe(true);
@@ -37,7 +37,7 @@ describe("rules and keys", () => {
     );
   });
 
-  it("no rule allows a combined command, a guarded file or credentials by their beginning", () => {
+  it("no rule with a star allows a combined command, a guarded file or credentials", () => {
     fc.assert(
       fc.property(exact, fc.string(), fc.nat(), (start, rest, cut) => {
         const combined = `${start}${rest}`;
@@ -48,7 +48,7 @@ describe("rules and keys", () => {
     );
   });
 
-  it("a star does not lead out of the folder that stands before it", () => {
+  it("a star does not match a path that leaves the folder before it", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-z]{1,4}$/)), fc.array(fc.string()), (before, after) => {
         const path = ["path:/data", ...before, "..", ...after].join("/");
@@ -59,7 +59,7 @@ describe("rules and keys", () => {
   });
 });
 
-describe("modes", () => {
+describe("permission modes", () => {
   it("allow-all allows everything, default nothing, and accept-edits the edits of ordinary files", () => {
     fc.assert(
       fc.property(kinds, (kind) => {

@@ -25,7 +25,7 @@ interface Asked {
   answer(answer: PermissionAnswer): void;
 }
 
-/** A person whose answers the test controls. */
+/** Creates a person whose answers the test controls. */
 function somebody(): { person: Person; asked: Asked[]; nextAsked(): Promise<Asked> } {
   const asked: Asked[] = [];
   let wake: () => void = () => undefined;
@@ -65,8 +65,8 @@ const words = async (permissions: Permissions, ...needs: PermissionNeed[]): Prom
   return verdict.allowed ? "allowed" : verdict.words;
 };
 
-describe("what is asked", () => {
-  it("what needs nothing asks nobody", async () => {
+describe("permission questions", () => {
+  it("asks nothing for a call that needs no permission", async () => {
     const { permissions, asked } = answering({});
     expect(await permissions.check([], call())).toEqual({ allowed: true });
     expect(asked).toEqual([]);
@@ -82,7 +82,7 @@ describe("what is asked", () => {
     expect(accepting.asked).toEqual([]);
   });
 
-  it("an answer of always to one edit allows every other ordinary edit, and no command", async () => {
+  it("an answer of always to one edit allows every other ordinary edit, but no command", async () => {
     const { permissions, asked } = answering({}, { allow: "always" });
     expect(permissions.mode).toBe("default");
     expect(await words(permissions, need("change:a.ts", { kind: "change" }))).toBe("allowed");
@@ -93,7 +93,7 @@ describe("what is asked", () => {
   });
 
   it.each(["guarded-file", "secret-file"] as const)(
-    "asks for a %s each time, whatever was answered and in every mode but allow-all",
+    "asks for a %s each time, despite an answer of always, in every mode except allow-all",
     async (kind) => {
       for (const mode of ["default", "accept-edits"] as const) {
         const always: PermissionAnswer = { allow: "always" };
@@ -108,7 +108,7 @@ describe("what is asked", () => {
     },
   );
 
-  it("asks for everything each time in the home folder, and offers no always", async () => {
+  it("asks each time in the home folder, and does not offer always", async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -125,7 +125,7 @@ describe("what is asked", () => {
     expect(await words(nobody, need("shell:ls"))).toContain("(rule: wide-folder)");
   });
 
-  it("an always for a command that runs code ends when a file changes that decides what it runs", async () => {
+  it("an always for a command that runs code ends when the agent changes a file that decides what runs", async () => {
     const always: PermissionAnswer = { allow: "always" };
     const once: PermissionAnswer = { allow: "once" };
     const { permissions, asked } = answering({}, always, always, once, once, once);
@@ -139,7 +139,7 @@ describe("what is asked", () => {
     expect(asked).toEqual(["shell:npm test", "shell:ls", "change:a.ts", "write-guarded:p", "shell:npm test"]);
   });
 
-  it("an always for a command that runs code ends when the files that decide it change by any way", async () => {
+  it("an always for a command that runs code ends when anything changes a file that decides what runs", async () => {
     let mark = "one";
     const asked: string[] = [];
     const permit: Person["permit"] = async ({ key }) => {
@@ -153,7 +153,7 @@ describe("what is asked", () => {
     expect(asked).toEqual(["shell:npm test", "shell:ls", "shell:npm test"]);
   });
 
-  it("a change that was refused ends no permission", async () => {
+  it("a refused edit of a guarded file ends no permission", async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "no" });
     const test = need("shell:npm test", { runsCode: true });
     await permissions.check([test], call());
@@ -162,7 +162,7 @@ describe("what is asked", () => {
     expect(asked).toEqual(["shell:npm test", "p"]);
   });
 
-  it("names the rule and the flag of everything that was refused", async () => {
+  it("names the rule and the flag for every refused permission", async () => {
     const nobody = new Permissions({}, undefined);
     const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
     expect(await nobody.check(needs, call())).toMatchObject({
@@ -186,27 +186,27 @@ describe("what is asked", () => {
     expect(asked).toEqual([]);
   });
 
-  it("rules of the settings need no question, whatever is not in them does", async () => {
+  it("asks only for permissions that the rules in the settings do not allow", async () => {
     const { permissions, asked } = answering({ allow: ["shell:npm test", "web:*"] }, { allow: "once" });
     const needs = [need("shell:npm test"), need("web:a", { kind: "web" }), need("shell:npm publish")];
     expect(await words(permissions, ...needs)).toBe("allowed");
     expect(asked).toEqual(["shell:npm publish"]);
   });
 
-  it("an answer of once holds once, an answer of always for the session", async () => {
+  it("an answer of once counts once, and an answer of always for the session", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "always" });
     for (let time = 0; time < 4; time++) await permissions.check([need("shell:ls")], call());
     expect(asked).toEqual(["shell:ls", "shell:ls"]);
   });
 
-  it("an answer of always allows nothing but its own key, even where that ends in a star", async () => {
+  it("an answer of always allows only its own key, even if the key ends in a star", async () => {
     const { permissions, asked } = answering({}, { allow: "always" });
     expect(await words(permissions, need("shell:ls*"))).toBe("allowed");
     expect(await words(permissions, need("shell:lsof"))).not.toBe("allowed");
     expect(asked).toEqual(["shell:ls*", "shell:lsof"]);
   });
 
-  it("what a terminal would hide is shown, and the key stays what it is", async () => {
+  it("shows hidden characters as codes in a question, and keeps the key unchanged", async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -232,9 +232,9 @@ describe("what is asked", () => {
     ],
     ["marks that pile up", "a\u0301\u0302\u0303 \u1ac1", "a\u0301\u0302\\u{303} \\u{1ac1}"],
     ["marks that terminals draw in different widths", "a\u1ac1", "a\\u{1ac1}"],
-    ["what hides behind an emoji", "™\u3164x 🏴\u{e0072}", "™\\u{3164}x 🏴\\u{e0072}"],
+    ["characters hidden behind an emoji", "™\u3164x 🏴\u{e0072}", "™\\u{3164}x 🏴\\u{e0072}"],
     [
-      "nothing of ordinary texts",
+      "no character of ordinary text",
       "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",
       "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",
     ],
@@ -249,7 +249,7 @@ describe("what is asked", () => {
     expect(asked).toEqual([shown]);
   });
 
-  it("what has no scope is asked for each time, whatever was answered", async () => {
+  it("asks each time for a permission without scope, even after an answer of always", async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "always" });
     const { scope: _, ...plan } = need("plan");
     await permissions.check([plan], call());
@@ -257,31 +257,31 @@ describe("what is asked", () => {
     expect(asked).toEqual(["plan", "plan"]);
   });
 
-  it("all needs of a call have to be allowed, and after the first refusal no more is asked", async () => {
+  it("a call needs all its permissions, and the first refusal ends the questions", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "no" });
     expect(await words(permissions, need("a"), need("b"), need("c"))).toContain("Run b");
     expect(asked).toEqual(["a", "b"]);
   });
 
-  it("an answer that is none of the known ones allows nothing", async () => {
+  it("an unknown answer allows nothing", async () => {
     const { permissions } = answering({}, { allow: "perhaps" } as unknown as PermissionAnswer);
     expect(await words(permissions, need("a"))).not.toBe("allowed");
   });
 });
 
-describe("what the model is told", () => {
-  it("what the person wrote when refusing", async () => {
+describe("refusals that the model reads", () => {
+  it("a refusal quotes the words of the person to the model", async () => {
     const { permissions } = answering({}, { allow: "no", words: " use pnpm instead " });
     expect(await words(permissions, need("shell:npm test"))).toMatch(
       /Run shell:npm test \(rule: shell\)\n.*: use pnpm instead$/,
     );
   });
 
-  it("not to try it in another way, where the person wrote nothing", async () => {
+  it("a refusal without words asks the model not to try another way", async () => {
     expect(await words(answering({}, { allow: "no" }).permissions, need("a"))).toContain("another way");
   });
 
-  it("that plan mode goes on, where a plan is not accepted or nobody can accept it", async () => {
+  it("a refused plan keeps plan mode on, also when nobody can accept it", async () => {
     const plan = need("plan", { kind: "plan" });
     const { permissions } = answering({}, { allow: "no", words: "smaller steps" }, { allow: "no" });
     expect(await words(permissions, plan)).toMatch(/stays on\.\n.*smaller steps$/);
@@ -289,22 +289,22 @@ describe("what the model is told", () => {
     expect(await words(new Permissions({}, undefined), plan)).toMatch(/stays on.*as your answer/);
   });
 
-  it("how to allow it, where nobody can be asked", async () => {
-    const told = await words(
+  it("explains how to allow a command when nobody can answer", async () => {
+    const message = await words(
       new Permissions({}, undefined),
       need("shell:npm test"),
       need("shell-exact:echo 'a'; b"),
     );
-    expect(told).toContain("Run shell:npm test");
-    expect(told).toContain(`--allow 'shell:npm test' --allow 'shell-exact:echo '\\''a'\\''; b'`);
-    expect(told).toContain(`"shell:npm test"`);
-    expect(told).toContain("permissions.allow");
-    expect(told).toContain("--permission-mode allow-all");
+    expect(message).toContain("Run shell:npm test");
+    expect(message).toContain(`--allow 'shell:npm test' --allow 'shell-exact:echo '\\''a'\\''; b'`);
+    expect(message).toContain(`"shell:npm test"`);
+    expect(message).toContain("permissions.allow");
+    expect(message).toContain("--permission-mode allow-all");
   });
 });
 
-describe("plan mode", () => {
-  it("refuses what is not read-only in every mode, and asks nobody", async () => {
+describe("permissions in plan mode", () => {
+  it("plan mode refuses every tool that is not read-only, in every permission mode, without a question", async () => {
     for (const mode of ["default", "accept-edits", "allow-all"] as const) {
       const { permissions, asked } = answering({ mode, allow: ["*"] }, { allow: "once" });
       const verdict = await permissions.check([need("a")], call({ isPlanMode: true, tool: "Write" }));
@@ -313,7 +313,7 @@ describe("plan mode", () => {
     }
   });
 
-  it("asks for what a read-only tool needs as always, and for the plan when it is left", async () => {
+  it("plan mode asks for the permissions of a read-only tool, and for the plan at its end", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "once" });
     const looking = call({ isPlanMode: true, isReadOnly: true, tool: "Read" });
     expect(await permissions.check([need("path:/x")], looking)).toEqual({ allowed: true });
@@ -323,8 +323,8 @@ describe("plan mode", () => {
   });
 });
 
-describe("several agents", () => {
-  it("ask one at a time, in order, and each says who asks", async () => {
+describe("permissions of several agents", () => {
+  it("asks for one agent at a time, in order, and names the agent", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const first = permissions.check([need("a"), need("b")], call({ agentId: "one" }));
@@ -339,7 +339,7 @@ describe("several agents", () => {
     expect(await Promise.all([first, second])).toEqual([{ allowed: true }, { allowed: true }]);
   });
 
-  it("one that waits is not asked what another has been allowed for always meanwhile", async () => {
+  it("does not ask a waiting agent for a permission that another agent got for always", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const both = [
@@ -351,7 +351,7 @@ describe("several agents", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("questions of tools wait for those for permission", async () => {
+  it("a tool's question waits for an earlier permission question", async () => {
     const { person, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const order: string[] = [];
@@ -364,7 +364,7 @@ describe("several agents", () => {
     expect(order).toEqual(["permission", "question"]);
   });
 
-  it("one that is aborted while it waits is never asked, and holds up nobody", async () => {
+  it("a call that is aborted while it waits is never asked about, and delays no other call", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const stop = new AbortController();
@@ -379,7 +379,7 @@ describe("several agents", () => {
     expect(asked.map(({ key }) => key)).toEqual(["a", "c"]);
   });
 
-  it("one that is aborted while the person looks at its question makes room for the next", async () => {
+  it("an abort during a question lets the next question appear", async () => {
     const { person, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const stop = new AbortController();
@@ -392,7 +392,7 @@ describe("several agents", () => {
     expect(await second).toEqual({ allowed: true });
   });
 
-  it("a call that is aborted already is neither asked nor allowed", async () => {
+  it("a call that is already aborted is neither asked about nor allowed", async () => {
     const { permissions, asked } = answering({ mode: "allow-all" });
     await expect(
       permissions.check([], call({ signal: AbortSignal.abort(new Error("over")) })),

@@ -1,3 +1,4 @@
+import { Queue } from "../closable-queue.ts";
 import type {
   AskOptions,
   PermissionMode,
@@ -6,7 +7,6 @@ import type {
   Person,
   Refusal,
 } from "../permission.ts";
-import { Queue } from "../turnstile.ts";
 import { flagFor, nobodyToAsk, planModeIsOn, refused } from "./permission-words.ts";
 import { visibleText, withAllVisible } from "./visible-text.ts";
 
@@ -20,9 +20,9 @@ type Verdict =
   | { readonly allowed: true }
   | {
       readonly allowed: false;
-      /** For the model. */
+      /** Text for the model. */
       readonly words: string;
-      /** One refusal per question. `byPerson` is true if a person answered no. */
+      /** Refusals, one per question. `byPerson` is true if a person answered no. */
       readonly refusals: readonly Refusal[];
       readonly byPerson: boolean;
     };
@@ -34,7 +34,7 @@ interface Grant {
 }
 
 const ALLOWED: Verdict = { allowed: true };
-/** The exit from plan mode changes only the plan file, and asks for its own permission. */
+/** Name of the tool that exits plan mode. It changes only the plan file, and asks for its own permission. */
 const LEAVES_PLAN_MODE = "ExitPlanMode";
 
 /**
@@ -44,7 +44,7 @@ const LEAVES_PLAN_MODE = "ExitPlanMode";
  */
 export class Permissions {
   /**
-   * Asks the person one question at a time, for all agents. This includes permissions and questions of tools.
+   * Person who gets one question at a time, for all agents. This includes permissions and questions of tools.
    */
   readonly person: Person | undefined;
   readonly #asked: Person | undefined;
@@ -53,8 +53,8 @@ export class Permissions {
   readonly #rules: readonly string[];
   /**
    * Answers of "always" by key, for as long as the session runs. SPEC section 12 empties permission caches
-   * after a compaction. Those are what a host derives from the conversation. These are a person's answers for
-   * the session.
+   * after a compaction. It means caches that a host derives from the conversation. These are a person's
+   * answers for the session.
    */
   readonly #granted = new Map<string, Grant>();
   readonly #decidingFiles: () => Promise<string>;
@@ -68,7 +68,10 @@ export class Permissions {
        * True if the working folder is the home folder or contains it. The agent then asks before each action.
        */
       readonly isWideFolder?: boolean;
-      /** Fingerprint of the files that decide what commands run. It changes when one of them changes. */
+      /**
+       * Returns a fingerprint of the files that decide what commands run. It changes when one of them
+       * changes.
+       */
       readonly decidingFiles?: () => Promise<string>;
     } = {},
   ) {
@@ -80,7 +83,7 @@ export class Permissions {
     this.person = person && inQueue(person, this.#queue);
   }
 
-  /** `accept-edits` from the moment the person allows edits for the session. */
+  /** Returns the mode: `accept-edits` from the moment the person allows edits for the session. */
   get mode(): PermissionMode {
     return this.#mode;
   }
@@ -122,7 +125,7 @@ export class Permissions {
     return modeAllows(this.#mode, kind) || this.#granted.has(key);
   }
 
-  /** Does not offer "always" if that answer would have no effect. */
+  /** Returns the need as the person sees it. Does not offer "always" if that answer would have no effect. */
   #asAsked(need: PermissionNeed): PermissionNeed {
     if (!this.#isWide && !alwaysAsks(need.kind)) return need;
     const { scope: _, ...rest } = need;
@@ -179,8 +182,8 @@ const inQueue = (person: Person, queue: Queue): Person => ({
 });
 
 /**
- * Keys that need an exactly equal rule. After a `;`, a command can contain anything, so its beginning does
- * not say what it does. Guarded files and credentials are allowed one by one.
+ * Pattern of keys that need an exactly equal rule. After a `;`, a command can contain anything, so its
+ * beginning does not say what it does. Guarded files and credentials are allowed one by one.
  */
 const EXACT_KEY = /^(?:shell-exact|write-guarded|read-secret):/;
 
@@ -193,12 +196,12 @@ export function ruleAllows(rule: string, key: string): boolean {
   return key.startsWith(beginning) && !key.slice(beginning.length).split(/[\\/]/).includes("..");
 }
 
-/** Returns true if the mode alone allows it. */
+/** Checks whether the mode alone allows it. */
 export function modeAllows(mode: PermissionMode, kind: PermissionNeed["kind"]): boolean {
   if (mode === "allow-all") return true;
   return mode === "accept-edits" && kind === "change";
 }
 
-/** Kinds that no answer of "always" covers. */
+/** Checks for kinds that no answer of "always" covers. */
 const alwaysAsks = (kind: PermissionNeed["kind"]): boolean =>
   kind === "guarded-file" || kind === "secret-file";

@@ -14,7 +14,9 @@ import { todoWriteTool } from "./session/todo-write.ts";
 import { bashOutputTool, bashTool, killShellTool } from "./shell/bash.ts";
 import { webFetchTool } from "./web/web-fetch.ts";
 
-/** Default tools of an agent, always in this order, because they come first in the prompt cache. */
+/**
+ * Returns the default tools of an agent, always in this order, because they come first in the prompt cache.
+ */
 export const standardTools = (place: Workplace): readonly Tool[] => [
   readTool(place),
   writeTool(place),
@@ -37,7 +39,8 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
 ];
 
 /**
- * Finds messages that have left the context. Reads only the session's own file, so it needs no permission.
+ * Creates the tool that finds messages that have left the context. It reads only the session's own file, so
+ * it needs no permission.
  */
 export function recallTool({ sessionPath }: Pick<Workplace, "sessionPath">): Tool {
   const recall = createRecallTool({ session: sessionPath });

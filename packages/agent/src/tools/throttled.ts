@@ -1,8 +1,11 @@
-/** Emits the first text at once, then the newest one after each interval. Emits nothing after `stop`. */
+/**
+ * Creates a throttled emitter. It emits the first text at once, then the newest one after each interval, and
+ * nothing after `stop`.
+ */
 export function throttled(
   emit: (text: string) => void,
   everyMs: number,
-): Readonly<{ tell: (text: string) => void; stop: () => void }> {
+): Readonly<{ report: (text: string) => void; stop: () => void }> {
   let timer: NodeJS.Timeout | undefined;
   let newest: string | undefined;
   const pass = (): void => {
@@ -13,7 +16,7 @@ export function throttled(
     timer = setTimeout(pass, everyMs);
   };
   return {
-    tell: (text) => {
+    report: (text) => {
       newest = text;
       if (timer === undefined) pass();
     },

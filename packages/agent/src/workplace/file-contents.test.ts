@@ -24,7 +24,7 @@ function aged(name: string, content: string): string {
   return path;
 }
 
-/** A clock at which a file that was just written looks old. */
+/** Clock at which a file that was just written looks old. */
 const later = (): number => Date.now() + 60_000;
 
 const textOf = async (files: FileContents, path: string): Promise<string> =>
@@ -37,8 +37,8 @@ async function refusalOf(path: string): Promise<{ reason: string | undefined; wo
   return { reason: fileProblemOf(error), words: error instanceof Error ? error.message : "read" };
 }
 
-describe("contents are kept", () => {
-  it("a file that has not changed is read once, and says when it was changed last", async () => {
+describe("cached file contents", () => {
+  it("reads an unchanged file once, and returns its modification time", async () => {
     const files = createFileContents({ now: later });
     const path = aged("kept", "one");
     const first = await files.read(path);
@@ -46,7 +46,7 @@ describe("contents are kept", () => {
     expect(await files.read(path)).toBe(first);
   });
 
-  it("for fifteen minutes, or until everything is forgotten", async () => {
+  it("caches a file for fifteen minutes, or until the cache is cleared", async () => {
     let now = later();
     const files = createFileContents({ now: () => now });
     const path = aged("timed", "one");
@@ -60,7 +60,7 @@ describe("contents are kept", () => {
     expect(await files.read(path)).not.toBe(second);
   });
 
-  it("the oldest go when together they are over 50 MB", async () => {
+  it("drops the oldest files from the cache above 50 MB", async () => {
     const files = createFileContents({ now: later });
     const paths = ["big-1", "big-2", "big-3"].map((name) => aged(name, ""));
     for (const path of paths) {
@@ -77,8 +77,8 @@ describe("contents are kept", () => {
   });
 });
 
-describe("contents are never older than the file", () => {
-  it("another size, another time, another file under the name: each is read anew", async () => {
+describe("freshness of cached file contents", () => {
+  it("reads a file again when its size, its time or the file behind its name changes", async () => {
     const files = createFileContents({ now: later });
     const path = aged("changing", "one");
     expect(await textOf(files, path)).toBe("one");
@@ -90,7 +90,7 @@ describe("contents are never older than the file", () => {
     expect(await textOf(files, path)).toBe("eight");
   });
 
-  it("the same size at the same time is seen through as well, however soon it comes", async () => {
+  it("reads a file again that was changed to the same size and modification time", async () => {
     const files = createFileContents();
     const path = aged("forged", "one");
     expect(await textOf(files, path)).toBe("one");
@@ -98,7 +98,7 @@ describe("contents are never older than the file", () => {
     expect(await textOf(files, path)).toBe("two");
   });
 
-  it("a file that was written just now is not kept: the next change could look the same", async () => {
+  it("does not cache a file that was just written, because the next change could look the same", async () => {
     const path = aged("young", "one");
     const { ctimeMs } = statSync(path);
     const readTwice = async (files: FileContents): Promise<boolean> => {
@@ -109,7 +109,7 @@ describe("contents are never older than the file", () => {
     expect(await readTwice(createFileContents({ now: () => ctimeMs + 150 }))).toBe(true);
   });
 
-  it("a file that is gone is gone, also where it was kept", async () => {
+  it("reports a cached file that is gone as missing", async () => {
     const files = createFileContents({ now: later });
     const path = aged("going", "one");
     await files.read(path);
@@ -118,8 +118,8 @@ describe("contents are never older than the file", () => {
   });
 });
 
-describe("what is no file with a content is refused with words", () => {
-  it("folders, pipes, devices, links, missing and huge files", async () => {
+describe("paths without file contents", () => {
+  it("rejects folders, pipes, devices, links, missing files and huge files with a reason", async () => {
     mkdirSync(join(folder, "sub"));
     execFileSync("mkfifo", [join(folder, "pipe")]);
     symlinkSync(aged("target", "x"), join(folder, "link"));
@@ -137,7 +137,7 @@ describe("what is no file with a content is refused with words", () => {
     expect(await refusalOf("nul\0")).toMatchObject({ reason: "unreadable" });
   });
 
-  it("an error of another kind is none of these", () => {
+  it("finds no file problem in an unrelated error", () => {
     expect(fileProblemOf(new Error("file-unusable"))).toBeUndefined();
   });
 });

@@ -4,15 +4,21 @@ import { LonghaulError } from "@longhaul/core";
 import { LRUCache } from "lru-cache";
 import type { FileContent, FileContents } from "../workplace.ts";
 
-/** Long enough for work on a few files. A file that nobody has read since is not worth the memory. */
+/**
+ * Lifetime of a cached file, long enough for work on a few files. A file that nobody has read since is not
+ * worth the memory.
+ */
 const KEPT_MS = 15 * 60 * 1000;
-/** Total of all files: hundreds of source files, and little compared to a Node process. */
+/** Maximum size of all cached files: hundreds of source files, and little compared to a Node process. */
 const KEPT_BYTES = 50 * 1024 * 1024;
-/** Nobody reads more than parts of larger files, and a command can do that without loading the rest. */
+/**
+ * Maximum size of a file. Nobody reads more than parts of larger files, and a command can do that without
+ * loading the rest.
+ */
 const LARGEST_FILE_BYTES = 32 * 1024 * 1024;
 /**
- * File systems use a clock that ticks every few milliseconds. Two writes within one tick look like one, so a
- * file this new is not cached.
+ * Minimum age of a cached file. File systems use a clock that ticks every few milliseconds. Two writes within
+ * one tick look like one, so a newer file is not cached.
  */
 const TOO_YOUNG_MS = 100;
 
@@ -24,9 +30,9 @@ interface Kept {
 }
 
 /**
- * Reads regular files, opens nothing else, and limits the size. Takes real paths and does not follow a link
- * that appears in their place. An unreadable file throws `file-unusable` with a reason. `now`, in
- * milliseconds since 1970, is for tests.
+ * Creates a reader of regular files that opens nothing else and limits the size. It takes real paths and does
+ * not follow a link that appears in their place. An unreadable file throws `file-unusable` with a reason.
+ * `now`, in milliseconds since 1970, is for tests.
  */
 export function createFileContents({ now = Date.now }: { readonly now?: () => number } = {}): FileContents {
   const cache = new LRUCache<string, Kept>({
@@ -39,7 +45,7 @@ export function createFileContents({ now = Date.now }: { readonly now?: () => nu
   return {
     read: async (realPath) => {
       try {
-        // Checked before opening, because opening a device can start it.
+        // This is checked before opening, because opening a device can start it.
         const stamp = stampOf(realPath, await stat(realPath, { bigint: true }));
         const kept = cache.get(realPath);
         if (kept?.stamp === stamp) return kept.content;
@@ -56,7 +62,7 @@ export function createFileContents({ now = Date.now }: { readonly now?: () => nu
   };
 }
 
-/** Returns undefined for other errors. */
+/** Returns the problem of a file, or undefined for other errors. */
 export function fileProblemOf(error: unknown): FileProblem | undefined {
   if (!(error instanceof LonghaulError) || error.code !== "file-unusable") return undefined;
   return error.facts.reason as FileProblem;
@@ -89,7 +95,8 @@ async function readOpened(path: string): Promise<Read> {
 }
 
 /**
- * Not `readFile`: a file that grows while it is read would never end, and some files report a size of zero.
+ * Reads a whole file. Does not use `readFile`: a file that grows while it is read would never end, and some
+ * files report a size of zero.
  */
 async function readAll(path: string, handle: FileHandle, size: number): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -105,7 +112,7 @@ async function readAll(path: string, handle: FileHandle, size: number): Promise<
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
 }
 
-/** Changes whenever the file changes, as far as the system reports it. */
+/** Returns a stamp that changes whenever the file changes, as far as the system reports it. */
 function stampOf(path: string, found: BigIntStats): string {
   if (found.isDirectory()) throw problem(path, "folder", "is a folder");
   if (!found.isFile()) throw problem(path, "not-a-file", `is ${kindOf(found)}, not a regular file`);
@@ -124,7 +131,11 @@ const tooLarge = (bytes: number): string =>
   `has ${megabytes(bytes)} MB, more than the limit of ${megabytes(LARGEST_FILE_BYTES)} MB`;
 
 const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
-  new LonghaulError("file-unusable", `${path} ${words}.`, { facts: { path, reason }, cause });
+  new LonghaulError("file-unusable", `${path} cannot be used: it ${words}.`, {
+    remedy: "Choose another file.",
+    facts: { path, reason },
+    cause,
+  });
 
 const KNOWN: ReadonlyMap<string, readonly [FileProblem, string]> = new Map([
   ["ENOENT", ["missing", "does not exist"]],
@@ -144,7 +155,7 @@ function unusable(path: string, error: unknown): LonghaulError {
   return problem(path, reason, words, error);
 }
 
-/** Code of a system error, such as `ENOENT`. Empty for other errors. */
+/** Returns the code of a system error, such as `ENOENT`, or an empty string for other errors. */
 export function systemCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";

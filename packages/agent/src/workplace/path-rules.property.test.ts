@@ -23,7 +23,7 @@ const step = fc.oneof(
 const relativePath = fc.array(step, { minLength: 1, maxLength: 6 }).map((steps) => steps.join("/"));
 const BEGINNINGS = ["", "ROOT/", "ROOT/cwd/", "ROOT/outside/"];
 const anyPath = fc.tuple(fc.constantFrom(...BEGINNINGS), relativePath).map(([begin, rest]) => begin + rest);
-/** Folders, files, and links to anywhere inside or outside the working directory. */
+/** Item in a tree: a folder, a file, or a link to anywhere inside or outside the working directory. */
 const item = fc.record({
   at: fc
     .tuple(fc.constantFrom("cwd", "outside", "cwd/in", "outside/in"), name)
@@ -32,8 +32,8 @@ const item = fc.record({
   target: anyPath,
 });
 
-/** Path that the system itself would read or write. Undefined if it can do neither. */
-function whereSystemPuts(path: string): string | undefined {
+/** Returns the path that the system itself would read or write, or undefined if it can do neither. */
+function systemPath(path: string): string | undefined {
   if (existsSync(path)) return realpathSync(path);
   try {
     writeFileSync(path, "x", { flag: "w" });
@@ -45,7 +45,7 @@ function whereSystemPuts(path: string): string | undefined {
   return real;
 }
 
-it("nothing that the system reads or writes outside is ever called inside, and what is called inside is where it is", async () => {
+it("a path counts as inside exactly when the system reads or writes it inside the working directory", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(item, { selector: ({ at }) => at, maxLength: 7 }),
@@ -63,7 +63,7 @@ it("nothing that the system reads or writes outside is ever called inside, and w
           else symlinkSync(placed(target) || ".", to);
         }
         const found = await pathRules({ cwd, home: base }).resolve(placed(path));
-        const real = whereSystemPuts(resolve(cwd, placed(path)));
+        const real = systemPath(resolve(cwd, placed(path)));
         if (real !== undefined) {
           expect(found.problem).toBeUndefined();
           expect(found.realPath).toBe(real);
@@ -77,7 +77,7 @@ it("nothing that the system reads or writes outside is ever called inside, and w
   );
 });
 
-it("whatever is asked for, it is answered, and never inside by its words alone", async () => {
+it("resolves any text as a path, and counts it as inside only by its real path", async () => {
   const cwd = join(root, "plain");
   mkdirSync(cwd);
   const rules = pathRules({ cwd, home: root });

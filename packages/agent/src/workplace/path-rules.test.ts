@@ -27,8 +27,8 @@ beforeAll(() => {
 
 const isInside = async (path: string): Promise<boolean> => (await rules.resolve(path)).isInside;
 
-describe("what a path means", () => {
-  it("absolute and relative paths inside are the same file, shown relative", async () => {
+describe("pathRules", () => {
+  it("resolves absolute and relative paths to the same file, and shows the relative path", async () => {
     const file = join(cwd, "src", "a.ts");
     const expected = { path: file, realPath: file, displayPath: join("src", "a.ts"), isInside: true };
     expect(await rules.resolve("src/a.ts")).toEqual(expected);
@@ -37,7 +37,7 @@ describe("what a path means", () => {
     expect((await rules.resolve(".")).displayPath).toBe(".");
   });
 
-  it("a link inside is remembered by its own name, and leads to the real file", async () => {
+  it("resolves a link inside to its real file, and keeps the name of the link", async () => {
     expect(await rules.resolve("link.ts")).toEqual({
       path: join(cwd, "link.ts"),
       realPath: join(cwd, "src", "a.ts"),
@@ -46,18 +46,18 @@ describe("what a path means", () => {
     });
   });
 
-  it("~ is the home folder, and only by itself or before a slash", async () => {
+  it("resolves ~ to the home folder only alone or before a slash", async () => {
     expect((await rules.resolve("~")).path).toBe(home);
     expect((await rules.resolve("~/x")).path).toBe(join(home, "x"));
     expect((await rules.resolve("~x")).path).toBe(join(cwd, "~x"));
   });
 
-  it("what is not there yet is inside where its folder is, however deep", async () => {
+  it("counts a missing file as inside if its nearest existing folder is inside", async () => {
     expect(await isInside("new/deep/file.ts")).toBe(true);
     expect(await isInside("src/a.ts/below-a-file")).toBe(true);
   });
 
-  it("a working directory reached through a link is that directory", async () => {
+  it("resolves paths in a working directory that is reached through a link", async () => {
     const linked = pathRules({ cwd: join(root, "linked-project"), home });
     const found = await linked.resolve("src/a.ts");
     expect(found).toMatchObject({ displayPath: join("src", "a.ts"), isInside: true });
@@ -65,25 +65,25 @@ describe("what a path means", () => {
   });
 });
 
-describe("what leads out is outside", () => {
+describe("paths outside the working directory", () => {
   it.each([
     ["..", "the folder above"],
-    ["../project-twin/x", "a neighbor whose name begins alike"],
-    ["src/../../outside/secret", "dots"],
+    ["../project-twin/x", "a neighbor whose name begins like the project's"],
+    ["src/../../outside/secret", "parent folder steps"],
     ["/etc/passwd", "an absolute path"],
     ["~/x", "the home folder"],
     ["out", "a link"],
     ["out/secret", "a file behind a link"],
-    ["out/new/file", "a file that is not there yet, behind a link"],
+    ["out/new/file", "a missing file behind a link"],
     ["dangling", "a link to nothing"],
-    ["dangling/x", "below a link to nothing"],
-    ["dangling-by-dots", "a link to nothing whose dots are behind another link"],
-    ["SRC/../../PROJECT/src/a.ts", "another case, where the disk tells them apart"],
-  ])("%s: %s", async (path) => {
+    ["dangling/x", "a path below a link to nothing"],
+    ["dangling-by-dots", "a link to nothing with parent steps behind another link"],
+    ["SRC/../../PROJECT/src/a.ts", "another letter case on a case-sensitive disk"],
+  ])("counts %s as outside: %s", async (path) => {
     expect(await isInside(path)).toBe(false);
   });
 
-  it("dots behind a link are counted from where it leads, as the system does", async () => {
+  it("resolves parent folder steps behind a link from its target, as the system does", async () => {
     expect((await rules.resolve("dangling-by-dots")).realPath).toBe(join(root, "new-here"));
   });
 
@@ -93,22 +93,25 @@ describe("what leads out is outside", () => {
     ["x/".repeat(5_000), "too long"],
     ["circle", "circle"],
     ["circle/x", "circle"],
-  ])("a path that no file can have is outside, with words (case %#)", async (path, word) => {
+  ])("counts an impossible path as outside, and explains the problem (case %#)", async (path, word) => {
     const found = await rules.resolve(path);
     expect(found.isInside).toBe(false);
     expect(found.problem).toContain(word);
   });
 
-  it.skipIf(process.getuid?.() === 0)("what may not be looked into is outside, with words", async () => {
-    mkdirSync(join(cwd, "locked"));
-    chmodSync(join(cwd, "locked"), 0);
-    expect(await rules.resolve("locked/x")).toMatchObject({ isInside: false, problem: expect.any(String) });
-    chmodSync(join(cwd, "locked"), 0o700);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    "counts a path in an unreadable folder as outside, and explains the problem",
+    async () => {
+      mkdirSync(join(cwd, "locked"));
+      chmodSync(join(cwd, "locked"), 0);
+      expect(await rules.resolve("locked/x")).toMatchObject({ isInside: false, problem: expect.any(String) });
+      chmodSync(join(cwd, "locked"), 0o700);
+    },
+  );
 });
 
-describe("what was allowed beside it", () => {
-  it("folders and files that were allowed are inside, and nothing beside them", async () => {
+describe("allowed paths beside the working directory", () => {
+  it("counts allowed folders and files as inside, and nothing beside them", async () => {
     expect(await isInside("../data")).toBe(true);
     expect(await isInside(join(root, "data", "deep", "x.csv"))).toBe(true);
     expect(await isInside("~/notes.md")).toBe(true);
@@ -116,13 +119,13 @@ describe("what was allowed beside it", () => {
     expect((await rules.resolve("../data/x")).displayPath).toBe(join(root, "data", "x"));
   });
 
-  it("an allowed folder that is made later as a link does not allow what it leads to", async () => {
+  it("does not allow the target of an allowed folder that later becomes a link", async () => {
     expect(await isInside(join(root, "later", "x"))).toBe(true);
     symlinkSync(outside, join(root, "later"));
     expect(await isInside(join(root, "later", "secret"))).toBe(false);
   });
 
-  it("the whole disk as a working directory makes nothing inside; allowed by name it does", async () => {
+  it("counts nothing as inside when the working directory is the disk root, unless the root is allowed", async () => {
     expect((await pathRules({ cwd: "/", home }).resolve("etc/passwd")).isInside).toBe(false);
     expect((await pathRules({ cwd: "/", home, allowed: ["/"] }).resolve("etc/passwd")).isInside).toBe(true);
   });

@@ -5,7 +5,10 @@ import type { PathRules, ResolvedPath } from "../workplace.ts";
 import { systemCode } from "./file-contents.ts";
 
 interface PathRulesOptions {
-  /** Absolute. Nothing counts as inside a wide folder, because it would be no limit. */
+  /**
+   * Absolute path of the working directory. Nothing counts as inside a wide folder, because it would be no
+   * limit.
+   */
   readonly cwd: string;
   /**
    * Folders and files that count as inside. Their links are resolved once, at the start, because a later
@@ -16,7 +19,9 @@ interface PathRulesOptions {
   readonly home: string;
 }
 
-/** Paths come from a model, so they are never trusted. Unresolvable paths count as outside. */
+/**
+ * Creates the rules. Paths come from a model, so they are never trusted. Unresolvable paths count as outside.
+ */
 export function pathRules({ cwd, allowed = [], home }: PathRulesOptions): PathRules {
   const meant = (path: string): string => resolve(cwd, withHome(path, home));
   let roots: Promise<Roots> | undefined;
@@ -38,12 +43,14 @@ export function pathRules({ cwd, allowed = [], home }: PathRulesOptions): PathRu
   };
 }
 
-/** Both paths are absolute and have no `..`. A folder is within itself. */
+/**
+ * Checks whether a path is within a folder. Both are absolute and have no `..`. A folder is within itself.
+ */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Path relative to the first of these folders that contains it. */
+/** Returns the path relative to the first of these folders that contains it. */
 export function shortPath(absolute: string, folders: readonly string[]): string {
   const folder = folders.find((each) => isWithin(absolute, each));
   return folder === undefined ? absolute : relative(folder, absolute) || ".";
@@ -60,7 +67,7 @@ async function findRoots(cwd: string, home: string, allowed: readonly string[]):
   return { realCwd: realCwd ?? cwd, inside: inside.filter((root) => root !== undefined) };
 }
 
-/** A path that cannot be resolved allows nothing. */
+/** Resolves a path, or returns undefined. A path that cannot be resolved allows nothing. */
 const realPathOrNone = (path: string): Promise<string | undefined> => realPathOf(path).catch(() => undefined);
 
 function withHome(path: string, home: string): string {
@@ -80,12 +87,13 @@ function wordsFor(error: unknown): string {
   return WORDS.get(code) ?? `it cannot be resolved (${code || String(error)})`;
 }
 
-/** Linux reports a loop after the same number of links. */
-const MOST_LINKS = 40;
+/** Maximum number of links. Linux reports a loop after the same number. */
+const MAX_LINKS = 40;
 
 /**
- * Resolves a path as far as it exists. Also correct for a file that does not exist yet: links in its folder's
- * name, and links that point at nothing, lead to where a write would go. Rejects with the system's errors.
+ * Resolves a path as far as it exists. This is also correct for a file that does not exist yet: links in its
+ * folder's name, and links that point at nothing, lead to where a write would go. Rejects with the system's
+ * errors.
  */
 export async function realPathOf(path: string): Promise<string> {
   try {
@@ -116,14 +124,14 @@ async function followed(path: string): Promise<string> {
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) throw Object.assign(new Error("The links form a circle."), { code: "ELOOP" });
+    if (links > MAX_LINKS) throw Object.assign(new Error("The links form a circle."), { code: "ELOOP" });
     if (isAbsolute(target)) real = parse(target).root;
     names.unshift(...target.split(sep));
   }
   return real;
 }
 
-/** Returns undefined if it is not a link. */
+/** Returns the target of a link, or undefined if the path is not a link. */
 async function targetOf(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
@@ -134,7 +142,9 @@ async function targetOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Some disks ignore case in names. Returns the existing part of the path in the disk's own spelling. */
+/**
+ * Returns the existing part of the path in the disk's own spelling, because some disks ignore case in names.
+ */
 async function asOnDisk(path: string): Promise<string> {
   const folder = dirname(path);
   if (folder === path) return path;

@@ -10,7 +10,7 @@ const seen = (more: Partial<SeenFile> = {}): SeenFile => ({
   ...more,
 });
 
-it("what was seen is known until it is forgotten, each file by itself", () => {
+it("remembers each file that was read until it is forgotten", () => {
   const reads = createReadState();
   reads.saw("/a", seen());
   reads.saw("/b", seen({ fingerprint: "f2" }));
@@ -22,13 +22,13 @@ it("what was seen is known until it is forgotten, each file by itself", () => {
   expect(reads.get("/b")).toBeUndefined();
 });
 
-it("one agent's sight is not another's", () => {
+it("keeps the read files of each agent separate", () => {
   const [one, other] = [createReadState(), createReadState()];
   one.saw("/a", seen());
   expect(other.get("/a")).toBeUndefined();
 });
 
-it("who has seen all of a file still has, after a look at a part of it; not after it changed", () => {
+it("a file read in full stays known in full after a partial read, unless it changed", () => {
   const reads = createReadState();
   const range = { from: 2, to: 3 };
   reads.saw("/a", seen());
@@ -38,7 +38,7 @@ it("who has seen all of a file still has, after a look at a part of it; not afte
   expect(reads.get("/a")).toEqual(seen({ range, fingerprint: "f2" }));
 });
 
-it("a fingerprint tells contents apart, and is the same for the same", () => {
+it("a fingerprint differs for different contents, and is equal for equal ones", () => {
   expect(fingerprintOf(Buffer.from("a"))).toBe(fingerprintOf(Buffer.from("a")));
   expect(fingerprintOf(Buffer.from("a"))).not.toBe(fingerprintOf(Buffer.from("a\n")));
 });

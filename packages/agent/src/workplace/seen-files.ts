@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ReadState, SeenFile } from "../workplace.ts";
 
-/** The files that one agent has seen. Each agent has its own record. */
+/** Creates the record of the files that one agent has seen. Each agent has its own. */
 export function createReadState(): ReadState {
   const seenFiles = new Map<string, SeenFile>();
   return {

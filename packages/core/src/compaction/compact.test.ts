@@ -13,8 +13,8 @@ import { compact, rebuild } from "./compact.ts";
 import { planCompaction } from "./plan/compaction-plan.ts";
 import { PROMPT_VERSION } from "./summary/prompt-version.ts";
 
-describe("a compaction", () => {
-  it("gives boundary, summary, kept messages and attachments, always in this order", async () => {
+describe("compact", () => {
+  it("returns boundary, summary, kept messages and attachments, always in this order", async () => {
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
@@ -26,7 +26,7 @@ describe("a compaction", () => {
     expect(kinds.slice(2 + plan.kept.length)).toEqual(Array(5).fill("attachment"));
   });
 
-  it("marks the boundary with a null parent, the logical parent, trigger, tokens and sorted tool names", async () => {
+  it("records parents, trigger, tokens and sorted tool names on the boundary", async () => {
     const { entries } = longSession();
     const { boundary, summary } = await compact(
       planCompaction({ entries }, { trigger: "auto" }),
@@ -50,7 +50,7 @@ describe("a compaction", () => {
     });
   });
 
-  it("records the version of the prompts on the boundary and in the ledger", async () => {
+  it("records the prompt version on the boundary and in the ledger", async () => {
     const plan = planCompaction({ entries: longSession().entries });
     const { boundary, ledger } = await compact(plan, countingPorts());
     expect(boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
@@ -61,7 +61,7 @@ describe("a compaction", () => {
     expect(unchecked.boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
   });
 
-  it("records where the kept messages begin, what they follow and where they end, if any were kept", async () => {
+  it("records the first, the last and the anchor id of the kept messages, if any were kept", async () => {
     const { entries } = longSession();
     const kept = await compact(planCompaction({ entries }), countingPorts());
     expect(kept.boundary.compactMetadata.preservedSegment).toEqual({
@@ -73,7 +73,7 @@ describe("a compaction", () => {
     expect(none.boundary.compactMetadata.preservedSegment).toBeUndefined();
   });
 
-  it("puts kept messages before the summary where the oldest were kept, anchored on the boundary", async () => {
+  it("puts kept messages before the summary and anchors them on the boundary when the oldest are kept", async () => {
     const { entries } = longSession();
     const plan = planCompaction({ entries }, { variant: "from", at: 40 });
     const files = {
@@ -92,7 +92,7 @@ describe("a compaction", () => {
     expect(JSON.stringify(summary.message.content)).toContain("messages above are unchanged");
   });
 
-  it("reports what it did: messages, tokens, where they were, and a line for the person", async () => {
+  it("reports the messages, the tokens, where the tokens were, and a line for the user", async () => {
     const { entries } = longSession();
     const compaction = await compact(planCompaction({ entries }), countingPorts());
     expect(compaction.messagesSummarized + compaction.messagesKept).toBe(entries.length);
@@ -104,13 +104,13 @@ describe("a compaction", () => {
     );
   });
 
-  it("says in an autonomous run that the work loop goes on", async () => {
+  it("tells an autonomous agent in the summary that its work loop continues", async () => {
     const plan = planCompaction({ entries: longSession().entries }, { trigger: "auto" });
     const { summary } = await compact(plan, countingPorts(), { autonomous: true });
     expect(JSON.stringify(summary)).toContain("not a first start");
   });
 
-  it("refuses to make a conversation larger, and says so", async () => {
+  it("rejects a compaction that would make the conversation larger", async () => {
     const c = new ConversationBuilder();
     c.user("hi");
     c.assistant("hello");
@@ -118,7 +118,7 @@ describe("a compaction", () => {
     expect(await codeOf(() => compact(plan, countingPorts()))).toBe("compaction-ineffective");
   });
 
-  it("puts back less rather than pass the target", async () => {
+  it("restores less content rather than exceed the token target", async () => {
     const files = {
       read: async (path: string) => ({
         state: "read" as const,
@@ -137,7 +137,7 @@ describe("a compaction", () => {
     expect(tokens).toBeLessThanOrEqual(4_000);
   });
 
-  it("chains: a second one takes the first one's summary in and keeps no old boundary", async () => {
+  it("a second compaction summarizes the first summary and keeps no old boundary", async () => {
     const first = await compact(planCompaction({ entries: longSession().entries }), countingPorts());
     const c = longSession(40);
     const again = await compact(
@@ -150,14 +150,14 @@ describe("a compaction", () => {
   });
 });
 
-describe("whatever the conversation", () => {
-  it("the result obeys the API's rules, shares what it kept, and leaves its input alone", async () => {
+describe("compacting any conversation", () => {
+  it("any compaction yields a valid request, reuses the kept entries and leaves its input unchanged", async () => {
     const keep = fc.constantFrom(0, 50, 400, 3_000);
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), keep, async (entries, keepRecentTokens) => {
         deepFreeze(entries);
         const long: readonly Entry[] = [...longSession(30).entries, ...entries.map(withoutUsage)];
-        // After a boundary there may be too little left to compact; that is refused, see above.
+        // Too little may be left to compact after a boundary. The test above covers that error.
         fc.pre(!entries.some((entry) => entry?.type === "system" && entry.subtype === "compact_boundary"));
         const plan = planCompaction({ entries: long }, { keepRecentTokens });
         const result = rebuild(await compact(plan, countingPorts()));

@@ -40,16 +40,16 @@ import {
 
 export { rebuild } from "./apply/assemble.ts";
 
-/** The compacted conversation in its parts; {@link rebuild} puts them in order. */
+/** Parts of the compacted conversation. {@link rebuild} puts them in order. */
 export interface Compaction extends CompactedEntries {
   readonly variant: SummaryVariant;
   readonly written: WrittenSummary;
   readonly attempts: readonly SummaryAttempt[];
-  /** Of the call that wrote the summary; undefined where no model did. */
+  /** Usage of the call that wrote the summary, or undefined if no model wrote it. */
   readonly usage: ModelUsage | undefined;
-  /** Facts that the summary lacked, quoted at its end; "" if it lacked none. */
+  /** Facts that the summary lacked, quoted at its end, or "" if it lacked none. */
   readonly quotation: string;
-  /** Record of the facts; undefined if they were not checked. */
+  /** Record of the facts, or undefined if they were not checked. */
   readonly ledger: Ledger | undefined;
   readonly restored: Restored;
   readonly hookOutcomes: readonly HookOutcome[];
@@ -59,7 +59,7 @@ export interface Compaction extends CompactedEntries {
   readonly messagesKept: number;
   /** Tokens before the compaction by part, as flat names and numbers. */
   readonly accounting: Readonly<Record<string, number>>;
-  /** The text to show to the user: a line about the compaction, then one for the outcome of each hook. */
+  /** Text for the user: a line about the compaction, then one for the outcome of each hook. */
   readonly userDisplayMessage: string;
 }
 
@@ -70,7 +70,7 @@ export interface CompactOptions
     Pick<RestoreInput, "fileTools"> {
   /** State that only the host knows. Without it nothing is restored. */
   readonly state?: HostState | undefined;
-  /** Most tokens to restore. The target limits them as well. */
+  /** Maximum tokens to restore. The target limits them as well. */
   readonly restoreBudgetTokens?: number | undefined;
   /** The model ties thinking to the history before it, which a compaction changes. */
   readonly bindsThinking?: boolean | undefined;
@@ -81,17 +81,17 @@ export interface CompactOptions
   readonly facts?: "check" | "off" | undefined;
   /** Facts of an earlier compaction whose boundary has no ledger, such as one of another agent. */
   readonly previousLedger?: PreviousLedger | undefined;
-  /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
+  /** Required saving, by default the worthwhile one. A smaller saving fails with `compaction-ineffective`. */
   readonly leastSaving?: LeastSaving | undefined;
-  /** The session's model and the window that its file shows, for the boundary. */
+  /** The session's model, and the window that the session file shows, for the boundary. */
   readonly sessionRecord?: SessionRecord | undefined;
-  /** The summary has been written before, by `prepareSummary`, for the same messages. */
+  /** Summary that `prepareSummary` already wrote for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }
 
 /**
- * Carries out a plan: hooks are asked, the summary is written, by the model or without one, and what the agent
- * needs is put around it. An abort ends it at once, wherever it is, and nothing has changed then.
+ * Carries out a plan: runs the hooks, has the summary written with or without a model, and adds what the
+ * agent needs. An abort ends the compaction at once and changes nothing.
  */
 export async function compact(
   planned: CompactionPlan,
@@ -128,9 +128,9 @@ export async function compact(
   const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
   const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
   const room = Math.max(0, ceiling - fixedTokens);
-  // Before hooks hear of it: what else is put back stays within that room.
+  // Check before SessionStart hooks run. Restored content stays within the same room.
   requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
-  // Before anything is put back: that takes what room there is, and would leave none for the hooks.
+  // Run hooks before restoring content, which would use up the room.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
@@ -150,7 +150,7 @@ export async function compact(
   });
 }
 
-/** Skips the summary when not even an empty one would pay. */
+/** Throws if not even an empty summary would pay, so that no summary is requested. */
 function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
   const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
   if (least !== "worthwhile") return;
@@ -158,7 +158,10 @@ function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void
   requireSaving(plan, { tokensAfter: plan.overheadTokens + tokens + pendingTokens, least }, []);
 }
 
-/** Unseen results have the room that the summary leaves: the plan could only expect its size. */
+/**
+ * Fits unseen results into the room that the summary leaves. The plan could only estimate the size of the
+ * summary.
+ */
 function fitBesideSummary(
   plan: CompactionPlan,
   written: WrittenSummary,
@@ -177,7 +180,10 @@ const tokensOfSummary = ({ countTokens }: CompactionPlan, { text, block }: Summa
 const withQuotation = (summary: string, quotation: string): string =>
   [summary, quotation].filter((part) => part !== "").join("\n\n");
 
-/** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
+/**
+ * Returns the summary with our text around it. A provider-signed block stays alone, and our text follows the
+ * kept messages.
+ */
 function summaryTexts(
   plan: CompactionPlan,
   written: WrittenSummary,
@@ -192,7 +198,7 @@ function summaryTexts(
     const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
     return { text, block: { content: written.block, model: written.model } };
   }
-  // A mark of an undo is kept as well, and is no message.
+  // The mark of an undo is kept too, but is not a message.
   const keepsMessages = countMessages(plan.kept) > 0;
   const keptEarlier = plan.keptPlace === "before" && keepsMessages;
   const keptRecent = plan.keptPlace === "after" && keepsMessages;
@@ -202,8 +208,8 @@ function summaryTexts(
 }
 
 /**
- * The most tokens that the result may have, restored files and quoted facts included: these must not eat up the saving.
- * If summary and kept messages alone do, the result must at least not be larger than the conversation.
+ * Returns the maximum tokens of the result. Restored files and quoted facts must not use up the saving. If
+ * summary and kept messages already do, the result must at least not exceed the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
   const { estimateBefore } = plan;

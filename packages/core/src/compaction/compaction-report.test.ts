@@ -22,30 +22,30 @@ const compacted = (options: PlanOptions = {}, how: CompactOptions = {}): Promise
 const textOf = ({ summary }: Compaction): string => JSON.stringify(summary.message.content);
 
 const RECENT_FOLLOW = "most recent messages follow";
-const ABOVE_STAND = "messages above are unchanged";
+const EARLIER_ABOVE = "messages above are unchanged";
 
-describe("the words around a summary", () => {
-  it("say that recent messages follow only where some do", async () => {
+describe("text around a summary", () => {
+  it("says that recent messages follow a summary only when some do", async () => {
     const kept = textOf(await compacted());
     expect(kept).toContain(RECENT_FOLLOW);
-    expect(kept).not.toContain(ABOVE_STAND);
+    expect(kept).not.toContain(EARLIER_ABOVE);
     const alone = textOf(await compacted({ keepRecentTokens: 0 }));
     expect(alone).not.toContain(RECENT_FOLLOW);
-    expect(alone).not.toContain(ABOVE_STAND);
+    expect(alone).not.toContain(EARLIER_ABOVE);
   });
 
-  it("say that earlier messages stand above only where some do", async () => {
+  it("says that earlier messages precede a summary only when some do", async () => {
     const kept = textOf(await compacted({ variant: "from", at: 12 }));
-    expect(kept).toContain(ABOVE_STAND);
+    expect(kept).toContain(EARLIER_ABOVE);
     expect(kept).not.toContain(RECENT_FOLLOW);
     const alone = textOf(await compacted({ variant: "from", at: 0 }));
-    expect(alone).not.toContain(ABOVE_STAND);
+    expect(alone).not.toContain(EARLIER_ABOVE);
     expect(alone).not.toContain(RECENT_FOLLOW);
   });
 });
 
-describe("what a compaction counts", () => {
-  it("is the count of the new conversation, which every reader of the session repeats", async () => {
+describe("figures of a compaction", () => {
+  it("reports the token count that every reader of the new conversation computes", async () => {
     const plan = planned();
     const compaction = await compact(plan, countingPorts());
     expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
@@ -53,7 +53,7 @@ describe("what a compaction counts", () => {
     expect(compaction.boundary.compactMetadata.postTokens).toBe(compaction.tokensAfter);
   });
 
-  it("must be less than before after an overflow: as much is refused, with both figures", async () => {
+  it("rejects an overflow compaction that saves no tokens, with both figures in the error", async () => {
     const plan = planned();
     const overflow = { leastSaving: "some" } as const;
     const { tokensAfter } = await compact(plan, countingPorts(), { facts: "off" });
@@ -70,7 +70,7 @@ describe("what a compaction counts", () => {
     expect(enough.tokensAfter).toBe(tokensAfter);
   });
 
-  it("are messages as a request has them, not entries or what stands beside them", async () => {
+  it("counts messages as a request contains them, without attachments and other entries", async () => {
     const c = new ConversationBuilder();
     c.push({ type: "summary", summary: "a title" } as unknown as Entry);
     c.attachment({ type: "todo", content: [] });
@@ -88,7 +88,7 @@ describe("what a compaction counts", () => {
     expect(compaction.userDisplayMessage).toMatch(/: 18 messages summarized, 1 message kept\.$/);
   });
 
-  it("is told to the person, with what was put back and without what is none", async () => {
+  it("tells the user how much was restored, and omits figures that are zero", async () => {
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
@@ -98,7 +98,7 @@ describe("what a compaction counts", () => {
     expect(some.userDisplayMessage).toMatch(/: 120 messages summarized, 5 things put back\.$/);
   });
 
-  it("hangs what follows on the last kept message that has an id", async () => {
+  it("links attachments to the last kept message that has an id", async () => {
     const title = { type: "summary", summary: "a title" } as unknown as Entry;
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
@@ -109,8 +109,8 @@ describe("what a compaction counts", () => {
   });
 });
 
-describe("who wrote the summary", () => {
-  it("is told with what that cost where it was a model", async () => {
+describe("author of the summary", () => {
+  it("reports the usage of a summary that a model wrote", async () => {
     const usage = { input_tokens: 7, output_tokens: 5 };
     const model = scriptedModel([{ content: GOOD, usage }]);
     const compaction = await compacted({}, { model });
@@ -131,7 +131,7 @@ describe("who wrote the summary", () => {
     return { summarizer: "provider", bindsThinking: true, model, fork };
   };
 
-  it("is the provider: its block stands as it was signed, and thinking after it stays if the request was the conversation's", async () => {
+  it("keeps a signed block as it is, and thinking after it only if a fork of the conversation requested it", async () => {
     const c = longSession(20);
     c.user("go on");
     c.assistant([thinking("well"), { type: "text", text: "done" }]);
@@ -151,17 +151,17 @@ describe("who wrote the summary", () => {
     expect(rebuild(compaction).at(-1)).toBe(compaction.afterword);
     expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
     const { fork: _, ...alone } = how;
-    const apart = await compact(plan, countingPorts(), {
+    const separate = await compact(plan, countingPorts(), {
       ...alone,
       model: signing({ content: [BLOCK] }).model,
     });
-    expect(apart.written.source).toBe("provider");
-    expect(JSON.stringify(apart.kept)).not.toContain('"type":"thinking"');
+    expect(separate.written.source).toBe("provider");
+    expect(JSON.stringify(separate.kept)).not.toContain('"type":"thinking"');
   });
 });
 
-describe("a signal that outlives a compaction", () => {
-  it("is left without listeners, whether it went well or not", async () => {
+describe("abort signal that outlives a compaction", () => {
+  it("removes all abort listeners after a successful and after a failed compaction", async () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");
     const removed = vi.spyOn(signal, "removeEventListener");

@@ -6,17 +6,17 @@ import { type HookOptions, HookSteps } from "./hook-steps.ts";
 
 const TITLE = { type: "summary", cwd: "/nowhere" } as unknown as Entry;
 
-interface Asked {
+interface RecordedSteps {
   readonly inputs: HookInput[];
   readonly signals: unknown[];
   readonly steps: HookSteps;
 }
 
-function asked(
+function recordedSteps(
   answer: Partial<HookRun> = {},
   options: HookOptions = {},
   entries: readonly Entry[] = [],
-): Asked {
+): RecordedSteps {
   const inputs: HookInput[] = [];
   const signals: unknown[] = [];
   const hooks: HookRunner = {
@@ -30,21 +30,21 @@ function asked(
   return { inputs, signals, steps };
 }
 
-describe("what a hook is told of the session", () => {
-  it("is empty where nobody knows it, and nothing more", async () => {
-    const { inputs, steps } = asked();
+describe("hook input", () => {
+  it("passes empty session fields to a hook when the session is unknown", async () => {
+    const { inputs, steps } = recordedSteps();
     await steps.sessionStart();
     expect(inputs).toStrictEqual([
       { session_id: "", transcript_path: "", cwd: "", hook_event_name: "SessionStart", source: "compact" },
     ]);
   });
 
-  it("takes the session id from the newest entry with an id, but never the folder", async () => {
+  it("takes a hook's session id from the newest entry with an id, but never the folder", async () => {
     const c = new ConversationBuilder();
     c.user("older", { cwd: "/before" });
     c.user("newest");
     const entries = [...c.entries, TITLE];
-    const { inputs, steps } = asked({}, {}, entries);
+    const { inputs, steps } = recordedSteps({}, {}, entries);
     await steps.postCompact("so far");
     expect(inputs[0]).toStrictEqual({
       session_id: "session-1",
@@ -55,53 +55,53 @@ describe("what a hook is told of the session", () => {
       compact_summary: "so far",
     });
     const hookContext = { sessionId: "s", cwd: "/host", transcriptPath: "/t" };
-    const better = asked({}, { hookContext }, entries);
+    const better = recordedSteps({}, { hookContext }, entries);
     await better.steps.sessionStart();
     expect(better.inputs[0]).toMatchObject({ session_id: "s", cwd: "/host", transcript_path: "/t" });
   });
 
-  it("comes with the signal that ends it", async () => {
+  it("passes the abort signal to a hook", async () => {
     const { signal } = new AbortController();
-    const { signals, steps } = asked({}, { signal });
+    const { signals, steps } = recordedSteps({}, { signal });
     await steps.sessionStart();
     expect(signals).toEqual([signal]);
   });
 });
 
-describe("what hooks say", () => {
-  it("is taken without the space around it, and nothing is nothing", async () => {
-    expect(await asked({ output: " \n the branch is main \n" }).steps.sessionStart()).toBe(
+describe("hook output", () => {
+  it("trims hook output and ignores blank output", async () => {
+    expect(await recordedSteps({ output: " \n the branch is main \n" }).steps.sessionStart()).toBe(
       "the branch is main",
     );
-    const { inputs, steps } = asked({ output: "\n" });
+    const { inputs, steps } = recordedSteps({ output: "\n" });
     expect(await steps.preCompact(undefined)).toBeUndefined();
     expect(await steps.preCompact(" ")).toBeUndefined();
     expect(await steps.preCompact(" be brief\n")).toBe("be brief");
     expect(inputs[0]?.custom_instructions).toBeNull();
   });
 
-  it("is nothing, and nothing has run, where there is no runner", async () => {
-    const { steps } = asked({}, { hooks: undefined });
+  it("runs no hook without a runner, and returns the instructions unchanged", async () => {
+    const { steps } = recordedSteps({}, { hooks: undefined });
     expect(await steps.preCompact("be brief")).toBe("be brief");
     expect(await steps.sessionStart()).toBe("");
     expect(steps.outcomes).toEqual([]);
   });
 
-  it("stops a compaction with or without a reason, and says what to do", async () => {
+  it("names the hook that stopped a compaction, its reason if any, and what to do", async () => {
     const refusal = (reason: string): Promise<unknown> =>
-      asked({ blocked: { by: "guard.sh", reason } })
+      recordedSteps({ blocked: { by: "guard.sh", reason } })
         .steps.preCompact(undefined)
         .catch((error: unknown) => error);
     expect(await refusal("")).toMatchObject({
-      message: "The hook guard.sh stopped the compaction.",
+      message: "The hook guard.sh blocked the compaction.",
       remedy: expect.stringContaining("Nothing was changed"),
     });
-    expect(await refusal("red")).toMatchObject({ message: "The hook guard.sh stopped the compaction: red" });
+    expect(await refusal("red")).toMatchObject({ message: "The hook guard.sh blocked the compaction: red" });
   });
 
-  it("of a runner that throws is that it failed, whatever it throws", async () => {
+  it("records a runner that throws as a failed hook, whatever it throws", async () => {
     const failing = (error: unknown): HookSteps =>
-      asked({}, { hooks: { run: () => Promise.reject(error) } }).steps;
+      recordedSteps({}, { hooks: { run: () => Promise.reject(error) } }).steps;
     for (const [error, text] of [
       [new Error("no shell"), "no shell"],
       ["just words", "just words"],

@@ -38,7 +38,7 @@ const outcome = (event: HookEvent): HookOutcome => ({
 });
 
 describe("hooks around a compaction", () => {
-  it("run in the order PreCompact, SessionStart, PostCompact, each with what it is told", async () => {
+  it("runs PreCompact, SessionStart and PostCompact hooks in this order, each with its input", async () => {
     const hooks = new RecordingRunner();
     const hookContext = { cwd: "/project", permissionMode: "plan", agentId: "a-1" };
     const { written, quotation } = await compacted({
@@ -63,7 +63,7 @@ describe("hooks around a compaction", () => {
     expect(quotation).not.toBe("");
   });
 
-  it("are reported as progress when they start, and only where some are configured", async () => {
+  it("reports hooks as progress when they start, and only for events with configured hooks", async () => {
     const progress: unknown[] = [];
     const order: string[] = [];
     const hook = (name: string) => async (): Promise<void> => void order.push(name);
@@ -83,7 +83,7 @@ describe("hooks around a compaction", () => {
     expect(order).toEqual(["start PreCompact", "pre 1", "pre 2", "step", "start PostCompact", "post"]);
   });
 
-  it("run even where the progress display throws", async () => {
+  it("runs hooks even when the progress callback throws", async () => {
     const hooks = createHooks({ callbacks: { PreCompact: [async () => "look after the ports"] } });
     const onProgress: CompactOptions["onProgress"] = ({ phase }) => {
       if (phase === "hooks") throw new Error("no screen");
@@ -92,7 +92,7 @@ describe("hooks around a compaction", () => {
     expect(written.text).toContain("look after the ports");
   });
 
-  it("have their outcomes in the message for the user, a line each, after the line about the compaction", async () => {
+  it("adds a line per hook outcome to the user's message, after the line about the compaction", async () => {
     const quiet = await compacted({});
     expect(quiet.userDisplayMessage).toMatch(/^Compacted from [\d,]+ to [\d,]+ tokens: .*\.$/);
     const hooks = new RecordingRunner({
@@ -107,7 +107,7 @@ describe("hooks around a compaction", () => {
     ]);
   });
 
-  it("PreCompact adds its words to the user's, with an empty line between", async () => {
+  it("appends the output of PreCompact to the user's instructions after an empty line", async () => {
     const hooks = new RecordingRunner({ PreCompact: { output: "look after the ports\n" } });
     const steps = new HookSteps({ entries, trigger: "manual" }, { hooks });
     expect(await steps.preCompact("be brief")).toBe("be brief\n\nlook after the ports");
@@ -116,7 +116,7 @@ describe("hooks around a compaction", () => {
     expect(alone.written.text).toContain("look after the ports");
   });
 
-  it("PreCompact can stop it explicitly: the error says who and why, and nothing else runs", async () => {
+  it("a PreCompact hook can block a compaction, and the error names the hook and the reason", async () => {
     const blocked = { by: "guard.sh", reason: "tests are red" };
     const hooks = new RecordingRunner({ PreCompact: { blocked } });
     const failure = await compacted({ hooks }).catch((error: unknown) => error);
@@ -125,7 +125,7 @@ describe("hooks around a compaction", () => {
     expect(hooks.inputs).toHaveLength(1);
   });
 
-  it("what SessionStart says stands last in the new conversation, and counts", async () => {
+  it("puts SessionStart output last in the new conversation and counts its tokens", async () => {
     const hooks = new RecordingRunner({ SessionStart: { output: "the branch is main" } });
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
@@ -143,7 +143,7 @@ describe("hooks around a compaction", () => {
     expect(quiet.hookResults).toEqual([]);
   });
 
-  it("what SessionStart says has its room before anything is put back, so that the target holds", async () => {
+  it("reserves room for SessionStart output before it restores content, so that the target is met", async () => {
     const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
     const text = "a line of a file\n".repeat(2_000);
     const files = { read: async (path: string) => ({ state: "read" as const, text, displayPath: path }) };
@@ -161,7 +161,7 @@ describe("hooks around a compaction", () => {
     expect(compaction.restored.skipped.map(({ kind }) => kind)).not.toContain("hook-output");
   });
 
-  it("what SessionStart says beyond the target is cut, and that is told", async () => {
+  it("cuts SessionStart output that exceeds the target, and reports the cut", async () => {
     const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
     const facts = "off";
     const { tokensAfter: least } = await compact(plan, countingPorts(), { facts });
@@ -170,30 +170,30 @@ describe("hooks around a compaction", () => {
     expect(cut.tokensAfter).toBeLessThan(least + 1_000);
     expect(cut.tokensAfter).toBeGreaterThan(least + 500);
     expect(String(cut.hookResults[0]?.attachment.content)).toMatch(/^the branch is main\n.*left out/s);
-    const told = [{ kind: "hook-output", name: "SessionStart", reason: "over-budget" }];
-    expect(cut.restored.skipped).toEqual(told);
+    const skipped = [{ kind: "hook-output", name: "SessionStart", reason: "over-budget" }];
+    expect(cut.restored.skipped).toEqual(skipped);
     const none = await compact(plan, countingPorts(), { facts, hooks, targetTokens: 1 });
     expect(none.tokensAfter).toBe(least);
     expect(none.hookResults).toEqual([]);
-    expect(none.restored.skipped).toEqual(told);
+    expect(none.restored.skipped).toEqual(skipped);
   });
 
-  it("tells how each of them ended, as it ends", async () => {
+  it("reports each hook outcome as it arrives, even when the callback throws", async () => {
     const events: HookEvent[] = ["PreCompact", "SessionStart", "PostCompact"];
     const hooks = new RecordingRunner(
       Object.fromEntries(events.map((event) => [event, { outcomes: [outcome(event)] }])),
     );
-    const told: HookEvent[] = [];
+    const reported: HookEvent[] = [];
     const onHook = ({ event }: HookOutcome): void => {
-      told.push(event);
+      reported.push(event);
       throw new Error("the screen is broken");
     };
     const compaction = await compacted({ hooks, onHook });
-    expect(told).toEqual(events);
+    expect(reported).toEqual(events);
     expect(compaction.hookOutcomes.map(({ event }) => event)).toEqual(events);
   });
 
-  it("a runner that fails is one more hook that failed, never a failed compaction", async () => {
+  it("records a failing hook runner as failed hooks, never as a failed compaction", async () => {
     const hooks: HookRunner = {
       run: async () => {
         throw new Error("no shell");
@@ -205,14 +205,14 @@ describe("hooks around a compaction", () => {
     );
   });
 
-  it("a runner that never answers ends at its own limit, and the compaction continues without it", async () => {
+  it("stops waiting for a hook runner at its time limit and continues the compaction", async () => {
     const hooks: HookRunner = { timeoutMs: 20, run: () => new Promise(() => undefined) };
     const { hookOutcomes } = await compacted({ hooks });
     expect(hookOutcomes.map(({ state }) => state)).toEqual(Array(3).fill("timed-out"));
   });
 });
 
-describe("an abort", () => {
+describe("aborting a compaction", () => {
   const abortedDuring = (event: HookEvent): Promise<string | undefined> => {
     const abort = new AbortController();
     const hooks: HookRunner = {
@@ -225,19 +225,19 @@ describe("an abort", () => {
     return codeOf(() => compacted({ hooks, signal: abort.signal }));
   };
 
-  it("ends it at once during any hook, even one that hangs", async () => {
+  it("aborts a compaction at once during any hook, even one that hangs", async () => {
     for (const event of ["PreCompact", "SessionStart", "PostCompact"] as const) {
       expect(await abortedDuring(event)).toBe("model-aborted");
     }
   });
 
-  it("ends it before anything is asked when it came before", async () => {
+  it("runs no hook when the compaction was aborted before it started", async () => {
     const hooks = new RecordingRunner();
     expect(await codeOf(() => compacted({ hooks, signal: AbortSignal.abort() }))).toBe("model-aborted");
     expect(hooks.inputs).toEqual([]);
   });
 
-  it("ends it during the restoration, even where the host hangs", async () => {
+  it("aborts a compaction at once while the host hangs during the restoration", async () => {
     const abort = new AbortController();
     const todos = (): Promise<never> => {
       abort.abort();

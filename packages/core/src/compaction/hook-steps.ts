@@ -37,11 +37,11 @@ export interface HookOptions
     Pick<ContinuationInput, "transcriptPath"> {
   readonly hooks?: HookRunner | undefined;
   readonly hookContext?: HookContext | undefined;
-  /** Called when each hook has ended. What it throws is ignored. */
+  /** Called after each hook. Its errors are ignored. */
   readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
 }
 
-/** The hooks around the compaction by this plan, none of which is waited for longer than its limit. */
+/** Creates the hooks around the compaction of this plan. No hook runs longer than its time limit. */
 export function hookSteps(plan: HookedPlan, options: HookOptions): HookSteps {
   const { hooks } = options;
   return new HookSteps(plan, { ...options, hooks: hooks && withRunLimit(hooks) });
@@ -51,7 +51,7 @@ type HookedPlan = Pick<CompactionPlan, "entries" | "trigger">;
 
 const NOTHING: HookRun = { outcomes: [], output: "" };
 
-/** The hooks around one compaction. Only an abort or an explicit block stops it. */
+/** Hooks around one compaction. Only an abort or an explicit block stops the compaction. */
 export class HookSteps {
   readonly #plan: HookedPlan;
   readonly #options: HookOptions;
@@ -66,7 +66,7 @@ export class HookSteps {
     return this.#outcomes;
   }
 
-  /** Instructions for the summary: the user's words, then those of the hooks. */
+  /** Returns instructions for the summary: the user's words, then those of the hooks. */
   async preCompact(instructions: string | undefined): Promise<string | undefined> {
     const { output, blocked } = await this.#run("PreCompact", {
       trigger: this.#plan.trigger,
@@ -77,7 +77,7 @@ export class HookSteps {
     return merged === "" ? undefined : merged;
   }
 
-  /** Output of the hooks for the agent that continues; "" if they said nothing. */
+  /** Returns the hook output for the agent that continues, or "" if there is none. */
   async sessionStart(): Promise<string> {
     return (await this.#run("SessionStart", { source: "compact" })).output.trim();
   }
@@ -113,14 +113,14 @@ export class HookSteps {
   }
 }
 
-/** A display of the host must not stop a compaction. */
+/** Ignores errors of the host's display, which must not stop a compaction. */
 function ignoringFailures(show: () => void): void {
   try {
     show();
   } catch {}
 }
 
-/** A runner of the host's own may throw against its contract; that is one more hook that failed. */
+/** Runs hooks. A host's own runner that throws counts as one more failed hook. */
 async function attempt(runner: HookRunner, input: HookInput, options: HookRunOptions): Promise<HookRun> {
   try {
     return await runner.run(input, options);
@@ -140,7 +140,9 @@ async function attempt(runner: HookRunner, input: HookInput, options: HookRunOpt
 function blockedBy({ by, reason }: NonNullable<HookRun["blocked"]>): LonghaulError {
   return new LonghaulError(
     "compaction-blocked",
-    `The hook ${by} blocked the compaction${reason === "" ? "." : `: ${reason}`}`,
+    reason === ""
+      ? `The hook ${by} blocked the compaction.`
+      : `The hook ${by} blocked the compaction: ${reason}`,
     {
       remedy: "Nothing was changed. Do what the hook requires, or remove the hook from the settings.",
       facts: { hook: by },
@@ -148,11 +150,11 @@ function blockedBy({ by, reason }: NonNullable<HookRun["blocked"]>): LonghaulErr
   );
 }
 
-/** Output of SessionStart hooks for the agent, as far as there is room for it. */
+/** Output of SessionStart hooks for the agent, cut to the available room. */
 export interface HookOutput {
-  /** Undefined where they said nothing, or nothing of it fits. */
+  /** Undefined if there is no output or none of it fits. */
   readonly attachment: Attachment | undefined;
-  /** Of the attachment as it is sent, with the words around it. */
+  /** Tokens of the attachment as it is sent, including the text around it. */
   readonly tokens: number;
   /** Parts that were left out, for the report. */
   readonly skipped: readonly SkippedItem[];
@@ -160,7 +162,10 @@ export interface HookOutput {
 
 const CUT_NOTE = "[The rest was left out because it did not fit.]";
 
-/** Hooks limit what they say, but a host's own runner may not, and a window may be small. */
+/**
+ * Fits the hook output into the room. A host's own runner may not limit its output, and a window may be
+ * small.
+ */
 export function fitHookOutput(output: string, roomTokens: number, countTokens: CountText): HookOutput {
   if (output === "") return { attachment: undefined, tokens: 0, skipped: [] };
   if (mayFit(output, roomTokens)) {
@@ -173,7 +178,7 @@ export function fitHookOutput(output: string, roomTokens: number, countTokens: C
   return { ...shown, skipped: [{ kind: "hook-output", name: "SessionStart", reason: "over-budget" }] };
 }
 
-/** As Claude Code writes what a hook has to say to the agent. */
+/** Creates the attachment in the form in which Claude Code writes hook output. */
 function attached(text: string, countTokens: CountText): Pick<HookOutput, "attachment" | "tokens"> {
   const attachment = {
     type: "hook_additional_context",

@@ -19,7 +19,7 @@ const files = {
   }),
 };
 
-/** Shrinks or grows the conversation around what stays. */
+/** Returns the plan with another size of the conversation before the compaction. */
 const resized = (plan: CompactionPlan, estimateBefore: number): CompactionPlan => ({
   ...plan,
   estimateBefore,
@@ -31,19 +31,19 @@ const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** Remembers which hooks were asked. */
-function hooksThatCount(): { readonly hooks: HookRunner; readonly asked: string[] } {
-  const asked: string[] = [];
+/** Creates a runner that records which hooks run. */
+function recordingHooks(): { readonly hooks: HookRunner; readonly events: string[] } {
+  const events: string[] = [];
   const hooks: HookRunner = {
     run: async ({ hook_event_name }) => {
-      asked.push(hook_event_name);
+      events.push(hook_event_name);
       return { outcomes: [], output: "" };
     },
   };
-  return { hooks, asked };
+  return { hooks, events };
 }
 
-describe("the smallest worthwhile saving", () => {
+describe("smallest worthwhile saving", () => {
   const sizes = {
     estimateBefore: 60_000,
     overheadTokens: 20_000,
@@ -51,29 +51,29 @@ describe("the smallest worthwhile saving", () => {
     keptPlace: "after",
   } as const;
 
-  it("is a share of the messages that the provider has to cache again", () => {
+  it("requires a saving in proportion to the messages that the provider must cache again", () => {
     expect(smallestWorthwhileSaving(sizes)).toBe(40_000 * SMALLEST_WORTHWHILE_SAVING.share);
     expect(smallestWorthwhileSaving({ ...sizes, keptPlace: "before" })).toBe(
       30_000 * SMALLEST_WORTHWHILE_SAVING.share,
     );
   });
 
-  it("is never smaller than its number of tokens", () => {
+  it("never requires a saving below the minimum number of tokens", () => {
     expect(smallestWorthwhileSaving({ ...sizes, estimateBefore: 23_000 })).toBe(
       SMALLEST_WORTHWHILE_SAVING.tokens,
     );
     expect(smallestWorthwhileSaving({ ...sizes, estimateBefore: 0 })).toBe(SMALLEST_WORTHWHILE_SAVING.tokens);
   });
 
-  it("pays from that figure on", () => {
+  it("a compaction pays exactly from the smallest worthwhile saving on", () => {
     expect(savingOf(sizes, 52_000)).toEqual({ tokens: 8_000, smallestWorthwhile: 8_000, pays: true });
     expect(savingOf(sizes, 52_001)).toEqual({ tokens: 7_999, smallestWorthwhile: 8_000, pays: false });
     expect(savingOf(sizes, 60_010)).toMatchObject({ tokens: -10, pays: false });
   });
 });
 
-describe("a reported size that is far too low", () => {
-  it("does not make a compaction look larger than the conversation", async () => {
+describe("reported size that is far too low", () => {
+  it("a reported size that is too low does not make a compaction look larger than the conversation", async () => {
     const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
     const options = { model: scriptedModel([SUMMARY]), facts: "off" } as const;
     const compaction = await compact({ ...plan, tokensBefore: 10 }, countingPorts(), options);
@@ -82,11 +82,11 @@ describe("a reported size that is far too low", () => {
   });
 });
 
-describe("a compaction that does not pay", () => {
+describe("compaction that does not pay", () => {
   const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
   const written = (): CompactOptions => ({ model: scriptedModel([SUMMARY]), facts: "off" });
 
-  it("fails with its figures and with the attempts that were made for it", async () => {
+  it("rejects a compaction that does not pay, with its figures and its attempts", async () => {
     const { tokensAfter } = await compact(plan, countingPorts(), written());
     const estimateBefore = tokensAfter + 900;
     const error = await errorOf(compact(resized(plan, estimateBefore), countingPorts(), written()));
@@ -104,7 +104,7 @@ describe("a compaction that does not pay", () => {
     ]);
   });
 
-  it("is carried out from the smallest worthwhile saving on, and not one token below it", async () => {
+  it("accepts a compaction at the smallest worthwhile saving and rejects it one token below", async () => {
     const { tokensAfter } = await compact(plan, countingPorts(), written());
     const pays = (estimateBefore: number): boolean =>
       savingOf(resized(plan, estimateBefore), tokensAfter).pays;
@@ -116,26 +116,26 @@ describe("a compaction that does not pay", () => {
     );
   });
 
-  it("is judged before hooks hear that the session starts again", async () => {
-    const { hooks, asked } = hooksThatCount();
+  it("rejects a compaction that does not pay before SessionStart hooks run", async () => {
+    const { hooks, events } = recordingHooks();
     const estimateBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens + 100;
     const options = { ...written(), hooks };
     expect(await codeOf(() => compact(resized(plan, estimateBefore), countingPorts(), options))).toBe(
       "compaction-ineffective",
     );
-    expect(asked).toEqual(["PreCompact"]);
+    expect(events).toEqual(["PreCompact"]);
   });
 
-  it("asks no model and no hook where not even an empty summary would pay", async () => {
+  it("asks no model and runs no hook when not even an empty summary would pay", async () => {
     const model = scriptedModel([SUMMARY]);
-    const { hooks, asked } = hooksThatCount();
+    const { hooks, events } = recordingHooks();
     const estimateBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens - 1;
     const error = await errorOf(compact(resized(plan, estimateBefore), countingPorts(), { model, hooks }));
     expect(error).toMatchObject({ code: "compaction-ineffective" });
-    expect([attemptsOf(error), model.requests, asked]).toEqual([[], [], []]);
+    expect([attemptsOf(error), model.requests, events]).toEqual([[], [], []]);
   });
 
-  it("is carried out where the caller insists, even if the conversation becomes larger", async () => {
+  it("runs a compaction when the caller insists, even if the conversation becomes larger", async () => {
     const c = new ConversationBuilder();
     c.user("hi");
     c.assistant("hello");
@@ -146,8 +146,8 @@ describe("a compaction that does not pay", () => {
   });
 });
 
-describe("what is put back", () => {
-  it("leaves the smallest worthwhile saving", async () => {
+describe("restored content and the saving", () => {
+  it("restores only as much content as leaves the smallest worthwhile saving", async () => {
     for (const leastSaving of ["worthwhile", "none"] as const) {
       const plan = planCompaction({ entries: longSession(16).entries });
       const { saving, restored } = await compact(plan, countingPorts(), { state: { files }, leastSaving });

@@ -1,7 +1,7 @@
 import type { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
 import { type CompactionPlan, type PlanOptions, unchangedTokens } from "./plan/compaction-plan.ts";
-import type { SummaryWishes } from "./summary/summary-prompt.ts";
+import type { SummaryInstructions } from "./summary/summary-prompt.ts";
 import { AttemptedError, type SummaryAttempt } from "./write/attempts.ts";
 
 /**
@@ -10,28 +10,29 @@ import { AttemptedError, type SummaryAttempt } from "./write/attempts.ts";
  */
 export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly tokens: number } = Object.freeze({
   /**
-   * Of the message tokens that the provider has to cache again. A cache write costs about 1.25 times the input price
-   * and a cache read 0.1, so each message that stays costs 1.15 more in the next call, and each token that goes saves
-   * 0.1 per call. At one fifth, the compaction has paid for itself after 46 calls. At one tenth it takes 104.
+   * Share of the message tokens that the provider must cache again. A cache write costs about 1.25 times the
+   * input price and a cache read 0.1. Each token that stays costs 1.15 more in the next call, and each
+   * dropped token saves 0.1 per call. At one fifth, the compaction has paid for itself after 46 calls. At one
+   * tenth it takes 104.
    */
   share: 0.2,
   /**
-   * In tokens. Even a short summary takes about 600 output tokens, which cost as much as 30,000 tokens read from the
-   * cache: 30 calls at this saving.
+   * Smallest saving in tokens. Even a short summary takes about 600 output tokens. They cost as much as
+   * 30,000 tokens read from the cache, or 30 calls at this saving.
    */
   tokens: 1_000,
 });
 
 /**
- * How much a compaction must save to be carried out.
+ * Saving that a compaction requires.
  * - `worthwhile`: {@link SMALLEST_WORTHWHILE_SAVING}.
  * - `some`: one token. The last call did not fit, so every token counts.
  * - `none`: nothing. The user insists.
  */
 export type LeastSaving = "worthwhile" | "some" | "none";
 
-/** The user insists on the compaction: with `force`, or with instructions for the summary. */
-export function isForced(wish: Pick<PlanOptions, "force"> & SummaryWishes): boolean {
+/** Returns true if the user insists on the compaction, with `force` or with instructions for the summary. */
+export function isForced(wish: Pick<PlanOptions, "force"> & SummaryInstructions): boolean {
   return wish.force === true || Boolean(wish.instructions?.trim());
 }
 
@@ -45,20 +46,26 @@ export interface Saving {
 
 type Sizes = Pick<CompactionPlan, "estimateBefore" | "overheadTokens" | "keptPlace" | "keptTokens">;
 
-/** In tokens. Messages before the summary stay in the provider's cache, so they do not count. */
+/**
+ * Returns the required saving in tokens. Messages before the summary stay in the provider's cache, so they do
+ * not count.
+ */
 export function smallestWorthwhileSaving(plan: Sizes): number {
   const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
   return Math.max(tokens, Math.ceil((plan.estimateBefore - unchangedTokens(plan)) * share));
 }
 
-/** Both sides by the estimate. A reported size that is too low would make every result look larger. */
+/**
+ * Returns the saving by our estimate on both sides. A reported size that is too low would make every result
+ * look larger.
+ */
 export function savingOf(plan: Sizes, tokensAfter: number): Saving {
   const tokens = plan.estimateBefore - tokensAfter;
   const smallestWorthwhile = smallestWorthwhileSaving(plan);
   return { tokens, smallestWorthwhile, pays: tokens >= smallestWorthwhile };
 }
 
-/** Throws `compaction-ineffective` where the saving is smaller than required. */
+/** Throws `compaction-ineffective` if the saving is smaller than required. */
 export function requireSaving(
   plan: CompactionPlan,
   { tokensAfter, least }: { readonly tokensAfter: number; readonly least: LeastSaving },
@@ -76,7 +83,7 @@ function ineffective(
   { tokens: saved, smallestWorthwhile }: Saving,
   attempts: readonly SummaryAttempt[],
 ): LonghaulError {
-  // Without an attempt it is the result with an empty summary.
+  // Without an attempt, the figure is the result with an empty summary.
   const most = attempts.length === 0 ? " at most" : "";
   const result =
     saved > 0

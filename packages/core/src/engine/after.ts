@@ -59,7 +59,7 @@ function replyOf(
   return { facts, prefix: thread.prefix, clearedTokens };
 }
 
-/** The provider cleared tokens itself. The prefix changes, but the cache is not broken. */
+/** Records tokens that the provider itself cleared. The prefix changes, but the cache is not broken. */
 function recordProviderClearing({ cache, gauge, reporter }: ResponseParts, response: KnownResponse): number {
   const edits = listField(response, "appliedEdits").filter(isRecord);
   const cleared = edits.reduce((sum, edit) => sum + figure(edit.cleared_tool_uses), 0);

@@ -132,7 +132,7 @@ class Host {
     }
   }
 
-  /** "Nothing to compact" is a valid answer that does not change the conversation. */
+  /** Accepts the error "nothing to compact", which does not change the conversation. */
   async #refused(error: unknown): Promise<Turn> {
     expect(error).toBeInstanceOf(LonghaulError);
     return this.compactor.before(this.messages);
@@ -152,88 +152,85 @@ const MARKS = [
   "removed",
 ];
 
-describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-  "whatever happens to a conversation with %s",
-  (model) => {
-    const conversations = fc.oneof(
-      arbitraryConversation() as fc.Arbitrary<readonly Message[]>,
-      arbitraryEntries() as unknown as fc.Arbitrary<readonly Message[]>,
+describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("random steps in a conversation with %s", (model) => {
+  const conversations = fc.oneof(
+    arbitraryConversation() as fc.Arbitrary<readonly Message[]>,
+    arbitraryEntries() as unknown as fc.Arbitrary<readonly Message[]>,
+  );
+
+  it("every request obeys the API's rules, and the host's messages stay unchanged", async () => {
+    const steps = fc.array(step, { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
+        const host = new Host(deepFreeze(messages), model, collapses);
+        for (const next of list) {
+          const turn = await host.take(next);
+          if (turn.request.messages.length > 0) expect(findingsOf(turn)).toEqual([]);
+        }
+      }),
+      { numRuns: 50 },
     );
+  });
 
-    it("every request obeys the API's rules, and nothing that was given is changed", async () => {
-      const steps = fc.array(step, { maxLength: 12 });
-      await fc.assert(
-        fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
-          const host = new Host(deepFreeze(messages), model, collapses);
-          for (const next of list) {
-            const turn = await host.take(next);
-            if (turn.request.messages.length > 0) expect(findingsOf(turn)).toEqual([]);
-          }
-        }),
-        { numRuns: 50 },
-      );
-    });
+  it("a second turn without new messages changes nothing and returns the same messages", async () => {
+    const steps = fc.array(step, { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
+        const host = new Host(deepFreeze(messages), model, collapses);
+        for (const next of list) await host.take(next);
+        const commits = host.commits;
+        const first = await host.compactor.before(host.messages);
+        const changed = first.compaction !== undefined || first.cleared > 0 || host.commits > commits;
+        const commitsSoFar = host.commits;
+        const second = await host.compactor.before(first.messages);
+        fc.pre(second.compaction === undefined && second.cleared === 0);
+        // If the first commit did not free enough space, another one follows.
+        fc.pre(host.commits === commitsSoFar);
+        expect(second.messages).toBe(first.messages);
+        if (!changed) expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
+      }),
+      { numRuns: 40 },
+    );
+  });
 
-    it("a second turn without anything new changes nothing, and hands the same messages back", async () => {
-      const steps = fc.array(step, { maxLength: 8 });
-      await fc.assert(
-        fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
-          const host = new Host(deepFreeze(messages), model, collapses);
-          for (const next of list) await host.take(next);
-          const commits = host.commits;
-          const first = await host.compactor.before(host.messages);
-          const changed = first.compaction !== undefined || first.cleared > 0 || host.commits > commits;
-          const commitsSoFar = host.commits;
-          const second = await host.compactor.before(first.messages);
-          fc.pre(second.compaction === undefined && second.cleared === 0);
-          // If the first commit did not free enough space, another one follows.
-          fc.pre(host.commits === commitsSoFar);
-          expect(second.messages).toBe(first.messages);
-          if (!changed) expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
-        }),
-        { numRuns: 40 },
-      );
-    });
+  it("no round vanishes without a summary or a marker in its place", async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.boolean(), async (list, collapses) => {
+        const host = new Host([{ role: "user", content: "the task" }], model, collapses);
+        for (const next of list) {
+          const before = JSON.stringify(host.messages);
+          const turn = await host.take(next);
+          const after = JSON.stringify(turn.messages);
+          const words = new Set(before.match(/wordround\d+/g));
+          const isMissing = [...words].some((word) => !after.includes(word));
+          if (isMissing) expect(MARKS.some((mark) => after.includes(mark))).toBe(true);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
 
-    it("nothing of a round vanishes without a summary or a marker in its place", async () => {
-      const steps = fc.array(step, { minLength: 1, maxLength: 12 });
-      await fc.assert(
-        fc.asyncProperty(steps, fc.boolean(), async (list, collapses) => {
-          const host = new Host([{ role: "user", content: "the task" }], model, collapses);
-          for (const next of list) {
-            const before = JSON.stringify(host.messages);
-            const turn = await host.take(next);
-            const after = JSON.stringify(turn.messages);
-            const words = new Set(before.match(/wordround\d+/g));
-            const isMissing = [...words].some((word) => !after.includes(word));
-            if (isMissing) expect(MARKS.some((mark) => after.includes(mark))).toBe(true);
-          }
-        }),
-        { numRuns: 50 },
-      );
-    });
+  it("the transcript reads back as the messages that were sent", async () => {
+    const steps = fc.array(step, { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        const host = new Host([{ role: "user", content: "the task" }], model, true);
+        for (const next of list) {
+          const { request } = await host.take(next);
+          // Writing continues in the background.
+          await new Promise((resolve) => setImmediate(resolve));
+          const { entries, clearedToolUseIds } = currentConversation(host.lines);
+          const read = flatten(withClearedResults(entries, clearedToolUseIds));
+          expect(shown(read)).toEqual(shown(request.messages));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
 
-    it("what was written is read back as what is sent", async () => {
-      const steps = fc.array(step, { minLength: 1, maxLength: 12 });
-      await fc.assert(
-        fc.asyncProperty(steps, async (list) => {
-          const host = new Host([{ role: "user", content: "the task" }], model, true);
-          for (const next of list) {
-            const { request } = await host.take(next);
-            // Writing continues in the background.
-            await new Promise((resolve) => setImmediate(resolve));
-            const { entries, clearedToolUseIds } = currentConversation(host.lines);
-            const read = flatten(withClearedResults(entries, clearedToolUseIds));
-            expect(shown(read)).toEqual(shown(request.messages));
-          }
-        }),
-        { numRuns: 50 },
-      );
-    });
-  },
-);
-
-/** The texts that the model sees, independent of blocks. */
+/** Contents that the model sees, as blocks and without cache marks. */
 const shown = (messages: readonly ApiMessage[]): readonly string[] =>
   messages.map(({ role, content }) =>
     JSON.stringify([role, contentBlocks(content)]).replaceAll(/,"cache_control":\{[^}]*\}/g, ""),

@@ -30,15 +30,15 @@ const FORMS: readonly (readonly [string, AnyUsage])[] = [
   ],
 ];
 
-describe("usage in the form of", () => {
-  it.each(FORMS)("%s counts every token of the input once", (_, usage) => {
+describe("usage reports of several providers and SDKs", () => {
+  it.each(FORMS)("counts every input token once in a usage report of %s", (_, usage) => {
     const read = own(usage);
     expect(read?.input_tokens).toBe(300);
     expect(read?.output_tokens).toBe(50);
     expect(read && inputTokens(read)).toBe(1_000);
   });
 
-  it.each(FORMS)("%s anchors the size of the conversation", async (_, usage) => {
+  it.each(FORMS)("takes the size of the conversation from a usage report of %s", async (_, usage) => {
     const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
     const ask = { role: "user", content: "tide table ".repeat(480) } as const;
     const turn = await compactor.before([ask]);
@@ -49,20 +49,20 @@ describe("usage in the form of", () => {
   });
 });
 
-describe("a usage", () => {
-  it("in our form stays the very object", () => {
+describe("readResponse", () => {
+  it("returns a usage report in the form of the Messages API as the same object", () => {
     const usage = { input_tokens: 1, output_tokens: 2 };
     expect(own(usage)).toBe(usage);
     expect(readResponse({}).usage).toBeUndefined();
     expect(readResponse({ usage: null }).usage).toBeNull();
   });
 
-  it("whose cache is larger than its input does not include the cache", () => {
+  it("adds the cached tokens of a usage report when they exceed its input tokens", () => {
     const read = own({ inputTokens: 100, outputTokens: 5, cachedInputTokens: 900 });
     expect(read && inputTokens(read)).toBe(1_000);
   });
 
-  it("with figures that are missing is distrusted instead of read as zero", () => {
+  it("distrusts a usage report with missing figures instead of reading them as zero", () => {
     const events: string[] = [];
     const host = { onEvent: ({ type }: { readonly type: string }) => void events.push(type) };
     const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} }, host });
@@ -73,7 +73,7 @@ describe("a usage", () => {
     });
   });
 
-  it("of OpenAI never counts a token twice, whatever the cache held", () => {
+  it("never counts a token of an OpenAI usage report twice, whatever the cache size", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.nat(1_000_000), fc.nat(10_000), (a, b, completion_tokens) => {
         const [cached_tokens, prompt_tokens] = a < b ? [a, b] : [b, a];
@@ -86,7 +86,7 @@ describe("a usage", () => {
 });
 
 describe("responses that all have the same id", () => {
-  it("are counted one by one, and compacted round by round", async () => {
+  it("counts responses with the same id one by one and compacts them round by round", async () => {
     const compactor = createCompactor({
       model: "claude-haiku-4-5",
       window: { tokens: 32_000 },

@@ -64,7 +64,10 @@ export class BackgroundSummarizer implements BackgroundSummary {
     this.#parts = parts;
   }
 
-  /** Called after each response. Runs the cheap checks first, because most responses need no summary. */
+  /**
+   * Starts or refreshes a summary after a response if one is due. Runs the cheap checks first, because most
+   * responses need no summary.
+   */
   onResponse(): void {
     if (this.#running !== undefined || this.#hasFailed) return;
     try {
@@ -122,8 +125,8 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 
   /**
-   * True if no background summary is needed. Notes already are a summary. Without a model, summarizing takes
-   * no time. The provider's own compaction needs its own call.
+   * Returns true if no background summary is needed. Notes already are a summary. Without a model,
+   * summarizing takes no time. The provider's own compaction needs its own call.
    */
   #isOff(): boolean {
     const parts = this.#parts();
@@ -140,7 +143,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
   }
 
-  /** True if the conversation is large enough to start or refresh a summary. */
+  /** Returns true if the conversation is large enough to start or refresh a summary. */
   #isDue(): boolean {
     const soon = this.#parts().gauge.thresholds.autoCompact - STALE_TOKENS;
     const from = this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon);
@@ -153,7 +156,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return this.#parts().gauge.size().paddedTokens >= tokens;
   }
 
-  /** The prepared summary with its plan, if the conversation still starts with the same messages. */
+  /** Returns the prepared summary with its plan, if the conversation still starts with the same messages. */
   #findUsable(): UsableSummary | undefined {
     const ready = this.#ready;
     if (ready === undefined) return undefined;
@@ -164,7 +167,10 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return undefined;
   }
 
-  /** If the window is full, an outdated summary is better than none, because all newer messages are kept. */
+  /**
+   * Returns true if the summary can be used. In a full window, an outdated summary is better than none,
+   * because all newer messages are kept.
+   */
   #isFreshEnough(ready: UsableSummary, isFull: boolean): boolean {
     return !this.#leavesTooMuch(ready) && (isFull || !this.#isStale(ready));
   }
@@ -173,7 +179,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return plan.keptTokens - keptTokens > STALE_TOKENS;
   }
 
-  /** True if there are so many new messages that the compaction would free too little. */
+  /** Returns true if there are so many new messages that the compaction would free too little. */
   #leavesTooMuch({ plan, summary }: UsableSummary): boolean {
     return minTokensAfter(plan, summary) > this.#parts().gauge.thresholds.autoCompact * STALE_RESULT_SHARE;
   }
@@ -184,7 +190,9 @@ export class BackgroundSummarizer implements BackgroundSummary {
     return { plan, prepared: summary, targetTokens, restoreBudgetTokens };
   }
 
-  /** True if clearing, which comes first at the threshold, frees enough to make a summary unnecessary. */
+  /**
+   * Returns true if clearing, which comes first at the threshold, frees enough to make a summary unnecessary.
+   */
   #isClearingEnough(): boolean {
     const parts = this.#parts();
     return parts.gauge.size().tokens - clearableTokens(parts) < this.#startTokens;
@@ -269,7 +277,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 }
 
-/** Size after the compaction, before anything is restored. */
+/** Returns the size after the compaction, before anything is restored. */
 const minTokensAfter = (plan: CompactionPlan, { written }: PreparedSummary): number =>
   plan.overheadTokens + plan.keptTokens + plan.countTokens(written.text);
 

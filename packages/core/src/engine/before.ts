@@ -22,7 +22,9 @@ import { type CompactionParts, reportFailure, runCompaction } from "./run-compac
 /** Some providers never report usage. After this many turns, the estimate has to suffice. */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
 
-/** Short, because the turn waits for the provider's count and has an estimate already. */
+/**
+ * Time limit of the provider's count. It is short, because the turn waits for it and has an estimate already.
+ */
 const EXACT_COUNT_TIMEOUT_MS = 2_000;
 
 /**
@@ -84,7 +86,10 @@ function decide(parts: CompactionParts): "compact" | SkipReason {
   return decision;
 }
 
-/** Our own count cannot prove that the last compaction failed. Only the next response can. */
+/**
+ * Decides by the health of the conversation. Our own count cannot prove that the last compaction failed. Only
+ * the next response can.
+ */
 function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
   const { health, gauge } = parts;
   return (
@@ -92,7 +97,9 @@ function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
   );
 }
 
-/** True if another process compacted last, and only the padding of our count exceeds the threshold. */
+/**
+ * Returns true if another process compacted last, and only the padding of our count exceeds the threshold.
+ */
 function isResumedAfterCompaction({ health, thread, gauge }: Needs<"health" | "thread" | "gauge">): boolean {
   const mayBeReported = health.turn <= TURNS_TO_WAIT_FOR_REPORT;
   return mayBeReported && thread.meter.isUnreported && gauge.size().tokens < gauge.thresholds.autoCompact;
@@ -111,8 +118,8 @@ async function makeRoom(
 }
 
 /**
- * A failed compaction does not stop the call: the request may still fit, and recovery handles an overflow. An
- * abort stops it.
+ * Returns the error as the problem of the turn. A failed compaction does not stop the call: the request may
+ * still fit, and recovery handles an overflow. Throws an abort again.
  */
 function toProblem(error: unknown): LonghaulError {
   if (error instanceof LonghaulError && failureReason(error) !== "aborted") return error;
@@ -135,12 +142,12 @@ async function compactAutomatically(
     const fitted = planOrReport(parts);
     const { floorTokens } = fitted;
     const threshold = gauge.thresholds.autoCompact;
-    const isNews = isFloorReliable(parts) && health.shouldReportFloor({ floorTokens, threshold });
+    const shouldReport = isFloorReliable(parts) && health.shouldReportFloor({ floorTokens, threshold });
     if ("plan" in fitted) {
       const request = { trigger: "auto", ...fitted, withoutModel: isAtOnce, signal } as const;
       return { compaction: await runCompaction(parts, request) };
     }
-    if (!isNews) return { skipped: "floor-above-threshold" };
+    if (!shouldReport) return { skipped: "floor-above-threshold" };
     reporter.emit({ type: "floor-above-threshold", floorTokens, threshold });
     return { skipped: "floor-above-threshold", problem: floorTooHighError(floorTokens, threshold) };
   } catch (error) {
@@ -150,7 +157,7 @@ async function compactAutomatically(
   }
 }
 
-/** A plan with a result below the threshold. Reports if there is nothing to compact. */
+/** Returns a plan with a result below the threshold. Reports if there is nothing to compact. */
 function planOrReport(parts: CompactionParts): ReturnType<typeof planUnder> {
   try {
     return findFittingPlan(parts);
@@ -160,7 +167,10 @@ function planOrReport(parts: CompactionParts): ReturnType<typeof planUnder> {
   }
 }
 
-/** The estimate for the system prompt and tools can be off by a third, so wait for the first reported usage. */
+/**
+ * Returns true after the first reported usage, or after enough turns without one. The estimate for the system
+ * prompt and tools can be off by a third.
+ */
 const isFloorReliable = ({ gauge, health }: Needs<"gauge" | "health">): boolean =>
   gauge.reportedOverhead !== undefined || health.turn > TURNS_TO_WAIT_FOR_REPORT;
 
@@ -177,7 +187,7 @@ function floorTooHighError(floorTokens: number, threshold: number): LonghaulErro
 
 /**
  * Asks the provider for the size of the next request, once, if the estimate cannot decide. That is the case
- * if no usage was reported yet and the blocking limit lies within the estimate's error. Keeps the estimate if
+ * if no usage was reported yet and the blocking limit is within the estimate's error. Keeps the estimate if
  * the count fails or takes too long.
  */
 async function countExactly(parts: EngineParts, signal: AbortSignal | undefined): Promise<void> {
@@ -209,7 +219,7 @@ type ExactCount =
   | { readonly outcome: "counted"; readonly tokens: number }
   | { readonly outcome: "failed" | "timed-out" };
 
-/** The provider's count of a request, or the reason for its failure. Throws only `aborted`. */
+/** Returns the provider's count of a request, or the reason for its failure. Throws only `aborted`. */
 async function requestExactCount(
   model: Model,
   request: ModelRequest,

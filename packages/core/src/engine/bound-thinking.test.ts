@@ -23,7 +23,7 @@ function sendAndAdd(bound: BoundThinking, list: readonly ApiMessage[], reply: Ap
   return [...list, reply];
 }
 
-/** Names of the answers in the list whose thinking can be sent. */
+/** Returns the names of the answers in the list whose thinking can be sent. */
 function sendable(bound: BoundThinking, list: readonly ApiMessage[]): readonly string[] {
   return namesIn(withoutBlocks(list.map(asEntry), bound.findMisplaced(list)).entries);
 }
@@ -33,7 +33,7 @@ const asEntry = (message: ApiMessage): Entry => ({ type: message.role, message }
 const namesIn = (entries: readonly unknown[]): readonly string[] =>
   [...JSON.stringify(entries).matchAll(/"signed (\w+)"/g)].map(([, name]) => name as string);
 
-/** A conversation with three answers: user 1, a, user 2, b, user 3, c. */
+/** Creates a conversation with three answers: user 1, a, user 2, b, user 3, c. */
 function conversation(bound: BoundThinking): readonly ApiMessage[] {
   let list: ApiMessage[] = [];
   for (const [at, name] of ["a", "b", "c"].entries())
@@ -45,8 +45,8 @@ function conversation(bound: BoundThinking): readonly ApiMessage[] {
 const replaced = (list: readonly ApiMessage[], at: number, message: ApiMessage): ApiMessage[] =>
   list.map((each, index) => (index === at ? message : each));
 
-describe("bound thinking", () => {
-  it("is sent behind the messages that it was written behind, also in other objects and with cache marks", () => {
+describe("BoundThinking", () => {
+  it("sends bound thinking after its original messages, also after copies and with cache marks", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     expect(sendable(bound, structuredClone(list))).toEqual(["a", "b", "c"]);
@@ -54,7 +54,7 @@ describe("bound thinking", () => {
     expect(sendable(bound, replaced(list, 2, { role: "user", content: [marked] }))).toEqual(["a", "b", "c"]);
   });
 
-  it("is left out behind a changed, missing, added or moved message", () => {
+  it("leaves out bound thinking after a changed, missing, added or moved message", () => {
     const list = conversation(new BoundThinking());
     const leftAfter = (change: (list: readonly ApiMessage[]) => readonly ApiMessage[]): readonly string[] => {
       const bound = new BoundThinking();
@@ -68,7 +68,7 @@ describe("bound thinking", () => {
     expect(leftAfter((all) => [...all.slice(4), ...all.slice(0, 4)])).toEqual([]);
   });
 
-  it("is bound to the request that was sent, whatever the host changes before it adds the reply", () => {
+  it("binds thinking to the sent request, whatever the host changes before it adds the reply", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const sent = sendAndAdd(bound, [...list, user("user 4")], answer("d"));
@@ -77,28 +77,28 @@ describe("bound thinking", () => {
     expect(sendable(bound, sent)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("is trusted where its request is unknown, as in the first list of a process", () => {
+  it("trusts thinking whose request is unknown, as in the first list of a process", () => {
     const bound = new BoundThinking();
     const list = conversation(new BoundThinking());
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
     expect(sendable(bound, list.slice(2))).toEqual([]);
   });
 
-  it("gives way to newer thinking that was written without it", () => {
+  it("prefers newer thinking over older thinking that its request did not contain", () => {
     const bound = new BoundThinking();
     const [first, a, ...rest] = conversation(bound) as [ApiMessage, ApiMessage, ...ApiMessage[]];
     const bare = { role: "assistant", content: [text("said a")] } as ApiMessage;
     // Without the oldest thinking, the rest stays valid.
     const without = sendAndAdd(bound, [first, bare, ...rest, user("user 4")], answer("d"));
     expect(sendable(bound, without)).toEqual(["b", "c", "d"]);
-    // If it returns, only older thinking is valid, and the newest is worth more.
+    // If the oldest thinking returns, either the older or the newest thinking is valid. The newest is worth more.
     expect(sendable(bound, replaced(without, 1, a))).toEqual(["d"]);
     // A gap has the same effect.
     const gap = { role: "assistant", content: [text("said b")] } as ApiMessage;
     expect(sendable(bound, replaced([first, a, ...rest], 3, gap))).toEqual(["c"]);
   });
 
-  it("keeps its place in the session file, so that the next process leaves it out where that is another", () => {
+  it("stores the position of thinking in the session file, so that a resumed process can check it", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const lines = list.map((message) => bound.toLine(asEntry(message)));
@@ -111,7 +111,7 @@ describe("bound thinking", () => {
     expect(sendable(resumed(), replaced(list, 2, user("other")))).toEqual(["a"]);
   });
 
-  it("reads no place from a line that holds something else", () => {
+  it("ignores thinking positions of the wrong shape in a session file", () => {
     const bound = new BoundThinking();
     const list = conversation(new BoundThinking());
     const wrong = [null, 1, {}, { key: "1", digest: 1, last: 0, count: 0 }, { key: 1, digest: Number.NaN }];
@@ -119,7 +119,7 @@ describe("bound thinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it("stays behind a summary that the provider signed, and where it was before as well", () => {
+  it("keeps bound thinking after a summary that the provider signed, and in the original list", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const summary = { type: "compaction", content: "All of it.", signature: "s" } as unknown as ContentBlock;
@@ -129,7 +129,7 @@ describe("bound thinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it("is never sent behind other messages than those of its request, whatever the host does", () => {
+  it("never sends thinking after messages other than those of its request, whatever the host does", () => {
     const step = fc.record({
       kind: fc.constantFrom("turn", "turn", "turn", "edit", "cut", "insert", "strip", "restore", "resume"),
       at: fc.nat(20),

@@ -96,8 +96,8 @@ export class BoundThinking {
   }
 
   /**
-   * Keys of the thinking blocks in a request that the model would refuse. Messages that were read before are
-   * cheap.
+   * Returns the keys of the thinking blocks in a request that the model would refuse. Messages that were read
+   * before are cheap.
    */
   findMisplaced(messages: readonly ApiMessage[]): ReadonlySet<number> {
     let at = 0;
@@ -197,7 +197,7 @@ class MessageWalk {
     return place;
   }
 
-  /** The provider ignores everything before its own summary. */
+  /** Starts again at the provider's own summary. The provider ignores everything before it. */
   #restart(summary: ContentBlock): void {
     this.#digest = itemDigest("assistant", summary);
     this.#followsSummary = !this.#summaries.has(this.#digest);
@@ -232,18 +232,21 @@ const NO_THOUGHTS: Thoughts = { last: 0, count: 0 };
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
-/** A number that identifies a signed thinking block. Undefined for other blocks. */
+/** Returns a number that identifies a signed thinking block. Returns undefined for other blocks. */
 function keyOf(block: unknown): number | undefined {
   if (!isBlock(block) || !isThinking(block)) return undefined;
   const seal: unknown = block.type === "thinking" ? block.signature : block.data;
   return typeof seal === "string" && seal !== "" ? hash(seal) : undefined;
 }
 
-/** True for a provider's summary with content. Without content, it has no effect. */
+/** Returns true for a provider's summary with content. Without content, it has no effect. */
 const isSummary = (block: ContentBlock): boolean =>
   isBlock(block) && tagOf(block) === "compaction" && typeof field(block, "content") === "string";
 
-/** The provider merges consecutive messages of one role, so only the role and the block count. */
+/**
+ * Computes a digest of the role and the block. Nothing else matters, because the provider merges consecutive
+ * messages of one role.
+ */
 function itemDigest(role: string, block: ContentBlock): number {
   return extendDigest(hash(role), hash(typeof block === "object" ? textOf(block) : String(block)));
 }

@@ -9,22 +9,25 @@ const list = (length: number): Open[] => Array.from({ length }, (_, at) => asked
 const given = (messages: readonly Open[]): readonly ApiMessage[] => messages as readonly ApiMessage[];
 
 describe("a message that the host changes in place", () => {
-  it.each([0, 10, 19])("is replaced by a copy with the new content, at index %i of 20", (index) => {
-    const changed = new InPlaceChangeDetector();
-    const own = list(20);
-    expect(changed.replaceIn(given(own))).toBe(own);
-    (own[index] as Open).content = [
-      { type: "text", text: `question ${index}` },
-      { type: "text", text: "more" },
-    ];
-    const replaced = changed.replaceIn(given(own));
-    expect(replaced).toEqual(own);
-    expect(replaced[index]).not.toBe(own[index]);
-    expect(changed.replaceIn(given(own))[index]).toBe(replaced[index]);
-    expect(changed.replacementFor(own[index] as ApiMessage)).toBe(replaced[index]);
-  });
+  it.each([0, 10, 19])(
+    "replaces a message that changed in place with a copy of the new content, at index %i of 20",
+    (index) => {
+      const changed = new InPlaceChangeDetector();
+      const own = list(20);
+      expect(changed.replaceIn(given(own))).toBe(own);
+      (own[index] as Open).content = [
+        { type: "text", text: `question ${index}` },
+        { type: "text", text: "more" },
+      ];
+      const replaced = changed.replaceIn(given(own));
+      expect(replaced).toEqual(own);
+      expect(replaced[index]).not.toBe(own[index]);
+      expect(changed.replaceIn(given(own))[index]).toBe(replaced[index]);
+      expect(changed.replacementFor(own[index] as ApiMessage)).toBe(replaced[index]);
+    },
+  );
 
-  it("is found when a block grows, when a block is added, and when it changes a second time", () => {
+  it("finds an in-place change when a block grows, when one is added, and when it happens again", () => {
     const changed = new InPlaceChangeDetector();
     const blocks = [{ type: "text" as const, text: "one" }];
     const own: Open[] = [{ role: "user", content: blocks }, ...list(20)];
@@ -41,7 +44,7 @@ describe("a message that the host changes in place", () => {
     );
   });
 
-  it("is found among the newest messages even if its length stays the same", () => {
+  it("finds an in-place change in the newest messages even if the length stays the same", () => {
     const changed = new InPlaceChangeDetector();
     const block = { type: "text" as const, text: "one" };
     const own: Open[] = [{ role: "user", content: [block] }];
@@ -50,7 +53,7 @@ describe("a message that the host changes in place", () => {
     expect(changed.replaceIn(given(own))[0]).not.toBe(own[0]);
   });
 
-  it("is another message for the conversation that knew it, also where only its digest could tell", () => {
+  it("treats a message changed in place as another message, even if only its digest differs", () => {
     for (const isLogged of [false, true]) {
       const changed = new InPlaceChangeDetector();
       const view = new HostView();
@@ -64,7 +67,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it("is another message also if the host passes a copy of the object that it changed", () => {
+  it("treats a copy of a message changed in place as another message", () => {
     for (const isLogged of [false, true]) {
       const changed = new InPlaceChangeDetector();
       const view = new HostView();
@@ -80,7 +83,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it("is another message in a list whose digest was taken after the change", () => {
+  it("finds an in-place change even if the list got its digest after the change", () => {
     const changed = new InPlaceChangeDetector();
     const view = new HostView();
     const own = list(3);
@@ -91,7 +94,7 @@ describe("a message that the host changes in place", () => {
     expect(view.read(changed.replaceIn(given(structuredClone(own)))).kind).toBe("other");
   });
 
-  it("is the same message if only a mark for the cache has come or gone", () => {
+  it("treats a message as the same if only a cache mark was added or removed", () => {
     const changed = new InPlaceChangeDetector();
     const own = list(20);
     changed.replaceIn(given(own));
@@ -105,7 +108,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it("is the same message if the host made its content anew and it says the same", () => {
+  it("treats a message as the same if the host rebuilt equal content", () => {
     const changed = new InPlaceChangeDetector();
     const own: Open[] = [{ role: "user", content: [{ type: "text", text: "one" }] }];
     changed.replaceIn(given(own));

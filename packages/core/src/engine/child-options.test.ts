@@ -32,7 +32,7 @@ function at(options: CompactorOptions, path: string): unknown {
   return member === undefined ? value : (value as Paths | undefined)?.[member];
 }
 
-/** Values that the test only needs to recognize. */
+/** Creates a value that the test only needs to recognize. */
 const sentinel = (path: string, owner: string): unknown => ({ [`${owner}-${path}`]: owner });
 const onEvent = (): void => undefined;
 const host: CompactorOptions["host"] = { onEvent, onStatus: onEvent, caches: [onEvent] };
@@ -68,12 +68,12 @@ const rows = (Object.entries(EXPECTED) as [Inheritance, readonly string[]][]).fl
   paths.map((path) => [path, kind] as const),
 );
 
-describe("the options of a subagent", () => {
-  it("are all decided", () => {
+describe("options of a subagent", () => {
+  it("every option has an expected inheritance rule", () => {
     expect(rows.map(([path]) => path).sort()).toEqual([...NAMES].sort());
   });
 
-  it.each(rows)("take %s from the parent as %s", (path, kind) => {
+  it.each(rows)("a subagent gets the option %s by the inheritance rule %s", (path, kind) => {
     const childs = sentinel(path, "child");
     const inherited = at(childOptions(parent, {}), path);
     const own = at(childOptions(parent, nested({ [path]: childs })), path);
@@ -100,7 +100,7 @@ describe("the options of a subagent", () => {
     }
   });
 
-  it("take an undefined value for one that is not given, and null for a value", () => {
+  it("treats an undefined option of a subagent as absent, and null as a value", () => {
     const session = { id: "s1", cwd: "/p" };
     expect(childOptions({ session }, { session: { cwd: undefined } }).session).toEqual(session);
     expect(childOptions(parent, { window: { evidence: null } }).window?.evidence).toBeNull();
@@ -112,7 +112,7 @@ describe("the options of a subagent", () => {
     });
   });
 
-  it("take the other members of a group from the parent when the child has one of them", () => {
+  it("takes the other members of an option group from the parent when the child sets one of them", () => {
     const evidence = { model: "m", windowTokens: 9_000 };
     const models = { m: { windowTokens: 8_000, maxOutputTokens: 800 } };
     const given = { window: { tokens: 50_000, evidence, models }, cost: { prices: {} } };
@@ -124,7 +124,7 @@ describe("the options of a subagent", () => {
     expect(withOwnModel.window).toEqual({ tokens: 20_000, evidence: undefined, models });
   });
 
-  it("hold in the child and in its own children", async () => {
+  it("applies inherited options to a child and to the child's own children", async () => {
     const messages = [{ role: "user" as const, content: "hello" }];
     const main = createCompactor({
       model: "claude-haiku-4-5",
@@ -141,7 +141,7 @@ describe("the options of a subagent", () => {
     expect((await other.before(messages)).thresholds.size).toBe(200_000);
   });
 
-  it("are the ones that the documentation lists", () => {
+  it("docs/engine.md lists the inheritance rule of every option", () => {
     const page = readFileSync(join(import.meta.dirname, "../../../../docs/engine.md"), "utf8");
     const section = page.slice(page.indexOf("## Subagents"), page.indexOf("## It never loops"));
     const listed = [...section.matchAll(/^\| ([^|]*) \| ([^|]*) \|/gm)].flatMap(([, names = "", kind = ""]) =>

@@ -54,7 +54,10 @@ export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof Gr
   session: { id: "inherited", cwd: "inherited", permissionMode: "inherited" },
 };
 
-/** Options of a subagent: its own, completed with the parent's. An undefined value counts as missing. */
+/**
+ * Returns the options of a subagent: its own, completed with the parent's. An undefined value counts as
+ * missing.
+ */
 export function childOptions(
   parent: CompactorOptions,
   own: Omit<ChildOptions, "agentId" | "description">,

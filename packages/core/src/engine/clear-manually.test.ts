@@ -43,7 +43,7 @@ function engine(options: CompactorOptions = {}): Engine {
   return { compactor, events, lines, forgotten };
 }
 
-/** Consecutive reads, each of another file. */
+/** Creates consecutive reads, each of another file. */
 const reads = (count: number): readonly ApiMessage[] => [
   { role: "user", content: "look at all of them" },
   ...Array.from({ length: count }, (_, nth): readonly ApiMessage[] => [
@@ -62,8 +62,8 @@ const emptiedIn = (messages: readonly ApiMessage[]): readonly string[] =>
       block.type === "tool_result" && block.content === CLEARED_RESULT_TEXT ? [block.tool_use_id] : [],
     );
 
-describe("results cleared by hand", () => {
-  it("are all but the newest three, however little that saves; host, transcript and event are told", async () => {
+describe("clear()", () => {
+  it("clears all but the newest three results and reports them to host, transcript and listener", async () => {
     const { compactor, events, lines, forgotten } = engine();
     const { messages, cleared, tokens } = await compactor.clear(reads(5));
     expect([cleared, emptiedIn(messages)]).toEqual([2, ["t0", "t1"]]);
@@ -86,16 +86,16 @@ describe("results cleared by hand", () => {
     [-2, 4],
     [1.9, 4],
     [Number.NaN, 2],
-  ])("with %d to keep are %d of five", async (keep, count) => {
+  ])("clear() with keep: %d clears %d of five results", async (keep, count) => {
     expect((await engine().compactor.clear(reads(5), { keep })).cleared).toBe(count);
   });
 
-  it("with 0 to keep are all of five once a model has seen the newest", async () => {
+  it("clear() with keep: 0 clears all five results once a model has seen the newest one", async () => {
     const seen: readonly ApiMessage[] = [...reads(5), { role: "assistant", content: "I see." }];
     expect((await engine().compactor.clear(seen, { keep: 0 })).cleared).toBe(5);
   });
 
-  it("need no setting that lets the engine clear by itself", async () => {
+  it("clears results manually even if automatic clearing is off", async () => {
     const { compactor } = engine({
       clearing: { form: "off" },
       settings: { environment: { DISABLE_MICROCOMPACT: "1", DISABLE_AUTO_COMPACT: "1" } },
@@ -103,12 +103,12 @@ describe("results cleared by hand", () => {
     expect((await compactor.clear(reads(5))).cleared).toBe(2);
   });
 
-  it("are those of the tools that the host says can be run again", async () => {
+  it("clears only results of the tools that the host lists as repeatable", async () => {
     const { compactor } = engine({ clearing: { tools: ["Ask"] } });
     expect(await codeOf(() => compactor.clear(reads(5)))).toBe("nothing-to-clear");
   });
 
-  it("leave a model that binds its thinking none from after them", async () => {
+  it("sends no bound thinking after a result that was cleared manually", async () => {
     const { compactor, events } = engine({ model: "claude-opus-5-5" });
     const { request } = await compactor.clear(reads(5));
     const sent = JSON.stringify(request.messages);
@@ -116,7 +116,7 @@ describe("results cleared by hand", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "thinking-left-out", reason: "rewrite" }));
   });
 
-  it("lower the size that the next turn sees, and break no alarm of the cache", async () => {
+  it("manual clearing lowers the token count of the next turn and raises no cache alarm", async () => {
     const { compactor, events } = engine();
     const first = await compactor.before(reads(12));
     compactor.after({ usage: { input_tokens: first.tokens, output_tokens: 20 } });
@@ -129,7 +129,7 @@ describe("results cleared by hand", () => {
     expect(events.filter(({ type }) => alarms.includes(type))).toEqual([]);
   });
 
-  it("where there are none but those to keep are an error that says so, and nothing has changed", async () => {
+  it("rejects with nothing-to-clear if only the results to keep are left, and changes nothing", async () => {
     const { compactor, events, lines } = engine();
     const messages = reads(3);
     await expect(compactor.clear(messages)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe("results cleared by hand", () => {
     expect((await compactor.before(messages)).messages).toBe(messages);
   });
 
-  it("stay where the transcript cannot be written", async () => {
+  it("clears nothing manually if the transcript cannot be written", async () => {
     let isBroken = true;
     const { compactor, events } = engine({
       transcript: {
@@ -152,7 +152,7 @@ describe("results cleared by hand", () => {
       },
     });
     const messages = reads(5);
-    expect(await codeOf(() => compactor.clear(messages))).toBe("transcript-failed");
+    expect(await codeOf(() => compactor.clear(messages))).toBe("transcript-not-written");
     expect((await compactor.before(messages)).messages).toBe(messages);
     expect(events.filter(({ type }) => type === "results-cleared")).toEqual([]);
     isBroken = false;
@@ -161,8 +161,8 @@ describe("results cleared by hand", () => {
 });
 
 /**
- * The sent messages, without cache marks and without content that a model with bound thinking must not see
- * again.
+ * Returns the sent messages, without cache marks and without content that a model with bound thinking must
+ * not see again.
  */
 function sentIn({ request }: Turn, cleared: ReadonlySet<string>, isBinding: boolean): string {
   const blocks = request.messages.map(({ role, content }) => [
@@ -176,13 +176,13 @@ function sentIn({ request }: Turn, cleared: ReadonlySet<string>, isBinding: bool
   return JSON.stringify(blocks).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
 }
 
-describe("whatever the conversation", () => {
+describe("clear() on random conversations", () => {
   const conversations = fc.oneof(
     arbitraryWork({ damaged: false }),
     arbitraryWork({ damaged: false }).map((entries) => flatten(entries)),
   ) as fc.Arbitrary<readonly Message[]>;
 
-  it("the request obeys the API's rules, nothing but results has changed, and a second run changes nothing", async () => {
+  it("manual clearing changes only results, sends a valid request, and changes nothing the second time", async () => {
     await fc.assert(
       fc.asyncProperty(conversations, fc.boolean(), fc.nat(4), async (given, isBinding, keep) => {
         deepFreeze(given);

@@ -59,7 +59,7 @@ export async function clearStale(parts: ClearingParts, signal: AbortSignal | und
   return hidden?.results.length ?? 0;
 }
 
-/** The reason not to clear stale results: the switch for clearing, or the switch for everything. */
+/** Returns the reason not to clear stale results: the switch for clearing, or the switch for everything. */
 export function clearingDisabledReason({
   settings,
 }: {
@@ -76,7 +76,7 @@ export async function clearAndCommit(parts: ClearingParts, clearing: Clearing): 
   applyCleared(parts, clearing, cleared);
 }
 
-/** Tokens that clearing will probably free at the threshold. */
+/** Returns the tokens that clearing will probably free at the threshold. */
 export function clearableTokens(parts: CostParts): number {
   const { options, modules } = parts;
   if (clearingDisabledReason(options) !== undefined || options.clearing.form !== "auto") return 0;
@@ -87,7 +87,8 @@ export function clearableTokens(parts: CostParts): number {
 }
 
 /**
- * The transcript must contain a result before its text is cleared, because nothing else has the text then.
+ * Returns true if the transcript has stored everything. It must contain a result before its text is cleared,
+ * because nothing else has the text then.
  */
 async function tryFlush(
   { transcript }: Needs<"transcript">,
@@ -116,7 +117,7 @@ function choose(parts: CostParts): Clearing | undefined {
   return !modules.isClearing && paysEarly(parts) ? bySize(parts) : undefined;
 }
 
-/** True if clearing clearly pays before the threshold, although it rewrites the cached prefix. */
+/** Returns true if clearing clearly pays before the threshold, although it rewrites the cached prefix. */
 function paysEarly(parts: CostParts): boolean {
   const expected = expectedClearing(parts);
   const least = toEstimatedTokens(parts, MINIMUM_SAVING_TOKENS) * parts.gauge.ratio;

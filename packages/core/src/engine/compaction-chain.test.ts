@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { CurrentTurn } from "./current-turn.ts";
 import type { Caller } from "./options.ts";
 
-/** A conversation whose turns have these ids. */
+/** Creates a conversation whose turns have these ids. */
 function conversation(...ids: readonly string[]): { begin(caller: Caller): CurrentTurn; turn: CurrentTurn } {
   const left = [...ids];
   const turn = new CurrentTurn(undefined, () => left.shift() ?? "");
@@ -15,7 +15,7 @@ function conversation(...ids: readonly string[]): { begin(caller: Caller): Curre
   };
 }
 
-it("each compaction records the one before it, the threshold, and who asked", () => {
+it("each compaction records the previous compaction, the threshold and the caller", () => {
   const { begin } = conversation("", "a", "b", "c");
   expect(begin("main").recordCompaction({ turn: 5, threshold: 167_000 })).toEqual({
     isInChain: false,
@@ -37,7 +37,7 @@ it("each compaction records the one before it, the threshold, and who asked", ()
   });
 });
 
-it("a conversation that came with a boundary is a chain already", () => {
+it("a compaction of a conversation with an earlier boundary is part of a chain", () => {
   const { turn } = conversation("a");
   turn.recordBoundary();
   expect(turn.recordCompaction({ turn: 1, threshold: 167_000 })).toMatchObject({

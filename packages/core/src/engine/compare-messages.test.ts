@@ -10,8 +10,8 @@ const few = fc.object({
   maxDepth: 2,
 });
 
-describe("what is sent beside messages", () => {
-  it("is the same if the provider would read the same bytes", () => {
+describe("isSameJson", () => {
+  it("treats two values as the same if the provider would read the same bytes", () => {
     const tools = [{ name: "Read" }];
     expect(isSameJson({ system: "s", tools }, { system: "s", tools })).toBe(true);
     expect(isSameJson({ system: "s", tools }, { system: "s", tools: [{ name: "Read" }] })).toBe(true);
@@ -21,7 +21,7 @@ describe("what is sent beside messages", () => {
     expect(isSameJson(undefined, { system: "s" })).toBe(false);
   });
 
-  it("may be what cannot be sent at all", () => {
+  it("treats a value that contains itself as different from every other value", () => {
     const loop: Record<string, unknown> = {};
     loop.self = loop;
     expect(isSameJson(loop, { a: 1 })).toBe(false);
@@ -29,10 +29,10 @@ describe("what is sent beside messages", () => {
   });
 });
 
-describe("a comparison without JSON", () => {
+describe("comparison and copies without JSON text", () => {
   const json = (value: unknown): string | undefined => JSON.stringify(value);
 
-  it("says what the comparison of the JSON texts says, whatever the values are", () => {
+  it("isSameJson agrees with a comparison of the JSON texts, whatever the values are", () => {
     fc.assert(
       fc.property(fc.oneof(values, few), fc.oneof(values, few), (one, other) => {
         const isSame = json(one) !== undefined && json(one) === json(other);
@@ -50,7 +50,7 @@ describe("a comparison without JSON", () => {
     );
   });
 
-  it("works with a copy that has the same JSON text without one field and shares no object", () => {
+  it("jsonCopy returns a value with the same JSON text, without the omitted field", () => {
     fc.assert(
       fc.property(fc.oneof(values, few), (value) => {
         const without = (key: string, part: unknown): unknown => (key === "cache_control" ? undefined : part);
@@ -60,7 +60,7 @@ describe("a comparison without JSON", () => {
     );
   });
 
-  it("has no copy of what is nested too deep or contains itself", () => {
+  it("jsonCopy returns undefined for a value that is nested too deep or contains itself", () => {
     let deep: unknown = [];
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
     const loop: Record<string, unknown> = {};

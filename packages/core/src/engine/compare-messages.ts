@@ -98,13 +98,15 @@ let unreadable = 0;
 /** Marks an object that the host changed. It no longer matches the known message. */
 export const markOutdated = (message: Message): void => void outdated.add(message as object);
 
-/** True if the host changed the object after it first passed it, even if it has not passed it again. */
+/**
+ * Returns true if the host changed the object after it first passed it, even if it has not passed it again.
+ */
 export function isOutdated(message: object): boolean {
   if (outdated.has(message)) return true;
   return contents.has(message) && !isSameJson(contents.get(message), contentCopyOf(contentOf(message)));
 }
 
-/** The content of a message, or of an entry's message. */
+/** Returns the content of a message, or of an entry's message. */
 const contentOf = (message: unknown): unknown => {
   if (!isRecord(message)) return undefined;
   return isRecord(message.message) ? message.message.content : message.content;
@@ -126,9 +128,9 @@ export function adoptDigests(message: object, known: object): void {
 }
 
 /**
- * A hash of a message's text. Equal messages have equal digests, even if they are different objects. It
- * replaces messages that the engine must not keep in memory. Each object is read once. If the host changes an
- * object, it becomes outdated and a copy replaces it.
+ * Returns a hash of a message's text. Equal messages have equal digests, even if they are different objects.
+ * It replaces messages that the engine must not keep in memory. Each object is read once. If the host changes
+ * an object, it becomes outdated and a copy replaces it.
  */
 export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
@@ -142,15 +144,15 @@ export function digestOf(message: Message): number {
 }
 
 /**
- * A digest for each block, with the role. A list that is split into other messages has the same blocks in the
- * same order. An entry counts as one block.
+ * Returns a digest for each block, with the role. A list that is split into other messages has the same
+ * blocks in the same order. An entry counts as one block.
  */
 export const blockDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, blockDigests, ({ content }) => contentBlocks(content).map(canonicalJson));
 
 /**
- * Block digests without the parts that hosts change from turn to turn: cache marks, reminders, field order.
- * They show if a list is the origin of a rewritten one.
+ * Returns the block digests without the parts that hosts change from turn to turn: cache marks, reminders,
+ * field order. They show if a list is the origin of a rewritten one.
  */
 export const coreDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, coreDigests, (plain) =>
@@ -172,24 +174,24 @@ function digestsOfBlocks(
   return own;
 }
 
-/** Number of digests that {@link coreDigestsOf} returns. */
+/** Returns the number of digests that {@link coreDigestsOf} returns. */
 export const coreCountOf = (message: Message): number =>
   isPlainMessage(message) ? coreBlocksOf(message).length : 1;
 
-/** Blocks without reminders. A message that has only reminders keeps them. */
+/** Returns the blocks without reminders. A message that has only reminders keeps them. */
 function coreBlocksOf({ content }: ApiMessage): readonly ContentBlock[] {
   const blocks = contentBlocks(content);
   const others = blocks.filter((block) => !isReminder(block));
   return others.length === 0 ? blocks : others;
 }
 
-/** True for a block in the tag that agents use for text that they add for one turn. */
+/** Returns true for a block in the tag that agents use for text that they add for one turn. */
 function isReminder(block: unknown): boolean {
   const text = isRecord(block) && typeof block.text === "string" ? block.text.trim() : "";
   return text.startsWith("<system-reminder>") && text.endsWith("</system-reminder>");
 }
 
-/** False for entries, which have a type and an id. */
+/** Returns true for a plain message. Entries have a type and an id. */
 export const isPlainMessage = (message: unknown): message is ApiMessage =>
   isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
 
@@ -223,7 +225,7 @@ function resultText(content: unknown): unknown {
 const isPlainText = (block: unknown): block is JsonRecord =>
   isRecord(block) && block.type === "text" && Object.keys(block).length === 2;
 
-/** Digest of a list with one more block. */
+/** Returns the digest of a list with one more block. */
 export const extendDigest = (list: number, digest: number): number =>
   mixed(Math.imul(low(list) ^ low(digest), 0x9e3779b1) + 1, Math.imul(high(list) + high(digest), 0x85ebca6b));
 
@@ -293,7 +295,7 @@ export class InPlaceChangeDetector {
     return replaced ?? messages;
   }
 
-  /** The message that replaces this object. */
+  /** Returns the message that replaces this object. */
   replacementFor(message: Message): Message {
     return (isRecord(message) ? this.#seen.get(message)?.copy : undefined) ?? message;
   }
@@ -331,7 +333,7 @@ export class InPlaceChangeDetector {
   }
 }
 
-/** A number that depends on the number of blocks and the lengths of their texts. */
+/** Returns a number that depends on the number of blocks and the lengths of their texts. */
 function sizeOf(content: unknown): number {
   if (typeof content === "string") return content.length;
   if (!Array.isArray(content)) return -1;

@@ -1,7 +1,7 @@
 import type { Clearing } from "../compaction/clear/stale-results.ts";
 import { ResultIndex, type ResultIndexOptions } from "../compaction/clear/stale-results.ts";
 import { mediaOf } from "../compaction/plan/shrink-messages.ts";
-import { leastImageTokens } from "../measure/tokens/image-size.ts";
+import { minImageTokens } from "../measure/tokens/image-size.ts";
 import { type CountText, measureBlock, measureEntry } from "../measure/tokens/measure.ts";
 import {
   type AssistantEntry,
@@ -90,8 +90,8 @@ export class Contents {
 export class Measures {
   readonly ofBlock: (block: ContentBlock) => number;
   readonly ofEntry: (entry: Entry) => number;
-  /** See {@link leastImageTokens}. */
-  readonly minImageTokens: (block: ContentBlock) => number = memoizeByObject(leastImageTokens);
+  /** See {@link minImageTokens}. */
+  readonly minImageTokens: (block: ContentBlock) => number = memoizeByObject(minImageTokens);
 
   constructor(countText: CountText) {
     this.ofBlock = memoizeByObject((block) => measureBlock(block, countText));
@@ -117,7 +117,7 @@ function memoizeByObject<T extends object>(measure: (object: T) => number): (obj
   };
 }
 
-/** True for entries whose blocks are measured one by one. */
+/** Returns true for entries whose blocks are measured one by one. */
 function holdsBlocks(entry: Entry): entry is UserEntry | AssistantEntry {
   if (entry.type !== "user" && (entry.type !== "assistant" || isSynthetic(entry))) return false;
   return typeof entry.message?.content !== "string";

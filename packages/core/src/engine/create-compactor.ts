@@ -56,7 +56,7 @@ export function createCompactor<const Modules extends readonly CompactorModule[]
   return withCommands(options, undefined, undefined) as Compactor<CommandsOf<Modules>> & CommandsOf<Modules>;
 }
 
-/** A compactor with the methods of its modules. */
+/** Returns a compactor with the methods of its modules. */
 function withCommands(
   options: CompactorOptions,
   agentId: string | undefined,
@@ -105,7 +105,7 @@ class ConversationCompactor implements Compactor {
     return [...this.#children.keys()];
   }
 
-  /** The methods of modules, queued with all other calls. */
+  /** Returns the methods of modules, queued with all other calls. */
   commands(): object {
     const commands = Object.entries(this.#parts.modules.commands as Readonly<Record<string, Command>>);
     return Object.fromEntries(
@@ -295,7 +295,7 @@ function createLinkFactory(
   });
 }
 
-/** The notice for a model with an unknown window. None if the host set the size. */
+/** Returns the notice for a model with an unknown window. Returns undefined if the host set the size. */
 function assumedWindowNotice({ modelName, facts, settings }: ResolvedOptions): LonghaulError | undefined {
   if (modelName === undefined || facts.windowOrigin !== "default") return undefined;
   if (settings.autoCompactWindow !== undefined) return undefined;

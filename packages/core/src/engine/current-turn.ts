@@ -225,7 +225,7 @@ export class Frame {
 
 const UNCHANGED = { isNew: false, needsRecheck: false } as const;
 
-/** Names and schemas of the tools, and the thinking type. Cache marks on tools do not matter. */
+/** Returns the names and schemas of the tools, and the thinking type. Cache marks on tools do not matter. */
 function checkedPartOf({ thinking, tools }: RequestFrame = {}): CheckedFrame {
   const named = Array.isArray(tools) ? tools.filter(isRecord) : [];
   return {

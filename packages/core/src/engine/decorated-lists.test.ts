@@ -43,8 +43,8 @@ const HOSTS: Readonly<
     messages.map((message, at) => (at < messages.length - 2 ? (stored(message) as ApiMessage) : message)),
 };
 
-describe.each(Object.entries(HOSTS))("a host with a list of its own that %s", (_, decorated) => {
-  it("stays compacted, with a count that fits", async () => {
+describe.each(Object.entries(HOSTS))("a host that keeps its own list and %s", (_, decorated) => {
+  it("a host that decorates its own list stays compacted, with a fitting token count", async () => {
     const compactor = createCompactor({
       model: "claude-haiku-4-5",
       window: { tokens: 32_000 },

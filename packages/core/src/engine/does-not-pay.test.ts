@@ -54,7 +54,7 @@ class Host {
 
 const writing = (summary: string) => scriptedModel(() => summary, { name: "writer" });
 
-/** The window is full, and the summary would be as long as the messages that it replaces. */
+/** Creates a host with a full window and a summary as long as the messages that it replaces. */
 async function fullWithLongSummary(options: Partial<CompactorOptions> = {}): Promise<Host> {
   const host = new Host({
     model: writing(LONG_SUMMARY),
@@ -66,7 +66,7 @@ async function fullWithLongSummary(options: Partial<CompactorOptions> = {}): Pro
 }
 
 describe("an automatic compaction that does not pay", () => {
-  it("changes nothing, says so, and tells what its summary used", async () => {
+  it("a compaction that does not pay changes nothing and reports the usage of its summary", async () => {
     const host = new Host({ model: writing(LONG_SUMMARY), compaction: { background: false } });
     const given = rounds(30);
     const turn = await host.turn(...given);
@@ -78,7 +78,7 @@ describe("an automatic compaction that does not pay", () => {
     expect(host.ofType("compacted")).toEqual([]);
   });
 
-  it("is not tried again in the next turn, and stops after three", async () => {
+  it("waits a turn after a compaction that did not pay, and stops after the third one", async () => {
     const host = await fullWithLongSummary();
     expect((await host.turn(...rounds(1, 5))).skipped).toBe("did-not-pay");
     for (let turn = 0; turn < 9; turn++) await host.turn(...rounds(1, 5));
@@ -86,7 +86,7 @@ describe("an automatic compaction that does not pay", () => {
     expect(host.ofType("breaker-opened")).toMatchObject([{ why: "ineffective", strikes: 3 }]);
   });
 
-  it("discards the summary from the background: more messages do not make it pay", async () => {
+  it("discards a background summary that does not pay", async () => {
     // Short enough to be offered at the threshold, but too long to pay there.
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_400)}</summary>`;
     const host = new Host({ model: writing(summary) });
@@ -103,7 +103,7 @@ describe("an automatic compaction that does not pay", () => {
     });
   });
 
-  it("is carried out after an overflow, where every token counts", async () => {
+  it("carries out a compaction after an overflow even if it does not pay", async () => {
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_100)}</summary>`;
     const host = new Host({
       model: writing(summary),
@@ -118,7 +118,7 @@ describe("an automatic compaction that does not pay", () => {
 });
 
 describe("a manual compaction that does not pay", () => {
-  it("rejects and changes nothing, and is no strike", async () => {
+  it("a manual compaction that does not pay rejects, changes nothing and counts no strike", async () => {
     const host = new Host({ model: writing(LONG_SUMMARY) });
     const given = rounds(10);
     await host.turn(...given);
@@ -129,14 +129,17 @@ describe("a manual compaction that does not pay", () => {
     expect(host.ofType("breaker-opened")).toEqual([]);
   });
 
-  it.each([{ force: true }, { instructions: "mind the tides" }])("is carried out with %j", async (wish) => {
-    const host = new Host({ model: writing(LONG_SUMMARY) });
-    await host.turn(...rounds(10));
-    const { compaction } = await host.compactor.compact(host.messages, wish);
-    expect(compaction?.saving.pays).toBe(false);
-  });
+  it.each([{ force: true }, { instructions: "mind the tides" }])(
+    "with the options %j, carries out a manual compaction that does not pay",
+    async (wish) => {
+      const host = new Host({ model: writing(LONG_SUMMARY) });
+      await host.turn(...rounds(10));
+      const { compaction } = await host.compactor.compact(host.messages, wish);
+      expect(compaction?.saving.pays).toBe(false);
+    },
+  );
 
-  it("is carried out with instructions on every conversation that is not empty", async () => {
+  it("compacts every conversation that is not empty if the caller passes instructions", async () => {
     for (const given of [rounds(1, 1), rounds(2, 1), rounds(1, 1).slice(0, 1)]) {
       const host = new Host({
         model: writing(SHORT_SUMMARY),
@@ -153,7 +156,7 @@ describe("a manual compaction that does not pay", () => {
     expect(await codeOf(attempt)).toBe("not-enough-messages");
   });
 
-  it("keeps at most a quarter of the conversation by default", async () => {
+  it("a manual compaction keeps at most a quarter of the conversation by default", async () => {
     const host = new Host({ model: writing(SHORT_SUMMARY), window: { tokens: 200_000 } });
     await host.turn(...rounds(12));
     const { compaction } = await host.compactor.compact(host.messages);
@@ -162,8 +165,8 @@ describe("a manual compaction that does not pay", () => {
   });
 });
 
-describe("whatever the conversation and however long the summary", () => {
-  it("a compaction saves what is worthwhile, or the messages stay as they are", async () => {
+describe("manual compaction of random conversations", () => {
+  it("a compaction saves a worthwhile number of tokens or changes nothing", async () => {
     const wish = fc.oneof(
       fc.constant({}),
       fc.record({ keepRecentTokens: fc.nat({ max: 8_000 }) }),
@@ -187,8 +190,8 @@ describe("whatever the conversation and however long the summary", () => {
         done += 1;
         const { compaction } = outcome as Turn;
         expect(compaction?.saving.pays).toBe(true);
-        const [told] = host.ofType("compacted");
-        expect((told?.tokensBefore ?? 0) - (told?.tokensAfter ?? 0)).toBeGreaterThanOrEqual(
+        const [compacted] = host.ofType("compacted");
+        expect((compacted?.tokensBefore ?? 0) - (compacted?.tokensAfter ?? 0)).toBeGreaterThanOrEqual(
           compaction?.saving.smallestWorthwhile ?? Number.NaN,
         );
       }),

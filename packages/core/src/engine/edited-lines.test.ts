@@ -21,7 +21,7 @@ interface Session {
   readonly path: string;
 }
 
-/** Has the ids of written lines, like a host that resumes a session. */
+/** Opens a session that knows the ids of its written lines, as a resumed session does. */
 async function openSession(
   modelName = "claude-haiku-4-5",
   path = join(folder, `edited-${++files}.jsonl`),
@@ -82,24 +82,27 @@ const CASES = [
 ] as const;
 
 describe.each(CASES)(
-  "a host that replaces an earlier message, in the form of $form,",
+  "an earlier message that the host replaces, in the form of $form",
   ({ list, isRenamed }) => {
     const changed = (index: number): readonly Message[] =>
       (list as readonly Message[]).map((message, at) =>
         at === index ? edited(message, isRenamed) : message,
       );
 
-    it.each([0, 2])("has the new one in the resumed session, at index %i", async (index) => {
-      const { compactor, path } = await openSession();
-      await compactor.before(list as readonly Message[]);
-      const { request } = await compactor.before(changed(index));
-      await compactor.close();
-      const texts = textsOf(flatten((await resumeSession(path)).conversation));
-      expect(texts).toEqual(plain.map((_, at) => (at === index ? "edited" : textsOf(plain)[at])));
-      expect(texts).toEqual(textsOf(request.messages));
-    });
+    it.each([0, 2])(
+      "the resumed session contains the message with which the host replaced index %i",
+      async (index) => {
+        const { compactor, path } = await openSession();
+        await compactor.before(list as readonly Message[]);
+        const { request } = await compactor.before(changed(index));
+        await compactor.close();
+        const texts = textsOf(flatten((await resumeSession(path)).conversation));
+        expect(texts).toEqual(plain.map((_, at) => (at === index ? "edited" : textsOf(plain)[at])));
+        expect(texts).toEqual(textsOf(request.messages));
+      },
+    );
 
-    it("sends no thinking that a model binds to the old one, and all thinking before it", async () => {
+    it("sends all thinking before a replaced message and no bound thinking after it", async () => {
       const { compactor, events, path } = await openSession("claude-opus-5-5");
       await compactor.before(list as readonly Message[]);
       const { request } = await compactor.before(changed(2));
@@ -114,9 +117,9 @@ describe.each(CASES)(
   },
 );
 
-describe("a host that resumes a session and replaces a message under a new id before the first turn", () => {
+describe("a message that the host replaces under a new id right after it resumes a session", () => {
   it.each([true, false])(
-    "has the new one in the session when it resumes again, with ids: %s",
+    "a second resume returns the replaced message, with known line ids: %s",
     async (hasIds) => {
       const first = await openSession();
       await first.compactor.before(entries);
@@ -132,7 +135,7 @@ describe("a host that resumes a session and replaces a message under a new id be
     },
   );
 
-  it("writes no line again that the session has and that the host did not change", async () => {
+  it("does not rewrite a line that the session contains and the host did not change", async () => {
     const torn = entries.map(
       (entry, at) => (at === 3 ? { ...entry, parentUuid: "progress" } : entry) as Entry,
     );
@@ -148,14 +151,14 @@ describe("a host that resumes a session and replaces a message under a new id be
   });
 });
 
-describe("a host that resumes a compacted session and replaces a message under a new id", () => {
+describe("a message that the host replaces under a new id in a resumed, compacted session", () => {
   it.each([
     { replaced: "four", upTo: 3 },
     { replaced: "five", upTo: 3 },
     { replaced: "five", upTo: 4 },
     { replaced: "seven", upTo: 3 },
   ])(
-    "has the new one and all others in the session when it resumes again: $replaced, compacted up to $upTo",
+    'a second resume returns all messages, with "$replaced" replaced after a compaction up to $upTo',
     async ({ replaced, upTo }) => {
       const first = await openSession();
       await first.compactor.before(plain);
@@ -181,13 +184,13 @@ describe("a host that resumes a compacted session and replaces a message under a
   );
 });
 
-describe("a host that replaces a kept message under a new id after a compaction", () => {
+describe("a kept message that the host replaces under a new id after a compaction", () => {
   it.each([
     { replaced: 3, upTo: 3 },
     { replaced: 4, upTo: 3 },
     { replaced: 4, upTo: 4 },
   ])(
-    "has the new one in the resumed session: $replaced, compacted up to $upTo",
+    "the resumed session contains the replacement of message $replaced, compacted up to $upTo",
     async ({ replaced, upTo }) => {
       const { compactor, path } = await openSession();
       await compactor.before(entries);
@@ -206,7 +209,7 @@ describe("a host that replaces a kept message under a new id after a compaction"
 });
 
 describe("a host that copies all its messages and replaces the first one", () => {
-  it("sends no thinking that is bound to the old one, and has all others in the resumed session once", async () => {
+  it("sends no thinking bound to a replaced first message, and resumes with each message once", async () => {
     const { compactor, path } = await openSession("claude-opus-5-5");
     await compactor.before(plain);
     const { request } = await compactor.before([asked("edited"), ...structuredClone(plain.slice(1))]);
@@ -219,7 +222,7 @@ describe("a host that copies all its messages and replaces the first one", () =>
 
 describe("a host that removes a message after compactions covered it", () => {
   it.each(["claude-haiku-4-5", "claude-mythos-5-2"])(
-    "has its own list in the resumed session, without the summaries, for %s",
+    "resumes with the host's list and no summary after the host removed a summarized message, with %s",
     async (model) => {
       const { compactor, path } = await openSession(model);
       const own: ApiMessage[] = [];
@@ -239,7 +242,7 @@ describe("a host that removes a message after compactions covered it", () => {
 });
 
 describe("a host that replaces its only message under a new id before it passes the reply", () => {
-  it("has the new one in the resumed session", async () => {
+  it("resumes with the new message if the host replaced its only message before the reply", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 1));
     await compactor.before(entries.map((entry, at) => (at === 0 ? edited(entry, true) : entry)));
@@ -250,7 +253,7 @@ describe("a host that replaces its only message under a new id before it passes 
 });
 
 describe("a host that replaces a message of its own list after the undo of a compaction", () => {
-  it("has its own list in the resumed session, and nothing to undo", async () => {
+  it("resumes with the list that the host edited after an undo, with nothing left to undo", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(plain);
     await compactor.compact(plain, { force: true, keepRecentTokens: 10 });
@@ -265,7 +268,7 @@ describe("a host that replaces a message of its own list after the undo of a com
 });
 
 describe("a host that replaces a message in another list than the one that it passed last", () => {
-  it("has all messages of the request in the resumed session", async () => {
+  it("resumes with all messages of the request if the host edits a list other than the last one", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 3));
     const { messages } = await compactor.compact(entries.slice(0, 3), { force: true, keepRecentTokens: 0 });
@@ -281,7 +284,7 @@ describe("a host that replaces a message in another list than the one that it pa
 });
 
 describe("a host that removes an earlier message", () => {
-  it("does not have it in the resumed session", async () => {
+  it("the resumed session lacks a message that the host removed", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(plain);
     await compactor.before(plain.filter((_, at) => at !== 1 && at !== 2));
@@ -291,7 +294,7 @@ describe("a host that removes an earlier message", () => {
 });
 
 describe("a host that changes a message in place", () => {
-  it("has the change in the request and in the resumed session", async () => {
+  it("a change in place reaches the request and the resumed session", async () => {
     for (const form of ["messages", "entries"]) {
       const own = structuredClone(form === "messages" ? plain : entries) as readonly Message[];
       const { compactor, path } = await openSession();
@@ -309,7 +312,7 @@ describe("a host that changes a message in place", () => {
   });
 });
 
-describe("lines of a changed conversation", () => {
+describe("prepareEditedLines", () => {
   const edit = (given: readonly Entry[]) =>
     prepareEditedLines({
       before: entries,
@@ -320,7 +323,7 @@ describe("lines of a changed conversation", () => {
       known: new Set(["known", ...entries.map(({ uuid }) => uuid ?? "")]),
     });
 
-  it("stay as they are in another session, and after a mark that says where the host went back to", () => {
+  it("leaves the lines of another session and lines with a new rewind mark unchanged", () => {
     const other = entries.map((entry, at) => {
       const parentUuid = at === 0 ? null : `other-u${at - 1}`;
       return { ...entry, uuid: `other-${entry.uuid}`, parentUuid } as Entry;
@@ -330,7 +333,7 @@ describe("lines of a changed conversation", () => {
       expect(edit(given)).toEqual({ entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 });
   });
 
-  it("hang on each other in a list with a mark that was in the conversation before", () => {
+  it("links each line to the line before it in a list that begins with a known boundary", () => {
     const boundary = { type: "system", subtype: "compact_boundary", compactMetadata: {} };
     const mark = { ...boundary, uuid: "known", parentUuid: null, content: "" } as unknown as Entry;
     const replaced = { ...entries[1], uuid: "renamed", parentUuid: "known" } as Entry;
@@ -342,26 +345,29 @@ describe("lines of a changed conversation", () => {
   it.each([
     { type: "system", subtype: "compact_boundary", content: "", compactMetadata: {} },
     { type: "user", isCompactSummary: true, message: asked("summary") },
-  ])("hang below a mark if the host leaves a compaction, also if an earlier one kept messages: %o", (top) => {
-    const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
-    const boundary = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
-    const kept = { ...boundary, uuid: "known", compactMetadata: { preservedMessages } } as unknown as Entry;
-    const left = { ...top, uuid: "left", parentUuid: null } as unknown as Entry;
-    const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", parentUuid: "known" };
-    const edited = prepareEditedLines({
-      before: [left, ...entries.slice(0, 2)],
-      given: [kept, ...entries.slice(3)],
-      fresh: new Set(),
-      bindsThinking: false,
-      newMark: () => mark as unknown as RewindMark,
-      known: new Set(["known", "left", ...entries.map(({ uuid }) => uuid ?? "")]),
-    });
-    expect(edited.mark).toBe(mark);
-    expect(edited.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "mark", "u3"]);
-    expect(edited.entries[0]).not.toHaveProperty("compactMetadata.preservedMessages");
-  });
+  ])(
+    "links lines to a rewind mark if the host drops a compaction, even if an earlier one kept messages: %o",
+    (top) => {
+      const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
+      const boundary = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
+      const kept = { ...boundary, uuid: "known", compactMetadata: { preservedMessages } } as unknown as Entry;
+      const left = { ...top, uuid: "left", parentUuid: null } as unknown as Entry;
+      const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", parentUuid: "known" };
+      const edited = prepareEditedLines({
+        before: [left, ...entries.slice(0, 2)],
+        given: [kept, ...entries.slice(3)],
+        fresh: new Set(),
+        bindsThinking: false,
+        newMark: () => mark as unknown as RewindMark,
+        known: new Set(["known", "left", ...entries.map(({ uuid }) => uuid ?? "")]),
+      });
+      expect(edited.mark).toBe(mark);
+      expect(edited.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "mark", "u3"]);
+      expect(edited.entries[0]).not.toHaveProperty("compactMetadata.preservedMessages");
+    },
+  );
 
-  it("hang on a new message that the host put between them", () => {
+  it("links the next line to a message that the host inserted", () => {
     const added = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
     const given = [...entries.slice(0, 2), added, ...entries.slice(2)];
     const { entries: linked, rewrittenLines: again } = edit(given);
@@ -369,7 +375,7 @@ describe("lines of a changed conversation", () => {
     expect([...again.keys()].map(({ uuid }) => uuid)).toEqual(["u2", "u3", "u4"]);
   });
 
-  it("hang on each other if the host replaces a line that the engine had hung elsewhere", () => {
+  it("links each line to the line before it if the host replaces a line that the engine relinked", () => {
     const between = { ...entries[0], uuid: "known", parentUuid: "u1" } as Entry;
     const { entries: before } = edit([...entries.slice(0, 2), between, ...entries.slice(2)]);
     const replaced = { ...entries[2], uuid: "renamed" } as Entry;
@@ -387,7 +393,7 @@ describe("lines of a changed conversation", () => {
     expect(parents).toEqual([null, "u0", "u1", "known", "renamed", "u3"]);
   });
 
-  it("hang where the engine had hung them if the host passes them as it made them", () => {
+  it("keeps the engine's links if the host passes lines with their original links", () => {
     const between = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
     const own = [...entries.slice(0, 2), between, ...entries.slice(2)];
     const { entries: before } = edit(own);
@@ -404,7 +410,7 @@ describe("lines of a changed conversation", () => {
     expect(lines.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "u0", "u1", "new", "u2", "u3"]);
   });
 
-  it("are written once if the host only goes back to an earlier message", () => {
+  it("rewrites no line if the host only returns to an earlier message", () => {
     expect(edit(entries.slice(0, 3)).rewrittenLines.size).toBe(0);
   });
 });

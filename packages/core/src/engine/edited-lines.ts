@@ -95,8 +95,8 @@ function linkBelowKept(
 }
 
 /**
- * True if the line's parent was a boundary and is not any more. Readers treat a boundary without lines as an
- * unfinished compaction.
+ * Returns true if the line's parent was a boundary and is not any more. Readers treat a boundary without
+ * lines as an unfinished compaction.
  */
 function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly Entry[]): boolean {
   if (entry === old || old === undefined || parentOf(old) === parentOf(entry)) return false;
@@ -125,8 +125,8 @@ function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number):
 }
 
 /**
- * Lines to write again. A moved stand-in becomes settled, because its messages are no longer above it in the
- * file.
+ * Returns the lines to write again. A moved stand-in becomes settled, because its messages are no longer
+ * above it in the file.
  */
 function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
   const moved = to.filter((entry, at) => entry !== from[at]);
@@ -149,9 +149,9 @@ function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): Ed
 }
 
 /**
- * Index of the first line below the kept messages of a boundary. The parents of kept messages are above the
- * boundary. They can stay there if the host edited only later messages or cut off the last kept ones.
- * Otherwise undefined.
+ * Returns the index of the first line below the kept messages of a boundary. The parents of kept messages are
+ * above the boundary. They can stay there if the host edited only later messages or cut off the last kept
+ * ones. Returns undefined otherwise.
  */
 function firstIndexBelowKept(entries: readonly Entry[], changedAt: number): number | undefined {
   const indexes = new Map(entries.map(({ uuid }, at) => [uuid, at]));
@@ -163,7 +163,8 @@ function firstIndexBelowKept(entries: readonly Entry[], changedAt: number): numb
 }
 
 /**
- * Ids of messages that a boundary lists as kept in place. Some boundaries list only the first and the last.
+ * Returns the ids of messages that a boundary lists as kept in place. Some boundaries list only the first and
+ * the last.
  */
 function keptIds(entry: Entry): readonly string[] {
   if (!isEntry(entry) || !isCompactBoundary(entry)) return [];
@@ -183,7 +184,7 @@ function withoutKeptList(entry: Entry): Entry {
   return { ...boundary, compactMetadata: metadata } as Entry;
 }
 
-/** True for a boundary that lists kept messages. The parents of these messages are above it. */
+/** Returns true for a boundary that lists kept messages. The parents of these messages are above it. */
 const keepsMessages = (entry: Entry): boolean =>
   isEntry(entry) &&
   isCompactBoundary(entry) &&
@@ -208,7 +209,10 @@ function withKnownParents(before: readonly Entry[], given: readonly Entry[]): re
   });
 }
 
-/** A message that replaces another takes over its line, so that it is the parent of the lines below. */
+/**
+ * Gives a message that replaces another the line of the old message, so that it is the parent of the lines
+ * below.
+ */
 function withReplacedLines(
   before: readonly Entry[],
   given: readonly Entry[],
@@ -254,8 +258,8 @@ export function withMarks(before: readonly Entry[], given: readonly Entry[]): re
 }
 
 /**
- * True for a boundary, or the mark of an undo or rewind. If the host adds a new one, the file already matches
- * the list.
+ * Returns true for a boundary, or the mark of an undo or rewind. If the host adds a new one, the file already
+ * matches the list.
  */
 export const isMark = (entry: Entry): boolean =>
   isEntry(entry) && (isCompactBoundary(entry) || rewindRecordOf(entry) !== undefined);
@@ -272,7 +276,7 @@ function firstDifference(
   return at === -1 ? given.length : at;
 }
 
-/** True if the file has both lines in the same place. The content may differ. */
+/** Returns true if the file has both lines in the same place. The content may differ. */
 const isSameLine = (entry: Entry, other: Entry): boolean =>
   entry === other ||
   (entry.uuid !== undefined && entry.uuid === other.uuid && parentOf(entry) === parentOf(other));
@@ -330,8 +334,8 @@ export function linkContinuation(
 }
 
 /**
- * True for a user message without tool results. Results of parallel calls have their calls as parents, where
- * readers find them.
+ * Returns true for a user message without tool results. Results of parallel calls have their calls as
+ * parents, where readers find them.
  */
 function isUserText(entry: Entry): boolean {
   if (entry.type !== "user") return false;
@@ -339,7 +343,7 @@ function isUserText(entry: Entry): boolean {
   return !Array.isArray(content) || !content.some((block) => stringField(block, "type") === "tool_result");
 }
 
-/** True for an entry that has its own line in the session file. */
+/** Returns true for an entry that has its own line in the session file. */
 const isLine = (entry: Entry): entry is Entry & { readonly uuid: string } =>
   isEntry(entry) && entry.uuid !== undefined && !isFromQueue(entry);
 
@@ -349,8 +353,8 @@ const parentOf = (entry: Entry): string | null => {
 };
 
 /**
- * Index of the first line that needs a new parent, or -1. In the file, a stand-in is below its messages and
- * its parent. It must move as soon as any line moves, or it would not be on the path of parents.
+ * Returns the index of the first line that needs a new parent, or -1. In the file, a stand-in is below its
+ * messages and its parent. It must move as soon as any line moves, or it would not be on the path of parents.
  */
 function firstToMove(entries: readonly Entry[], links: Links): number {
   const { isKnown, before = NO_ENTRIES, from = 0 } = links;
@@ -363,11 +367,11 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
     // The host inserted a new message between this line and its parent, or inserted this line between others.
-    const isParted =
+    const isSeparated =
       previous !== undefined &&
       parent !== previous &&
       (isKnown(entry.uuid) ? !isKnown(previous) : isUserText(entry) || isBelowMark);
-    if (parent === null ? isParted && !isKnown(entry.uuid) : !above.has(parent) || isParted) {
+    if (parent === null ? isSeparated && !isKnown(entry.uuid) : !above.has(parent) || isSeparated) {
       const isTorn = isStandIn(entry)
         ? !there.has(parent ?? "") || isAfterOther(entry, previous, before, isKnown)
         : at >= from && (at > 0 || isKnown(parent ?? ""));
@@ -381,7 +385,9 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
   return -1;
 }
 
-/** True if the line above a stand-in changed. The parent of its first replaced message is that line. */
+/**
+ * Returns true if the line above a stand-in changed. The parent of its first replaced message is that line.
+ */
 function isAfterOther(
   standIn: Entry,
   previous: string | undefined,
@@ -393,6 +399,6 @@ function isAfterOther(
   return newestLineUuid(before.slice(0, at)) !== previous;
 }
 
-/** The entry's id and the ids of the messages that it replaces. */
+/** Returns the entry's id and the ids of the messages that it replaces. */
 const idsOf = (entry: Entry): readonly string[] =>
   isLine(entry) ? [entry.uuid, ...standInUuids(entry)] : [];

@@ -19,7 +19,7 @@ const OPTIONS: CompactorOptions = {
   ports: { countText: (text) => Math.ceil(text.length / 5) },
 };
 
-/** The blocking limit is 77,000 tokens. */
+/** Creates messages of this size. The blocking limit is 77,000 tokens. */
 const ofTokens = (tokens: number): readonly ApiMessage[] => [
   { role: "user", content: "word ".repeat(tokens) },
 ];
@@ -48,8 +48,8 @@ const compactorOf = (model: Model, more: CompactorOptions = {}): Compactor =>
 
 const exactly = (tokens: number) => async (): Promise<TokenCount> => ({ tokens, source: "exact" });
 
-describe("the provider's own count", () => {
-  it("decides where the blocking limit lies within the error of the estimate, with one call", async () => {
+describe("exact token count of the provider", () => {
+  it("requests one exact count if the blocking limit is within the error of the estimate", async () => {
     const below = await compactorOf(counting(exactly(70_000))).before(ofTokens(80_000));
     expect(below.tokens).toBe(70_000);
     expect(below.problem).toBeUndefined();
@@ -61,14 +61,14 @@ describe("the provider's own count", () => {
   });
 
   it.each([10_000, 50_000, 120_000])(
-    "is not asked for where the estimate of %i tokens decides",
+    "requests no exact count if the estimate of %i tokens is clear enough",
     async (tokens) => {
       await compactorOf(counting(exactly(tokens))).before(ofTokens(tokens));
       expect(asked).toEqual([]);
     },
   );
 
-  it("is not asked for once usage has been reported, nor on a turn with nothing new", async () => {
+  it("requests no exact count after a usage report or on a turn without new messages", async () => {
     const compactor = compactorOf(counting(exactly(70_000)));
     const messages = ofTokens(72_000);
     await compactor.before(messages);
@@ -81,7 +81,7 @@ describe("the provider's own count", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("is not asked for by compact() and clear(), nor of a model that only estimates", async () => {
+  it("requests no exact count in compact() and clear(), or from a model that only estimates", async () => {
     const compactor = compactorOf(counting(exactly(70_000)));
     await compactor.compact(ofTokens(72_000)).catch(() => undefined);
     await compactor.clear(ofTokens(72_000)).catch(() => undefined);
@@ -89,7 +89,7 @@ describe("the provider's own count", () => {
     expect(asked).toEqual([]);
   });
 
-  it("asks at most once per decision over a whole conversation without usage", async () => {
+  it("requests only one exact count in a whole conversation without usage reports", async () => {
     const compactor = compactorOf(counting(async (request) => exactly(request.messages.length * 6_000)()));
     let messages: readonly ApiMessage[] = [];
     let turns = 0;
@@ -105,10 +105,10 @@ describe("the provider's own count", () => {
 
   it.each<readonly [string, () => Promise<TokenCount>]>([
     ["fails", () => Promise.reject(new ModelError({ kind: "other", retry: true }, "no such endpoint"))],
-    ["throws something that is no error", () => Promise.reject("no")],
-    ["is only an estimate after all", async () => ({ tokens: 5, source: "estimate" })],
-    ["is no number", exactly(Number.NaN)],
-  ])("gives way to the estimate where it %s, and is not asked for again", async (_, count) => {
+    ["rejects with a value that is no error", () => Promise.reject("no")],
+    ["is only an estimate", async () => ({ tokens: 5, source: "estimate" })],
+    ["is not a number", exactly(Number.NaN)],
+  ])("uses the estimate and requests no further count if the exact count %s", async (_, count) => {
     const compactor = compactorOf(counting(count));
     const turn = await compactor.before(ofTokens(72_000));
     expect(turn.tokens).toBeGreaterThan(71_000);
@@ -118,7 +118,7 @@ describe("the provider's own count", () => {
     expect(events.filter(({ type }) => type === "tokens-counted")).toMatchObject([{ outcome: "failed" }]);
   });
 
-  it("gives way to the estimate after two seconds, also where the call ignores its signal", async () => {
+  it("uses the estimate if the exact count takes two seconds, even if the call ignores its signal", async () => {
     vi.useFakeTimers();
     const compactor = compactorOf(counting(() => new Promise<never>(() => undefined)));
     const before = compactor.before(ofTokens(72_000));
@@ -128,7 +128,7 @@ describe("the provider's own count", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends with an abort, as the turn does", async () => {
+  it("an abort ends the exact count and the turn", async () => {
     const abort = new AbortController();
     const compactor = compactorOf(counting(() => new Promise<never>(() => undefined)));
     const before = compactor.before(ofTokens(72_000), { signal: abort.signal });

@@ -3,7 +3,7 @@ import type { ApiMessage } from "../messages/message.ts";
 import { jsonCopy } from "./compare-messages.ts";
 import type { Needs } from "./parts.ts";
 
-/** The host's request fields, with the additions of modules. */
+/** Returns the host's request fields, with the additions of modules. */
 export const completeRequestFrame = ({ frame, modules }: Needs<"frame" | "modules">): RequestFrame =>
   modules.completeFrame(frame.current ?? {});
 

@@ -4,15 +4,15 @@ import { Frame } from "./current-turn.ts";
 
 const recallToolOf = (request: RequestFrame | undefined) => new Frame(request, () => 0).recallTool;
 
-describe("the tool by which an agent searches what was summarized", () => {
-  it("is told of where the requests have it, and nowhere else", () => {
+describe("recall tool of a request frame", () => {
+  it("finds the recall tool only if the request has it", () => {
     const tools = [{ name: "Read" }, { name: "recall" }] as never;
     expect(recallToolOf({ tools, max_tokens: 1 })).toBe("recall");
     expect(recallToolOf({ tools: [{ name: "Read" }] as never, max_tokens: 1 })).toBeUndefined();
     expect(recallToolOf(undefined)).toBeUndefined();
   });
 
-  it("is not found in what is no list of tools", () => {
+  it("finds no recall tool in a value that is not a list of tools", () => {
     for (const tools of ["recall", { name: "recall" }, [null, "recall", 1]])
       expect(recallToolOf({ tools: tools as never, max_tokens: 1 })).toBeUndefined();
   });

@@ -114,7 +114,7 @@ export class Gauge {
     return name === modelName ? this.#facts.windowTokens : findModel(name, window.models).windowTokens;
   };
 
-  /** Size of the next call, without tokens that were removed since the last reported usage. */
+  /** Returns the size of the next call, without tokens that were removed since the last reported usage. */
   size(): ContextSize {
     const { thread, frame } = this.#given;
     const { meter, contents } = thread;
@@ -169,7 +169,7 @@ export class Gauge {
     this.#usageTrust.add(entry);
   }
 
-  /** True if the provider's figures are plausible for the messages that we sent. */
+  /** Returns true if the provider's figures are plausible for the messages that we sent. */
   isCredible(usage: unknown): boolean {
     const size = this.size();
     const freed = this.#providerClearedTokens;
@@ -190,7 +190,7 @@ export class Gauge {
     this.#providerClearedTokens = tokens;
   }
 
-  /** The provider refused a request that fits by our count, so its figures were right. */
+  /** Records that the provider refused a request that fits by our count, so its figures were right. */
   recordOverflow(): void {
     this.#usageTrust.recordOverflow();
   }
@@ -217,8 +217,8 @@ export class Gauge {
   }
 
   /**
-   * Learns a larger window if a response read more than the known window holds. The figure counts only if it
-   * agrees with our estimate for the most compact tokenizer.
+   * Learns a larger window if a response read more tokens than fit into the known window. The figure counts
+   * only if it agrees with our estimate for the most compact tokenizer.
    */
   proveWindow(reportedTokens: number): void {
     const own = this.#ownEstimate(this.#given.omittedTokens().hiddenTokens);
@@ -253,7 +253,7 @@ export class Gauge {
     return computeThresholds(facts, { ...settings, ...modes });
   }
 
-  /** `hiddenTokens` are tokens of messages that the provider drops. */
+  /** Returns our own view of the request. `hiddenTokens` are tokens of messages that the provider drops. */
   #ownEstimate(
     hiddenTokens: number,
   ): Pick<UsageFacts, "estimatedRequestTokens" | "isOverheadKnown" | "windowTokens"> {
@@ -265,9 +265,9 @@ export class Gauge {
   }
 
   /**
-   * Lower bound for the size of the request, whatever the provider reports: our estimate divided by its
-   * largest overcount. An image counts with the minimum for its area. The estimate of a short text counts as
-   * 0.
+   * Returns a lower bound for the size of the request, whatever the provider reports: our estimate divided by
+   * its largest overcount. An image counts with the minimum for its area. The estimate of a short text counts
+   * as 0.
    */
   #safeLowerBound(hiddenTokens: number): number {
     const { estimatedTokens, media } = this.#given.thread.contents;
@@ -276,7 +276,9 @@ export class Gauge {
     return least + Math.max(0, media.minTokens - this.#providerClearedTokens - hiddenTokens);
   }
 
-  /** Typical estimate of the whole request for the model, without content that the provider drops. */
+  /**
+   * Returns the typical estimate of the whole request for the model, without content that the provider drops.
+   */
   #estimateOf(messageTokens: number, hiddenTokens: number): number {
     const sent = Math.max(0, messageTokens - hiddenTokens);
     const whole = Math.round(sent * this.typicalRatio) + this.#given.frame.tokens;
@@ -284,6 +286,6 @@ export class Gauge {
   }
 }
 
-/** Provider tokens per estimated token, before any report. */
+/** Returns the provider tokens per estimated token, before any report. */
 export const typicalRatioOf = (modelName: string | undefined): number =>
   startCalibration(modelName).ratio * tokenScaleOf(claudeVersion(modelName));

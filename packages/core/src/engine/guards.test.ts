@@ -33,14 +33,14 @@ const free: GuardFacts = {
   collapseOn: false,
 };
 
-describe("when not to compact by itself", () => {
-  it("nothing stands in the way: the tokens decide, whoever of the three asks", () => {
+describe("skip reasons of an automatic compaction", () => {
+  it("allows an automatic compaction to main, SDK and subagent callers if nothing prevents it", () => {
     for (const caller of ["main", "sdk", "subagent"] as const) {
       expect(whyNot("auto", { ...free, caller })).toBeUndefined();
     }
   });
 
-  it("the first reason in the order of the specification is the one that is told", () => {
+  it("reports the first skip reason in the order of the specification", () => {
     const blocked: GuardFacts = {
       settings: { compactEnabled: false, autoCompactEnabled: false },
       health: health(false),
@@ -66,7 +66,7 @@ describe("when not to compact by itself", () => {
     }
   });
 
-  it("the health is not even asked where everything is disabled", () => {
+  it("does not check the health if compaction is disabled", () => {
     const asked = { mayCompact: () => expect.unreachable(), mayRecover: () => expect.unreachable() };
     const settings = { compactEnabled: false, autoCompactEnabled: true };
     expect(whyNot("auto", { ...free, settings, health: asked })).toBe("disabled");
@@ -74,15 +74,15 @@ describe("when not to compact by itself", () => {
   });
 });
 
-describe("by hand", () => {
-  it("only the switch for everything stops it", () => {
+describe("skip reasons of a manual compaction", () => {
+  it("skips a manual compaction only if all compaction is disabled", () => {
     expect(whyNot("manual", { ...free, settings: { ...ON, autoCompactEnabled: false } })).toBeUndefined();
     expect(whyNot("manual", { ...free, settings: { ...ON, compactEnabled: false } })).toBe("disabled");
   });
 });
 
-describe("after an overflow", () => {
-  it("works where the proactive kind is suppressed by a mode", () => {
+describe("skip reasons of a recovery after an overflow", () => {
+  it("allows a recovery in modes that suppress automatic compaction", () => {
     for (const caller of ["main", "sdk", "subagent"] as const) {
       const suppressed = { ...free, caller, reactiveOnly: true, collapseOn: true };
       expect(whyNot("auto", suppressed)).toBeDefined();
@@ -90,7 +90,7 @@ describe("after an overflow", () => {
     }
   });
 
-  it("not when auto-compact is off, nor for callers that would wait for themselves", () => {
+  it("skips a recovery if auto-compact is off, the breaker is open, or the caller is a compaction", () => {
     const recovery = { ...free, health: health(true) };
     expect(whyNot("recovery", { ...recovery, settings: { ...ON, autoCompactEnabled: false } })).toBe(
       "auto-disabled",
@@ -101,7 +101,7 @@ describe("after an overflow", () => {
     expect(whyNot("recovery", { ...recovery, health: health(false) })).toBe("breaker-open");
   });
 
-  it("whatever stops a recovery stops the proactive kind as well", () => {
+  it("every reason that stops a recovery also stops an automatic compaction", () => {
     const states = fc.record({
       settings: fc.record({ compactEnabled: fc.boolean(), autoCompactEnabled: fc.boolean() }),
       health: fc.boolean().map(health),
@@ -118,10 +118,10 @@ describe("after an overflow", () => {
   });
 });
 
-describe("when not to collapse spans", () => {
+describe("skip reasons of a collapse", () => {
   const { settings, caller, reactiveOnly } = free;
 
-  it("is when auto-compact would not be allowed either", () => {
+  it("skips a collapse of spans for the same reasons as an automatic compaction", () => {
     const off = { compactEnabled: true, autoCompactEnabled: false };
     expect(whyNot("collapse", { ...free, settings, caller, reactiveOnly })).toBeUndefined();
     expect(whyNot("collapse", { ...free, settings: off, caller, reactiveOnly })).toBe("auto-disabled");

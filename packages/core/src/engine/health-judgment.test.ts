@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { Health, Judgment } from "./health.ts";
 
-describe("the judgment of a compaction", () => {
+describe("Judgment", () => {
   const judge = (tokens: number | undefined, threshold = 100): Judgment | string | undefined => {
     const judgment = new Judgment();
     judgment.compacted({ trigger: "auto", turn: 4 });
     return judgment.reported({ turn: 4, tokens, threshold });
   };
 
-  it("is made by the next usage: at or above the threshold it was ineffective", () => {
+  it("judges a compaction as ineffective if the next usage report is at or above the threshold", () => {
     expect(judge(99)).toBe("effective");
     expect(judge(100)).toBe("ineffective");
     expect(judge(101)).toBe("ineffective");
   });
 
-  it("waits where there is no usage, and is made once", () => {
+  it("waits for a usage report to judge a compaction, and judges it once", () => {
     const judgment = new Judgment();
     expect(judgment.reported({ turn: 1, tokens: 5, threshold: 10 })).toBeUndefined();
     judgment.compacted({ trigger: "reactive", turn: 2 });
@@ -28,7 +28,7 @@ describe("the judgment of a compaction", () => {
     expect(judgment.reported({ turn: 8, tokens: 50, threshold: 10 })).toBeUndefined();
   });
 
-  it("does not take an answer to the conversation as it was before", () => {
+  it("judges a compaction only by responses to the compacted conversation", () => {
     const judgment = new Judgment();
     judgment.compacted({ trigger: "manual", turn: 3 });
     expect(judgment.reported({ turn: 3, tokens: 500, threshold: 100 })).toBeUndefined();
@@ -39,8 +39,8 @@ describe("the judgment of a compaction", () => {
   });
 });
 
-describe("a floor above the threshold", () => {
-  it("is said once, and again when it changed by more than a tenth", () => {
+describe("shouldReportFloor", () => {
+  it("reports a floor above the threshold once, and again after a change of more than a tenth", () => {
     const health = new Health({ now: () => 0 });
     expect(health.shouldReportFloor({ floorTokens: 100_000, threshold: 90_000 })).toBe(true);
     for (const floorTokens of [100_000, 110_000, 95_000]) {
@@ -51,14 +51,14 @@ describe("a floor above the threshold", () => {
     expect(health.shouldReportFloor({ floorTokens: 110_000, threshold: 80_999 })).toBe(true);
   });
 
-  it("is said again after it had been below", () => {
+  it("reports a floor above the threshold again after it was below", () => {
     const health = new Health({ now: () => 0 });
     expect(health.shouldReportFloor({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
     expect(health.shouldReportFloor({ floorTokens: 89_999, threshold: 90_000 })).toBe(false);
     expect(health.shouldReportFloor({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
   });
 
-  it("below the threshold there is nothing to say", () => {
+  it("reports no floor below the threshold", () => {
     expect(new Health({ now: () => 0 }).shouldReportFloor({ floorTokens: 10, threshold: 90_000 })).toBe(
       false,
     );

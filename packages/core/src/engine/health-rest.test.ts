@@ -10,18 +10,18 @@ beforeEach(() => {
   health = new Health({ now: () => nowMs });
 });
 
-describe("recoveries", () => {
+describe("recoveries after an overflow", () => {
   const recoveryFails = (): readonly HealthChange[] =>
     health.recordFailure({ trigger: "reactive", reason: "prompt_too_long" });
 
-  it("are not held off by strikes of the proactive kind nor by frequency", () => {
+  it("allows a recovery despite strikes of automatic compactions and frequent compactions", () => {
     for (let times = 0; times < 3; times++) health.recordFailure({ trigger: "auto", reason: "no_summary" });
     for (let times = 0; times < 3; times++) health.recordCompaction({ trigger: "auto" });
     expect(health.mayCompact()).toBe(false);
     expect(health.mayRecover()).toBe(true);
   });
 
-  it("three that failed in a row hold off the next, and count against the proactive kind", () => {
+  it("stops recoveries after three failed in a row, and opens the breaker", () => {
     recoveryFails();
     recoveryFails();
     expect(health.mayRecover()).toBe(true);
@@ -31,7 +31,7 @@ describe("recoveries", () => {
     expect(health.mayRecover()).toBe(true);
   });
 
-  it("one that proves effective resets them; one that is ineffective is a strike", () => {
+  it("an effective recovery resets the failures of recoveries, and an ineffective one is a strike", () => {
     recoveryFails();
     recoveryFails();
     health.recordCompaction({ trigger: "reactive" });
@@ -44,7 +44,7 @@ describe("recoveries", () => {
     expect(health.mayRecover()).toBe(false);
   });
 
-  it("one that came about breaks the row until it is judged", () => {
+  it("a successful recovery suspends earlier failures until it is judged", () => {
     recoveryFails();
     recoveryFails();
     health.recordCompaction({ trigger: "reactive" });
@@ -56,7 +56,7 @@ describe("recoveries", () => {
     expect(health.mayRecover()).toBe(true);
   });
 
-  it("three within ten turns do not hold off the next, but no model writes its summary", () => {
+  it("three recoveries in ten turns allow another one, but flag that the model must not summarize it", () => {
     for (let times = 0; times < 3; times++) {
       health.onTurn();
       expect(health.isCompactingTooOften()).toBe(false);
@@ -70,15 +70,15 @@ describe("recoveries", () => {
     expect(health.isCompactingTooOften()).toBe(false);
   });
 
-  it("a manual compaction resets them", () => {
+  it("a manual compaction resets the failures of recoveries", () => {
     for (let times = 0; times < 3; times++) recoveryFails();
     health.recordCompaction({ trigger: "manual" });
     expect(health.mayRecover()).toBe(true);
   });
 });
 
-describe("rest", () => {
-  it("a compaction is not repeated in the next turn unless it proved effective", () => {
+describe("pause after a compaction", () => {
+  it("does not compact again in the next turn unless the compaction proved effective", () => {
     expect(health.isResting()).toBe(false);
     health.onTurn();
     health.recordCompaction({ trigger: "auto" });
@@ -94,12 +94,12 @@ describe("rest", () => {
   });
 });
 
-describe("clocks that jump", () => {
+describe("a clock that jumps", () => {
   const open = (): void => {
     for (let times = 0; times < 3; times++) health.recordFailure({ trigger: "auto", reason: "other" });
   };
 
-  it("a jump back takes nothing away from the time that has passed", () => {
+  it("a clock that jumps back does not reduce the time that has passed", () => {
     nowMs = 1_000_000_000;
     health = new Health({ now: () => nowMs });
     open();
@@ -112,7 +112,7 @@ describe("clocks that jump", () => {
   });
 
   it.each([Number.MAX_VALUE, 8.64e15])(
-    "after a jump ahead to %d it still opens, and closes with time",
+    "the breaker still opens and closes with time after the clock jumps ahead to %d",
     (far) => {
       open();
       nowMs = far;
@@ -126,16 +126,19 @@ describe("clocks that jump", () => {
     },
   );
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("%d is no time at all", (odd) => {
-    open();
-    nowMs = odd;
-    expect(health.mayCompact()).toBe(false);
-    nowMs = 600_000;
-    expect(health.mayCompact()).toBe(true);
-  });
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    "ignores a clock that returns %d",
+    (odd) => {
+      open();
+      nowMs = odd;
+      expect(health.mayCompact()).toBe(false);
+      nowMs = 600_000;
+      expect(health.mayCompact()).toBe(true);
+    },
+  );
 });
 
-type Happening = (subject: Health, clock: { ms: number }) => readonly HealthChange[];
+type Step = (subject: Health, clock: { ms: number }) => readonly HealthChange[];
 
 const trigger = fc.constantFrom("auto", "manual", "reactive" as const);
 const reason = fc.constantFrom(
@@ -146,31 +149,31 @@ const reason = fc.constantFrom(
   "does_not_pay",
   "other" as const,
 );
-const happening: fc.Arbitrary<Happening> = fc.oneof(
-  fc.constant<Happening>((subject) => subject.onTurn()),
-  fc.constant<Happening>((subject) => subject.onTurn()),
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.constant<Step>((subject) => subject.onTurn()),
+  fc.constant<Step>((subject) => subject.onTurn()),
   trigger.map(
-    (by): Happening =>
+    (by): Step =>
       (subject) =>
         subject.recordCompaction({ trigger: by }),
   ),
   fc.tuple(trigger, reason).map(
-    ([by, why]): Happening =>
+    ([by, why]): Step =>
       (subject) =>
         subject.recordFailure({ trigger: by, reason: why }),
   ),
   fc.constantFrom("effective", "ineffective" as const).map(
-    (verdict): Happening =>
+    (verdict): Step =>
       (subject) =>
         subject.recordVerdict(verdict),
   ),
   fc.nat(200_000).map(
-    (tokens): Happening =>
+    (tokens): Step =>
       (subject) =>
         subject.recordSize({ tokens, threshold: 100_000 }),
   ),
   fc.oneof(fc.nat(4_000_000), fc.double()).map(
-    (ms): Happening =>
+    (ms): Step =>
       (_, clock) => {
         clock.ms = ms;
         return [];
@@ -178,13 +181,13 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   ),
 );
 
-describe("whatever happens", () => {
-  it("it never latches: an hour or sixty turns later one try is let through", () => {
+describe("random histories of the breaker", () => {
+  it("the breaker allows a try after an hour or sixty turns, whatever happened before", () => {
     fc.assert(
-      fc.property(fc.array(happening, { maxLength: 60 }), fc.boolean(), (history, byTime) => {
+      fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (history, byTime) => {
         const clock = { ms: 0 };
         const subject = new Health({ now: () => clock.ms });
-        for (const happen of history) happen(subject, clock);
+        for (const apply of history) apply(subject, clock);
         if (!Number.isFinite(clock.ms) || Math.abs(clock.ms) > 1e12) clock.ms = 0;
         subject.mayCompact();
         if (byTime) clock.ms += 3_600_000;
@@ -196,14 +199,14 @@ describe("whatever happens", () => {
     );
   });
 
-  it("opened and closed are told in turns, and what was told last is what holds", () => {
+  it("reports opening and closing of the breaker in turns, and the last report is its state", () => {
     fc.assert(
-      fc.property(fc.array(happening, { maxLength: 80 }), (history) => {
+      fc.property(fc.array(step, { maxLength: 80 }), (history) => {
         const clock = { ms: 0 };
         const subject = new Health({ now: () => clock.ms });
         let isOpen = false;
-        for (const happen of [...history, (last: Health) => last.onTurn()]) {
-          for (const { type } of happen(subject, clock)) {
+        for (const apply of [...history, (last: Health) => last.onTurn()]) {
+          for (const { type } of apply(subject, clock)) {
             expect(type).toBe(isOpen ? "breaker-closed" : "breaker-opened");
             isOpen = !isOpen;
           }

@@ -21,7 +21,7 @@ function openByFailures(): void {
 }
 
 describe("strikes", () => {
-  it("three failures in a row open it, and it is told once", () => {
+  it("opens the breaker after three failures in a row and reports that once", () => {
     expect([...fail(), ...fail()]).toEqual([]);
     expect(health.mayCompact()).toBe(true);
     expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
@@ -29,7 +29,7 @@ describe("strikes", () => {
     expect(fail()).toEqual([]);
   });
 
-  it("successes that the provider does not confirm are strikes as well", () => {
+  it("counts a compaction that the provider's usage does not confirm as a strike", () => {
     const changes = [1, 2, 3].flatMap(() => {
       turns(10);
       return [...compact(), ...health.recordVerdict("ineffective")];
@@ -37,7 +37,7 @@ describe("strikes", () => {
     expect(changes).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
   });
 
-  it("failures and ineffective successes make one row", () => {
+  it("counts failures and ineffective compactions together", () => {
     fail();
     compact();
     health.recordVerdict("ineffective");
@@ -45,7 +45,7 @@ describe("strikes", () => {
     expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
   });
 
-  it("a success breaks the row until it is judged, and for good when it proves effective", () => {
+  it("a success suspends earlier strikes, and clears them when it proves effective", () => {
     fail();
     fail();
     compact();
@@ -56,7 +56,7 @@ describe("strikes", () => {
     expect(fail()).toEqual([]);
   });
 
-  it("two unjudged successes shelve all strikes before them", () => {
+  it("suspends all strikes before two successes that are not judged yet", () => {
     fail();
     turns(10);
     compact();
@@ -69,10 +69,13 @@ describe("strikes", () => {
     ]);
   });
 
-  it.each(["aborted", "not_enough_messages"] as const)("%s is no strike", (reason) => {
-    for (let times = 0; times < 10; times++) health.recordFailure({ trigger: "auto", reason });
-    expect(health.strikes).toBe(0);
-  });
+  it.each(["aborted", "not_enough_messages"] as const)(
+    "does not count a failure with the reason %s as a strike",
+    (reason) => {
+      for (let times = 0; times < 10; times++) health.recordFailure({ trigger: "auto", reason });
+      expect(health.strikes).toBe(0);
+    },
+  );
 
   it.each([
     "no_summary",
@@ -82,12 +85,12 @@ describe("strikes", () => {
     "blocked_by_hook",
     "transcript_failed",
     "other",
-  ] as const)("%s is one", (reason) => {
+  ] as const)("counts a failure with the reason %s as a strike", (reason) => {
     health.recordFailure({ trigger: "auto", reason });
     expect(health.strikes).toBe(1);
   });
 
-  it("rests after a compaction that did not pay, and counts it for the frequency", () => {
+  it("pauses after a compaction that did not pay, and counts it for the frequency", () => {
     turns(1);
     const lose = (): readonly HealthChange[] =>
       health.recordFailure({ trigger: "auto", reason: "does_not_pay" });
@@ -101,7 +104,7 @@ describe("strikes", () => {
     expect(health.mayCompact()).toBe(false);
   });
 
-  it("a manual compaction that does not pay changes nothing", () => {
+  it("a manual compaction that does not pay causes no pause and no strike", () => {
     turns(1);
     for (let times = 0; times < 5; times++)
       health.recordFailure({ trigger: "manual", reason: "does_not_pay" });
@@ -109,7 +112,7 @@ describe("strikes", () => {
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
   });
 
-  it("strikes before a success that proved effective are forgotten for good", () => {
+  it("forgets strikes before a compaction that proved effective", () => {
     fail();
     fail();
     compact();
@@ -120,7 +123,7 @@ describe("strikes", () => {
     expect(health.strikes).toBe(1);
   });
 
-  it("manual runs are never strikes, failed or ineffective", () => {
+  it("never counts a manual compaction as a strike, whether it failed or was ineffective", () => {
     for (let times = 0; times < 5; times++) health.recordFailure({ trigger: "manual", reason: "api_error" });
     expect(health.strikes).toBe(0);
     for (let times = 0; times < 5; times++) {
@@ -131,14 +134,14 @@ describe("strikes", () => {
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
   });
 
-  it("a verdict without a compaction changes nothing", () => {
+  it("ignores a verdict without a compaction", () => {
     expect(health.recordVerdict("ineffective")).toEqual([]);
     expect(health.strikes).toBe(0);
   });
 });
 
-describe("closing", () => {
-  it("after ten minutes one try is let through; if it fails the pause doubles, up to an hour", () => {
+describe("closing the breaker", () => {
+  it("allows one try after ten minutes, and doubles the pause after each failure, up to an hour", () => {
     openByFailures();
     for (const minutes of [10, 20, 40, 60, 60]) {
       nowMs += minutes * MINUTE - 1;
@@ -153,7 +156,7 @@ describe("closing", () => {
     }
   });
 
-  it("turns do the same, on a clock that stands still", () => {
+  it("allows one try after ten turns, and doubles the pause after each failure, without a clock", () => {
     openByFailures();
     for (const count of [10, 20, 40, 60, 60]) {
       expect(turns(count - 1)).toEqual([]);
@@ -163,7 +166,7 @@ describe("closing", () => {
     }
   });
 
-  it("a try that proves effective makes the next pause short again", () => {
+  it("an effective try makes the next pause short again", () => {
     openByFailures();
     turns(10);
     fail();
@@ -174,7 +177,7 @@ describe("closing", () => {
     expect(turns(10)).toEqual([{ type: "breaker-closed", why: "progress" }]);
   });
 
-  it("a try that is ineffective opens it again at once, for longer", () => {
+  it("an ineffective try opens the breaker again at once, for longer", () => {
     openByFailures();
     turns(10);
     compact();
@@ -187,7 +190,7 @@ describe("closing", () => {
     expect(health.mayCompact()).toBe(true);
   });
 
-  it("a context that fell well below the threshold by itself is worth one try", () => {
+  it("allows one try when the context falls well below the threshold without a compaction", () => {
     openByFailures();
     expect(health.recordSize({ tokens: 90_000, threshold: 100_000 })).toEqual([]);
     expect(health.recordSize({ tokens: 89_999, threshold: 100_000 })).toEqual([
@@ -199,7 +202,7 @@ describe("closing", () => {
     expect(health.mayCompact()).toBe(false);
   });
 
-  it("a successful manual compaction closes it, whatever had opened it", () => {
+  it("a successful manual compaction closes the breaker, whatever opened it", () => {
     openByFailures();
     expect(health.recordCompaction({ trigger: "manual" })).toEqual([
       { type: "breaker-closed", why: "manual" },
@@ -211,14 +214,14 @@ describe("closing", () => {
     ]);
   });
 
-  it("in a pause a success of a recovery closes it only when it proves effective", () => {
+  it("a recovery during a pause closes the breaker only when it proves effective", () => {
     openByFailures();
     expect(health.recordCompaction({ trigger: "reactive" })).toEqual([]);
     expect(health.mayCompact()).toBe(false);
     expect(health.recordVerdict("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
   });
 
-  it("after a request that was accepted, one more recovery is let through", () => {
+  it("allows one more recovery after the provider accepted a request", () => {
     const failRecovery = () => health.recordFailure({ trigger: "reactive", reason: "does_not_pay" });
     for (let turn = 0; turn < 3; turn++) failRecovery();
     expect(health.mayRecover()).toBe(false);
@@ -228,7 +231,7 @@ describe("closing", () => {
     expect(health.mayRecover()).toBe(false);
   });
 
-  it("failures of recoveries during a pause do not make it longer", () => {
+  it("failed recoveries do not lengthen a pause", () => {
     openByFailures();
     turns(9);
     health.recordFailure({ trigger: "reactive", reason: "api_error" });
@@ -236,8 +239,8 @@ describe("closing", () => {
   });
 });
 
-describe("frequency", () => {
-  it("at most three compactions within ten turns, however effective each is", () => {
+describe("frequency limit", () => {
+  it("allows at most three compactions within ten turns, however effective each one is", () => {
     const made: number[] = [];
     for (let turn = 0; turn < 100; turn++) {
       health.onTurn();
@@ -252,7 +255,7 @@ describe("frequency", () => {
     expect(made).toHaveLength(30);
   });
 
-  it("is told when it holds off and when it lets go", () => {
+  it("reports when the frequency limit opens and closes the breaker", () => {
     turns(1);
     compact();
     compact();
@@ -261,20 +264,20 @@ describe("frequency", () => {
     expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
   });
 
-  it("a context below the threshold does not lift it: that is what a compaction leaves", () => {
+  it("a context below the threshold does not lift the frequency limit", () => {
     for (let times = 0; times < 3; times++) compact();
     expect(health.recordSize({ tokens: 1, threshold: 100_000 })).toEqual([]);
     expect(health.mayCompact()).toBe(false);
   });
 
-  it("turns that take very long are let through one by one", () => {
+  it("allows one compaction every ten minutes despite the frequency limit", () => {
     for (let times = 0; times < 3; times++) compact();
     nowMs += 10 * MINUTE;
     expect(health.onTurn()).toEqual([{ type: "breaker-closed", why: "time" }]);
     expect(compact()).toMatchObject([{ type: "breaker-opened", why: "frequency" }]);
   });
 
-  it("recoveries count, manual runs do not", () => {
+  it("counts recoveries for the frequency limit, but not manual compactions", () => {
     for (let times = 0; times < 5; times++) health.recordCompaction({ trigger: "manual" });
     expect(health.mayCompact()).toBe(true);
     for (let times = 0; times < 3; times++) health.recordCompaction({ trigger: "reactive" });

@@ -105,7 +105,7 @@ export class Health {
     return !this.#recoveries.isPaused(this.#moment());
   }
 
-  /** State for a conversation of this size. See the table at the top. */
+  /** Returns the state for a conversation of this size. See the table at the top. */
   state(tokens: number): HealthState | undefined {
     if (!this.mayCompact()) return "breaker-open";
     if (this.isRestingAfterUndo(tokens)) return "just-undone";
@@ -114,31 +114,31 @@ export class Health {
   }
 
   /**
-   * True after too many compactions in too few turns. A recovery is the last resort and still runs, but no
-   * model writes its summary, because the user would have to wait in every turn.
+   * Returns true after too many compactions in too few turns. A recovery is the last resort and still runs,
+   * but no model writes its summary, because the user would have to wait in every turn.
    */
   isCompactingTooOften(): boolean {
     return hasTooManyCompactions(this.#recent, this.#moment());
   }
 
   /**
-   * True if a conversation of this size stays as the undo left it. The size has no padding. The restored
-   * messages are only estimated, and padding alone could fill the window, so that the next turn would revert
-   * the undo.
+   * Returns true if a conversation of this size stays as the undo left it. The size has no padding. The
+   * restored messages are only estimated, and padding alone could fill the window, so that the next turn
+   * would revert the undo.
    */
   isRestingAfterUndo(tokens: number): boolean {
     return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
   }
 
-  /** True if the newest compaction is recent and unconfirmed, did not pay, or was undone. */
+  /** Returns true if the newest compaction is recent and unconfirmed, did not pay, or was undone. */
   isResting(): boolean {
     if (this.#restUntilTokens !== undefined || this.#isRestingAfterLoss()) return true;
     return this.#last !== undefined && !this.#last.isProven && this.#turn - this.#last.turn < REST_TURNS;
   }
 
   /**
-   * True if no compaction can get below the threshold and this must be reported now. It is reported once, not
-   * every turn. Call this whenever the floor is known, even if it is below the threshold.
+   * Returns true if no compaction can get below the threshold and this must be reported now. It is reported
+   * once, not every turn. Call this whenever the floor is known, even if it is below the threshold.
    */
   shouldReportFloor(floor: Floor): boolean {
     const reported = this.#reportedFloor;
@@ -153,7 +153,7 @@ export class Health {
     return true;
   }
 
-  /** Called before each model call. */
+  /** Starts a turn. Called before each model call. */
   onTurn(): readonly HealthChange[] {
     const changes = this.#settle("time");
     this.#turn += 1;
@@ -179,12 +179,12 @@ export class Health {
     return [...changes, ...this.#settle("progress")];
   }
 
-  /** The provider accepted a request. A later overflow is a new one and allows a new attempt. */
+  /** Records that the provider accepted a request. A later overflow is a new one and allows a new attempt. */
   recordAccepted(): void {
     this.#recoveries.release();
   }
 
-  /** The newest step was undone or redone, so an earlier compaction no longer needs a rest. */
+  /** Records that the newest step was undone or redone, so an earlier compaction no longer needs a rest. */
   recordUndo({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
     this.#restUntilTokens = restUntilTokens;
     this.#last = undefined;
@@ -255,12 +255,12 @@ export class Health {
     return [...changes, ...this.#settle("success")];
   }
 
-  /** True if a summary was just written in vain. The messages since are too few to change that. */
+  /** Returns true if a summary was just written in vain. The messages since are too few to change that. */
   #isRestingAfterLoss(): boolean {
     return this.#unpaidTurn !== undefined && this.#turn - this.#unpaidTurn < REST_TURNS;
   }
 
-  /** It cost as much as an ineffective success and counts as one. */
+  /** Records a compaction that did not pay. It cost as much as an ineffective success and counts as one. */
   #recordUnpaid(at: Moment): void {
     this.#strikes.ineffective(at);
     this.#recordAttempt(at);
@@ -291,7 +291,7 @@ interface Moment {
   readonly turn: number;
 }
 
-/** True for too many compactions in too few turns. After a while, one more is allowed. */
+/** Returns true for too many compactions in too few turns. After a while, one more is allowed. */
 function hasTooManyCompactions(newest: readonly Moment[], { elapsedMs, turn }: Moment): boolean {
   const [oldest] = newest;
   const last = newest.at(-1);
@@ -390,7 +390,7 @@ export class Judgment {
     this.#firstTurn = trigger === "manual" ? turn + 1 : turn;
   }
 
-  /** The next report is about another conversation. */
+  /** Forgets the compaction, because the next report is about another conversation. */
   undone(): void {
     this.#firstTurn = undefined;
   }
@@ -489,7 +489,10 @@ const GUARDS: readonly Guard[] = [
   ["collapse-on", ["auto"], ({ modules }) => modules.headroomBy !== undefined],
 ];
 
-/** Reason why this action is forbidden, independent of the size. Undefined means that the size decides. */
+/**
+ * Returns the reason why this action is forbidden, independent of the size. Undefined means that the size
+ * decides.
+ */
 export function skipReasonFor(action: Action, parts: GuardInput): SkipReason | undefined {
   return GUARDS.find(([, forbids, applies]) => forbids.includes(action) && applies(parts))?.[0];
 }
@@ -504,7 +507,9 @@ export function compactionDisabled(): LonghaulError {
   );
 }
 
-/** Advice for a conversation that no longer fits and that the engine must not compact automatically. */
+/**
+ * Returns advice for a conversation that no longer fits and that the engine must not compact automatically.
+ */
 export function remedyWithoutAutoCompact({ compactEnabled }: Pick<Settings, "compactEnabled">): string {
   return compactEnabled
     ? "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled). Compact the conversation manually, or switch automatic compaction on, then call again."

@@ -40,9 +40,9 @@ function engine(options: CompactorOptions = {}): { compactor: Compactor; events:
 
 const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
 
-describe("a host that makes its messages anew for every turn", () => {
-  it.each(["as they were", "with a mark for the cache that moves"])(
-    "does not make the engine write each known message as JSON again, if it passes them %s",
+describe("a host that rebuilds its messages for every turn", () => {
+  it.each(["as they were", "with a moving cache mark"])(
+    "does not serialize known messages again if the host rebuilds them %s",
     async (form) => {
       const { compactor } = engine({ clearing: { form: "off" } });
       const own: ApiMessage[] = [{ role: "user", content: "Find the fault." }];
@@ -66,7 +66,7 @@ describe("a host that makes its messages anew for every turn", () => {
     },
   );
 
-  it("is understood as if it had kept them: nothing is counted or written twice", async () => {
+  it("neither counts nor writes rebuilt messages twice", async () => {
     let lines = 0;
     const append = async (entries: readonly unknown[]): Promise<void> => {
       lines += entries.length;
@@ -87,7 +87,7 @@ describe("a host that makes its messages anew for every turn", () => {
 });
 
 describe("a provider that reports far too little", () => {
-  it("never lowers the count below half of the estimate, and does not make compact refuse", async () => {
+  it("too low usage reports never lower the count below half of the estimate, or block compact()", async () => {
     for (const reported of [400, 3_000, 9_000]) {
       const { compactor } = engine({ window: { tokens: 400_000 } });
       let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
@@ -102,8 +102,8 @@ describe("a provider that reports far too little", () => {
   });
 });
 
-describe("an answer that is still under way when the user compacts", () => {
-  it("says nothing about the new conversation", async () => {
+describe("a response that is still under way when the user compacts", () => {
+  it("ignores the usage of a response that was under way during a compaction", async () => {
     const { compactor, events } = engine();
     let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
     for (let turn = 0; turn < 30; turn++) {
@@ -121,8 +121,8 @@ describe("an answer that is still under way when the user compacts", () => {
   });
 });
 
-describe("a session that is resumed", () => {
-  it("sends results that a mark says were cleared as cleared, and binding models no thinking between the two", async () => {
+describe("a resumed session with cleared results", () => {
+  it("sends results as cleared if a mark says so, without bound thinking between result and mark", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([thinking("before"), toolUse("a", "Read", { file_path: "/f" })]);
@@ -134,8 +134,8 @@ describe("a session that is resumed", () => {
       subtype: "microcompact_boundary",
       microcompactMetadata: { compactedToolIds: ["a"] },
     });
-    c.user("go on");
-    c.assistant([thinking("since"), { type: "text", text: "gone on" }]);
+    c.user("continue");
+    c.assistant([thinking("since"), { type: "text", text: "continued" }]);
     c.user("and on");
     const { compactor } = engine({ model: "claude-opus-5-5" });
     const { request } = await compactor.before(c.entries);
@@ -149,7 +149,7 @@ describe("a session that is resumed", () => {
 
 describe("a host that passes entries and changes its request", () => {
   it.each([0, 1])(
-    "gets entries back, also when it changed the request %i turns after it began",
+    "returns entries to a host that passes entries and changes its request after %i turns",
     async (turns) => {
       const c = new ConversationBuilder();
       c.user("go");
@@ -167,8 +167,8 @@ describe("a host that passes entries and changes its request", () => {
   );
 });
 
-describe("more pictures than the provider takes", () => {
-  it("become marks in one batch, so that the next turns change nothing that was sent", async () => {
+describe("more images than the provider accepts", () => {
+  it("replaces surplus images in one batch, so that the next turns keep the sent messages", async () => {
     const { compactor, events } = engine({ settings: { values: { autoCompactEnabled: false } } });
     let messages: readonly ApiMessage[] = [{ role: "user", content: "look" }];
     const sent: string[] = [];

@@ -49,8 +49,8 @@ export class HostList {
   }
 
   /**
-   * Number of messages at the start of `messages` that equal this list. Undefined if they do not start with
-   * it. The messages of a covered list may be split and decorated differently.
+   * Returns the number of messages at the start of `messages` that equal this list. Returns undefined if they
+   * do not start with it. The messages of a covered list may be split and decorated differently.
    */
   matchStart(messages: readonly Message[], isCovered: boolean): number | undefined {
     if (this.#length === 0 && this.isFirst) return undefined;
@@ -186,9 +186,9 @@ export interface MessageCopy {
 }
 
 /**
- * Number of equal messages at the start of both lists. Compares every message, to find a message that the
- * host replaced. A new object (from a database, or a copy) counts as the same message if its content is
- * equal.
+ * Returns the number of equal messages at the start of both lists. Compares every message, to find a message
+ * that the host replaced. A new object (from a database, or a copy) counts as the same message if its content
+ * is equal.
  */
 export function sharedLength(messages: readonly Message[], known: readonly Message[]): number {
   let at = nextDifference(messages, known, 0);
@@ -217,8 +217,8 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
 }
 
 /**
- * True if both have the same content. The host may have changed the known object in place and pass a changed
- * copy.
+ * Returns true if both have the same content. The host may have changed the known object in place and pass a
+ * changed copy.
  */
 export function hasSameContent(given: unknown, known: unknown): boolean {
   if (given === known) return true;

@@ -18,7 +18,7 @@ class Screen {
   };
 }
 
-/** A timer that moves only manually. */
+/** A timer that ticks only when a test calls `tick`. */
 class Timer {
   ticks: (() => void)[] = [];
   intervalMs = 0;
@@ -36,8 +36,8 @@ class Timer {
 
 const RESET = ["mode undefined", "length 0", "status undefined"];
 
-describe("while a compaction runs", () => {
-  it("the host shows it at once, every 30 seconds again, and nothing after the end", async () => {
+describe("host status during a compaction", () => {
+  it("shows the status at once and every 30 seconds, and resets it at the end", async () => {
     const screen = new Screen();
     const timer = new Timer();
     await withHostStatus(createSafeHost(screen.callbacks, identity), timer, async () => {
@@ -50,7 +50,7 @@ describe("while a compaction runs", () => {
     expect(screen.seen.slice(2)).toEqual(["status compacting", "status compacting", ...RESET]);
   });
 
-  it("stream mode and length follow the progress", async () => {
+  it("stream mode and length follow the progress of a compaction", async () => {
     const screen = new Screen();
     await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       screen.seen.length = 0;
@@ -70,7 +70,7 @@ describe("while a compaction runs", () => {
     ]);
   });
 
-  it("stays as it is while hooks run", async () => {
+  it("keeps stream mode and length while hooks run", async () => {
     const screen = new Screen();
     await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       onProgress({ phase: "writing", characters: 7 });
@@ -84,12 +84,12 @@ describe("while a compaction runs", () => {
     ["a failure", () => Promise.reject(new Error("no"))],
     ["an abort", () => Promise.reject(new ModelError({ kind: "aborted" }, "over"))],
     [
-      "a throw before anything was awaited",
+      "a synchronous throw",
       () => {
         throw new Error("at once");
       },
     ],
-  ])("%s resets status, mode and length exactly once", async (_, run) => {
+  ])("resets status, mode and length exactly once after %s", async (_, run) => {
     const screen = new Screen();
     const timer = new Timer();
     await expect(withHostStatus(createSafeHost(screen.callbacks, identity), timer, run)).rejects.toThrow();
@@ -97,7 +97,7 @@ describe("while a compaction runs", () => {
     expect(timer.ticks).toEqual([]);
   });
 
-  it("what an aborted call still says after the end is not shown", async () => {
+  it("ignores the progress of an aborted call after the compaction ended", async () => {
     const screen = new Screen();
     let late: (() => void) | undefined;
     await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
@@ -108,17 +108,17 @@ describe("while a compaction runs", () => {
     expect(screen.seen).toHaveLength(before);
   });
 
-  it("gives back what came out, and works with the system's timer and no callbacks at all", async () => {
+  it("returns the result of the work, also with the system timer and without callbacks", async () => {
     expect(await withHostStatus(createSafeHost({}, identity), {}, async () => 7)).toBe(7);
   });
 });
 
-describe("callbacks that throw", () => {
+describe("host callbacks that throw", () => {
   const boom = (): never => {
     throw new Error("host");
   };
 
-  it("stop nothing, and each is reported by its name", async () => {
+  it("host callbacks that throw stop nothing, and each is reported by its name", async () => {
     const events: CompactorEvent[] = [];
     const host = createSafeHost(
       {
@@ -157,7 +157,7 @@ describe("callbacks that throw", () => {
     });
   });
 
-  it("one cache that fails does not keep the others from being emptied", () => {
+  it("clears the other caches when one of them fails", () => {
     let emptied = 0;
     const clean = (): void => {
       emptied += 1;
@@ -166,22 +166,22 @@ describe("callbacks that throw", () => {
     expect(emptied).toBe(2);
   });
 
-  it("an onEvent that throws is told of that once, and may throw again", () => {
-    const told: string[] = [];
+  it("an onEvent that throws gets one event about that, and may throw again", () => {
+    const received: string[] = [];
     const host = createSafeHost(
       {
         onEvent: (event) => {
-          told.push(event.type);
+          received.push(event.type);
           boom();
         },
       },
       identity,
     );
     host.event({ type: "snipped", messages: 1, tokensFreed: 2 });
-    expect(told).toEqual(["snipped", "host-callback-failed"]);
+    expect(received).toEqual(["snipped", "host-callback-failed"]);
   });
 
-  it("async callbacks that reject are reported too", async () => {
+  it("reports async host callbacks that reject", async () => {
     const events: CompactorEvent[] = [];
     const rejecting = (() => Promise.reject(new Error("later"))) as () => void;
     const host = createSafeHost(
@@ -201,7 +201,7 @@ describe("callbacks that throw", () => {
     await Promise.resolve();
   });
 
-  it("are called as they are when they do not", () => {
+  it("passes hook messages and entries to host callbacks unchanged", () => {
     const seen: unknown[] = [];
     const host = createSafeHost(
       { onHookMessage: (text) => void seen.push(text), onMessage: (message) => void seen.push(message) },

@@ -20,7 +20,7 @@ const changedTo = (...since: readonly Message[]): unknown =>
 const [a, b, c, d] = ["a", "b", "c", "d"].map(message) as [ApiMessage, ApiMessage, ApiMessage, ApiMessage];
 
 describe("a host with one list", () => {
-  it("is recognized whatever the length, in its own array or in another, with what was added", () => {
+  it("recognizes a list of any length and its new messages, in the same or another array", () => {
     for (let length = 1; length <= 10; length++) {
       const own = conversation(length);
       const view = viewOf(own);
@@ -32,7 +32,7 @@ describe("a host with one list", () => {
     }
   });
 
-  it("has another conversation when one message of its first list was exchanged, wherever it is", () => {
+  it("treats a list as another conversation if one message of its start was replaced", () => {
     for (let length = 1; length <= 10; length++) {
       for (let index = 0; index < length; index++) {
         const own = conversation(length);
@@ -44,14 +44,14 @@ describe("a host with one list", () => {
     }
   });
 
-  it("has another conversation when its first list has become shorter", () => {
+  it("treats a list as another conversation if it is shorter than at the start", () => {
     const own = conversation(9);
     const view = viewOf(own);
     expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
     expect(view.read([])).toEqual({ kind: "other" });
   });
 
-  it("changes the conversation when it removes or exchanges a message that came later", () => {
+  it("reports a change when the host removes or replaces a message that came after the start", () => {
     const own = conversation(2);
     const view = viewOf(own);
     view.read([...own, a, b]);
@@ -62,7 +62,7 @@ describe("a host with one list", () => {
     expect(view.toHostForm([])).toEqual([]);
   });
 
-  it("shares messages in the same place, and only its beginning if less than half is the same", () => {
+  it("recognizes messages at the same index, and only the shared beginning if under half are the same", () => {
     const own = conversation(6);
     const view = new HostView();
     expect(view.findKnownObjects(own)).toEqual([]);
@@ -86,7 +86,7 @@ describe("a host with one list", () => {
   });
 });
 
-describe("a host with its own list and the one that it got back", () => {
+describe("a host that uses its own list and the returned list", () => {
   const own = conversation(6);
   const rewritten = [message("rewritten"), ...own.slice(4)];
 
@@ -96,7 +96,7 @@ describe("a host with its own list and the one that it got back", () => {
     return view;
   }
 
-  it("may use one after the other, with the same new messages in both", () => {
+  it("accepts the host's own list and the returned list in turns, with the same new messages", () => {
     const view = rewrittenView();
     expect(view.read([...rewritten, a])).toEqual(continuedWith(a));
     expect(view.read([...own, a])).toEqual(continuedWith());
@@ -107,7 +107,7 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
-  it("keeps what came through one list when the other lacks it", () => {
+  it("keeps messages that came through one list when the other list lacks them", () => {
     const view = rewrittenView();
     view.read([...rewritten, a, b]);
     expect(view.read([...own, b])).toEqual(continuedWith());
@@ -116,7 +116,7 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
-  it("puts a message that one list lacked in its place", () => {
+  it("inserts a message that one list lacked at its position", () => {
     const view = rewrittenView();
     view.read([...rewritten, b]);
     expect(view.read([...own, a, b, c])).toEqual(changedTo(a, b, c));
@@ -124,14 +124,14 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.read([...rewritten, b, d])).toEqual(continuedWith(d));
   });
 
-  it("keeps the rewritten beginning when it changes a message after it in its own list", () => {
+  it("keeps the rewritten beginning when the host changes a later message in its own list", () => {
     const view = rewrittenView();
     view.read([...own, a, b]);
     expect(view.read([...own, a, c])).toEqual(changedTo(a, c));
     expect(view.toHostForm([])).toEqual([...rewritten, a, c]);
   });
 
-  it("has another conversation when it changes a message before the rewrite", () => {
+  it("treats a list as another conversation if a message before the rewrite changed", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     expect(view.read([b, ...own.slice(1), a])).toEqual({ kind: "other" });
@@ -139,7 +139,7 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
   });
 
-  it("may use each list that it ever got back, across several rewrites", () => {
+  it("accepts each list that it ever returned, across several rewrites", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     const second = [message("second")];
@@ -154,7 +154,7 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.toHostForm([])[0]).toBe(third[0]);
   });
 
-  it("has another conversation when it cuts the list that it passed last and that begins like an older one", () => {
+  it("treats a shortened last list as another conversation, although an older list begins the same", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     // An undo restores everything.
@@ -165,14 +165,14 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.read(structuredClone([...own, b]))).toEqual({ kind: "other" });
   });
 
-  it("continues with its own list after an undo, which it has not passed yet", () => {
+  it("continues with the host's own list after an undo", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     view.replace([...own, a]);
     expect(view.read(own)).toEqual(continuedWith());
   });
 
-  it("keeps a message of the engine that only the list it got back holds", () => {
+  it("keeps a message of the engine that only the returned list contains", () => {
     const view = viewOf(own);
     view.read(own);
     view.replace([...own, a]);
@@ -180,7 +180,7 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.toHostForm([])).toEqual([...own, a, b]);
   });
 
-  it("is recognized by the longer list where one is the beginning of the other", () => {
+  it("prefers the longer list if one known list is the beginning of the other", () => {
     const view = viewOf(own);
     view.replace(own.slice(0, 1));
     expect(view.read([...own, a])).toEqual(continuedWith(a));
@@ -195,7 +195,7 @@ describe("a list that ends before the newest reply", () => {
   const entry = (type: "user" | "assistant", text: string): Message =>
     ({ type, uuid: text, message: { role: type, content: text } }) as unknown as Message;
 
-  it("asks for that reply anew, although only another list brought it", () => {
+  it("drops the newest reply if the host's list ends before it, although only another list had it", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
@@ -205,7 +205,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...rewritten, a, b])).toEqual(continuedWith());
   });
 
-  it("removes all messages from its end on, and keeps those before that only another list brought", () => {
+  it("removes all messages after the end of the list, and keeps earlier ones from another list", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, b, reply, c, reply]);
@@ -213,7 +213,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a, b]);
   });
 
-  it("asks for the reply anew also if the host takes back the question after it", () => {
+  it("drops a reply when the host withdraws the question after it", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply, b]);
@@ -222,7 +222,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a]);
   });
 
-  it("is another conversation if the last rewrite kept the reply", () => {
+  it("treats a list without the newest reply as another conversation if the last rewrite kept it", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
@@ -233,14 +233,14 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
   });
 
-  it("is another conversation if an undo brought the reply back", () => {
+  it("treats a list without the newest reply as another conversation if an undo restored it", () => {
     const view = viewOf([...own, a]);
     view.replace([...own, a, reply]);
     expect(view.read([...own, a])).toEqual({ kind: "other" });
     expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
   });
 
-  it("keeps a rewrite that covers messages which only another list brought", () => {
+  it("keeps a rewrite that covers messages from another list", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply, b]);
@@ -251,7 +251,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.toHostForm([])).toEqual(second);
   });
 
-  it("asks for the reply anew also in entries, of which marks are in no request", () => {
+  it("drops the newest reply in a list of entries, despite a mark after it", () => {
     const [question, answer] = [entry("user", "question"), entry("assistant", "answer")];
     const mark = { type: "system", uuid: "mark" } as unknown as Message;
     const view = viewOf(own);
@@ -260,7 +260,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...own, question])).toEqual(changedTo(question));
   });
 
-  it("changes nothing if it ends with an earlier reply", () => {
+  it("continues unchanged if the list ends with an earlier reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, reply, a, reply]);
@@ -268,8 +268,8 @@ describe("a list that ends before the newest reply", () => {
   });
 });
 
-describe("a list that the host got back", () => {
-  it("is recognized after a rewrite although no turn has used it before", () => {
+describe("a list that the engine returned", () => {
+  it("recognizes a returned list after a rewrite, although no turn has used it before", () => {
     const view = viewOf([a]);
     view.replace([b]);
     view.read([a, c]);

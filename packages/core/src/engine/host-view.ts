@@ -119,8 +119,8 @@ export class HostView {
   }
 
   /**
-   * For each message, the known equal object in the same position. A list that shares less than half of the
-   * known messages is another conversation, which shares only its start up to the first difference.
+   * Returns, for each message, the known equal object in the same position. A list that shares less than half
+   * of the known messages is another conversation, which shares only its start up to the first difference.
    */
   findKnownObjects(messages: readonly Message[]): readonly (Message | undefined)[] {
     let best: readonly (Message | undefined)[] = [];
@@ -144,7 +144,7 @@ export class HostView {
     return best;
   }
 
-  /** True if the conversation had an equal reply. */
+  /** Returns true if the conversation had an equal reply. */
   hasReply(message: Message): boolean {
     const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
     const isInMemory = lists.some((list) => list.some((known) => hasSameContent(message, known)));
@@ -184,7 +184,7 @@ export class HostView {
     return isNew;
   }
 
-  /** The conversation in the host's form. Returns the host's own array if it is equal. */
+  /** Returns the conversation in the host's form. Returns the host's own array if it is equal. */
   toHostForm(messages: readonly Message[]): readonly Message[] {
     return this.#isHostCurrent ? messages : [...this.#conversation];
   }
@@ -196,7 +196,10 @@ export class HostView {
     list.release();
   }
 
-  /** The host may have adopted the list that it got back last, although no turn has shown it. */
+  /**
+   * Returns the list that the host got back last. The host may have adopted it, although no turn has shown
+   * it.
+   */
   #returnedLists(): readonly HostList[] {
     if (this.#current.shownTo === this.#logEnd) return [];
     const list = new HostList(this.#conversation, this.#logEnd, false);
@@ -209,7 +212,7 @@ export class HostView {
     return messages.length === known.length && messages.every((message, at) => message === known[at]);
   }
 
-  /** The known message that equals this one, or that contains its start. */
+  /** Returns the known message that equals this one, or that contains its start. */
   knownMessageFor(message: Message): Message {
     return (typeof message === "object" ? this.#knownMessages.get(message) : undefined) ?? message;
   }
@@ -234,9 +237,9 @@ export class HostView {
   }
 
   /**
-   * True if the host changed another list that matches more of this one before the last rewrite. Also true if
-   * it cut the newest list, which it passed last. The rest is then the start of an older list, and nothing
-   * after it is known.
+   * Returns true if the host changed another list that matches more of this one before the last rewrite. Also
+   * true if it cut the newest list, which it passed last. The rest is then the start of an older list, and
+   * nothing after it is known.
    */
   #belongsToChangedList(direct: Fitted, best: Recognized): boolean {
     const { list, beyond } = best.alignment;
@@ -253,7 +256,10 @@ export class HostView {
     );
   }
 
-  /** All messages in the order of a list: its own, then those of the log. Empty if not all are in memory. */
+  /**
+   * Returns all messages in the order of a list: its own, then those of the log. Returns an empty list if not
+   * all are in memory.
+   */
   #knownAfter({ messages, nextLogIndex: at }: HostList): readonly Message[] {
     const later = this.#log.slice(at - this.#logStart).map((logged) => logged.messages);
     return messages === undefined || later.some(({ length }) => length === 0)
@@ -261,7 +267,7 @@ export class HostView {
       : [...messages, ...later.flat()];
   }
 
-  /** True if no new message can be a known message that was split differently. */
+  /** Returns true if no new message can be a known message that was split differently. */
   #isNewestFound({ to, beyond, added }: Alignment): boolean {
     return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
   }
@@ -305,8 +311,9 @@ export class HostView {
   }
 
   /**
-   * A list that ends with a user message asks for a reply. Later replies are void, even if another list
-   * contained them. The index is before the last rewrite if the rewrite kept such a reply.
+   * Returns the index from which the log is void. A list that ends with a user message asks for a reply.
+   * Later replies are void, even if another list contained them. The index is before the last rewrite if the
+   * rewrite kept that reply.
    */
   #cutAt(
     messages: readonly Message[],
@@ -397,7 +404,10 @@ export class HostView {
     return [...contiguous, ...list.shownBeyond.map((at) => this.#logged(at))];
   }
 
-  /** The host removed messages or inserted new ones. Returns all messages since the last rewrite. */
+  /**
+   * Applies a change in which the host removed messages or inserted new ones. Returns all messages since the
+   * last rewrite.
+   */
   #change(alignment: Alignment, messages: readonly Message[]): readonly Message[] {
     const { list, start } = alignment;
     this.#rebuildLog(this.#newOrder(alignment));
@@ -408,7 +418,7 @@ export class HostView {
     return this.#log.slice(this.#rewrittenAt - this.#logStart).flatMap((logged) => logged.messages);
   }
 
-  /** Messages since the last rewrite, without the removed ones, but with those of other lists. */
+  /** Returns the messages since the last rewrite, without the removed ones, but with those of other lists. */
   #newOrder({ list, to, beyond, cutAt }: Alignment): readonly Placed[] {
     const shown = new Set([...indexes(list.nextLogIndex, list.shownTo), ...list.shownBeyond]);
     const order: Placed[] = [];
@@ -504,7 +514,7 @@ const indexes = (from: number, to: number): readonly number[] =>
 const isCloser = (one: Alignment, other: Alignment): boolean =>
   one.isContinued === other.isContinued ? one.added < other.added : one.isContinued;
 
-/** Log messages that the host showed in this list before but not now, oldest first. */
+/** Returns the log messages that the host showed in this list before but not now, oldest first. */
 function missingFrom(list: HostList, { to, beyond }: Pick<Alignment, "to" | "beyond">): readonly number[] {
   const later = list.shownBeyond.filter((at) => at >= to);
   if (to >= list.shownTo && later.length === 0) return [];

@@ -9,7 +9,7 @@ const PICTURE: ContentBlock = {
   source: { type: "base64", media_type: "image/png", data: PICTURE_DATA },
 };
 
-/** Size in the second turn, after a first one whose usage is a share of the first count. */
+/** Returns the size in the second turn, after a first turn whose usage is a share of its count. */
 async function countAfter(modelName: string, first: ApiMessage, share: number) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
@@ -25,15 +25,15 @@ async function countAfter(modelName: string, first: ApiMessage, share: number) {
   return { before: tokens, after: next.tokens, events };
 }
 
-describe("the safe lower bound of the count", () => {
-  it("includes pictures by their area", async () => {
+describe("safe lower bound of the token count", () => {
+  it("includes images in the lower bound of the token count by their area", async () => {
     const content = [{ type: "text", text: "Look." } as const, PICTURE, PICTURE, PICTURE, PICTURE];
     const { after, events } = await countAfter("claude-haiku-4-5", { role: "user", content }, 0.1);
     expect(after).toBeGreaterThanOrEqual(6_000);
     expect(events).toContainEqual(expect.objectContaining({ type: "usage-distrusted", why: "too-low" }));
   });
 
-  it("knows that later models make more tokens of the same text", async () => {
+  it("uses a higher lower bound for later models, which need more tokens for the same text", async () => {
     const message: ApiMessage = { role: "user", content: "The tide table of the harbor. ".repeat(4_000) };
     const trusted = await countAfter("claude-haiku-4-5", message, 0.6);
     expect(trusted.events.some(({ type }) => type === "usage-distrusted")).toBe(false);

@@ -1,4 +1,4 @@
-import { chooseByHand } from "../compaction/clear/stale-results.ts";
+import { chooseManually } from "../compaction/clear/stale-results.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { isForced } from "../compaction/worthwhile.ts";
 import { LonghaulError } from "../messages/errors.ts";
@@ -53,7 +53,7 @@ export async function clearManually<T extends Message>(
   if (!parts.options.settings.compactEnabled) throw compactionDisabled();
   ingest(parts, messages);
   const { results } = parts.thread.contents;
-  const clearing = chooseByHand(results, { keep, leftOut: parts.modules.hiddenToolUseIds() });
+  const clearing = chooseManually(results, { keep, leftOut: parts.modules.hiddenToolUseIds() });
   if (clearing === undefined) throw nothingToClearError(results.activeCount);
   await clearAndCommit(parts, clearing);
   return turnResult<T>(parts, { cleared: clearing.results.length });

@@ -9,7 +9,7 @@ const message = (...texts: readonly string[]): ApiMessage => ({
   content: texts.map((text): Text => ({ type: "text", text })),
 });
 
-/** The same texts, split into messages after the given indexes. */
+/** Returns the same texts, split into messages after the given indexes. */
 function cut(texts: readonly string[], cuts: readonly boolean[]): readonly ApiMessage[] {
   const parts: string[][] = [[]];
   for (const [at, text] of texts.entries()) {
@@ -22,8 +22,8 @@ function cut(texts: readonly string[], cuts: readonly boolean[]): readonly ApiMe
 const textsOf = ({ content }: ApiMessage): readonly string[] =>
   (content as readonly Text[]).map(({ text }) => text);
 
-describe("a host that cuts its list differently and replaces a message", () => {
-  it("has only objects recognized as copies that share a text with the known message", () => {
+describe("a host that splits its list differently and replaces a message", () => {
+  it("recognizes a message as a copy only if it shares a text with the known message", () => {
     const cuts = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
     fc.assert(
       fc.property(cuts, cuts, fc.integer({ min: 1, max: 6 }), (first, second, rewritten) => {

@@ -19,12 +19,12 @@ const call = (id: string): ContentBlock => ({ type: "tool_use", id, name: "Read"
 const summary: ApiMessage = { role: "user", content: "summary" };
 const known = [summary, said(call("a")), user(result("a", "read"), text("restored")), said(text("done"))];
 
-/** Each block with its role, as the API sees the request. */
+/** Returns each block with its role, as the API sees the request. */
 const blocksIn = (messages: readonly ApiMessage[]): readonly unknown[] =>
   messages.flatMap(({ role, content }) => contentBlocks(content).map((block) => [role, block]));
 
-describe("a list that the host converted to another form and back", () => {
-  it("gets the known messages where it splits, merges or writes them as blocks", () => {
+describe("matchKnownMessages and splitAfter", () => {
+  it("matches known messages that the host split, merged or rewrote as blocks", () => {
     const split = [
       user(text("summary")),
       said(call("a")),
@@ -40,7 +40,7 @@ describe("a list that the host converted to another form and back", () => {
     expect(matchKnownMessages(known, split)?.messages).toEqual(split.slice(0, 5));
   });
 
-  it("gets the known result where it writes fields in another order and a text as blocks", () => {
+  it("matches a known result with fields in another order and a text as blocks", () => {
     const other = user(
       { content: [text("read")], is_error: false, tool_use_id: "a", type: "tool_result" } as ContentBlock,
       text("restored"),
@@ -48,7 +48,7 @@ describe("a list that the host converted to another form and back", () => {
     expect(matchKnownMessages([summary, known[1] as ApiMessage, other], known)?.messages[2]).toBe(known[2]);
   });
 
-  it("has a message of its own for blocks that the host adds to the last known message", () => {
+  it("puts blocks that the host adds to the last known message into a separate message", () => {
     const longer = said(text("done"), text("and more"));
     expect(matchKnownMessages([...known.slice(0, 3), longer], known)?.messages).toEqual([
       ...known,
@@ -56,7 +56,7 @@ describe("a list that the host converted to another form and back", () => {
     ]);
   });
 
-  it("stays as it is where a block, a role, a cache mark or an error differs", () => {
+  it("matches no list in which a block, a role, a cache mark or an error differs", () => {
     const rest = known.slice(3);
     const marked = { ...text("restored"), cache_control: { type: "ephemeral" } } as ContentBlock;
     const failed = { ...result("a", "read"), is_error: true } as ContentBlock;
@@ -70,14 +70,14 @@ describe("a list that the host converted to another form and back", () => {
     expect(matchKnownMessages(structuredClone(known), known)).toBeUndefined();
   });
 
-  it("does not get a known message that the host changed in place", () => {
+  it("does not match a known message that the host changed in place", () => {
     const changed = user(result("a", "read"), text("restored"));
     markOutdated(changed);
     const list = [...known.slice(0, 2), user(result("a", "read")), user(text("restored"))];
     expect(matchKnownMessages(list, [...known.slice(0, 2), changed])).toBeUndefined();
   });
 
-  it("says the same in its known cut, whatever the two cuts are", () => {
+  it("keeps roles and blocks when it matches a list, however the messages are split", () => {
     const run = fc.record({
       role: fc.constantFrom("user" as const, "assistant" as const),
       words: fc.array(fc.constantFrom("one", "two", "three"), { minLength: 1, maxLength: 4 }),
@@ -108,7 +108,7 @@ describe("a list that the host converted to another form and back", () => {
     );
   });
 
-  it("is cut after a number of blocks only inside a message", () => {
+  it("splitAfter splits a list only inside a message", () => {
     const list = [user(text("one"), text("two")), said(text("three"))];
     expect(splitAfter(list, 1)?.messages).toEqual([user(text("one")), user(text("two")), list[1]]);
     for (const blocks of [0, 2, 3, 4]) expect(splitAfter(list, blocks)).toBeUndefined();
@@ -124,12 +124,12 @@ describe("a host that converts its lists and alternates between them", () => {
   const rewritten: readonly ApiMessage[] = [
     summary,
     said(call("a")),
-    user(result("a", "read"), text("go on")),
+    user(result("a", "read"), text("continue")),
   ];
-  const split = [summary, said(call("a")), user(result("a", "read")), user(text("go on"))];
+  const split = [summary, said(call("a")), user(result("a", "read")), user(text("continue"))];
   const next = said(text("next"));
 
-  it("continues one conversation with each of them", () => {
+  it("continues one conversation with each of two converted lists", () => {
     const view = new HostView();
     view.start(own);
     view.replace(rewritten);
@@ -139,7 +139,7 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.read(structuredClone([...split, next]))).toMatchObject({ kind: "continued", added: [] });
   });
 
-  it("is recognized by a list that is no longer in memory, in another cut", () => {
+  it("recognizes a differently split list after the original list was dropped from memory", () => {
     const view = new HostView();
     view.start(own);
     view.replace(rewritten);
@@ -151,7 +151,7 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.read(list)).toMatchObject({ kind: "continued", added: [] });
   });
 
-  it("changes only messages that it changed, also when another list ends inside one of its messages", () => {
+  it("reports only changed messages, also when another list ends inside a message", () => {
     const first = [user(text("one"), text("two")), said(text("three"))];
     const view = new HostView();
     view.start(first);
@@ -167,7 +167,7 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.toHostForm([])).toEqual([{ role: "user", content: "second summary" }, later[0]]);
   });
 
-  it("refers to the known message by its own", () => {
+  it("finds the known message for a message that the host split off", () => {
     const view = new HostView();
     view.start(rewritten);
     view.read(split);
@@ -175,7 +175,7 @@ describe("a host that converts its lists and alternates between them", () => {
   });
 });
 
-describe("a host that decorates its messages anew each turn", () => {
+describe("a host that decorates its messages again each turn", () => {
   const reminder = text("<system-reminder>Mind the tests.</system-reminder>");
   const marked = (block: ContentBlock): ContentBlock =>
     ({ ...block, cache_control: { type: "ephemeral" } }) as ContentBlock;
@@ -195,7 +195,7 @@ describe("a host that decorates its messages anew each turn", () => {
     return view;
   }
 
-  it("has the same conversation in a list that was compacted", () => {
+  it("recognizes a compacted list without the decorations of the host", () => {
     for (const isUsed of [true, false]) {
       const view = rewrittenView(isUsed);
       expect(view.read([...bare, next])).toMatchObject({ kind: "continued", added: [next] });
@@ -204,7 +204,7 @@ describe("a host that decorates its messages anew each turn", () => {
     }
   });
 
-  it("has another conversation if it changes a text in such a list", () => {
+  it("treats a compacted list as another conversation if a text in it changed", () => {
     for (const isUsed of [true, false]) {
       const [, ...others] = bare;
       expect(rewrittenView(isUsed).read([user(text("another task")), ...others])).toEqual({ kind: "other" });
@@ -212,7 +212,7 @@ describe("a host that decorates its messages anew each turn", () => {
     }
   });
 
-  it("changes the conversation if it removes a reminder that no compaction covers", () => {
+  it("reports a change if the host removes a reminder that no compaction covers", () => {
     const view = rewrittenView(true);
     view.read([...shown, next, user(text("question"), reminder)]);
     const question = user(text("question"));

@@ -79,7 +79,10 @@ interface SameBlocks {
   readonly rest: readonly ApiMessage[];
 }
 
-/** Ends of the shortest runs of messages, one in each list, with the same role and the same blocks. */
+/**
+ * Returns the ends of the shortest runs of messages, one in each list, with the same role and the same
+ * blocks.
+ */
 function sameBlocks(
   messages: readonly Message[],
   from: number,

@@ -64,7 +64,7 @@ const compactorOf = (options: CompactorOptions): Compactor =>
     compaction: { background: false, ...options.compaction },
   });
 
-/** The result of the work, and its duration by the fake clock. */
+/** Returns the result of the work, and its duration by the fake clock. */
 async function timed<T>(work: Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
   const startedAt = Date.now();
   let isOver = false;
@@ -89,7 +89,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 describe("a model that accepts a call and never answers", () => {
-  it("holds before() for 60 seconds, then the built-in summarizer writes", async () => {
+  it("before() waits 60 seconds for a silent model, then the built-in summarizer writes", async () => {
     const model = deadModel();
     const { value: turn, ms } = await timed(compactorOf({ model }).before(FULL));
     expect(turn.compaction?.written.source).toBe("built-in");
@@ -102,10 +102,10 @@ describe("a model that accepts a call and never answers", () => {
     ]);
   });
 
-  it("holds compact() and recover() for 60 seconds each", async () => {
-    const byHand = await timed(compactorOf({ model: deadModel() }).compact(FULL));
-    expect(byHand.value.compaction?.written.source).toBe("built-in");
-    expect(byHand.ms).toBeLessThanOrEqual(62_000);
+  it("compact() and recover() wait 60 seconds for a silent model", async () => {
+    const manual = await timed(compactorOf({ model: deadModel() }).compact(FULL));
+    expect(manual.value.compaction?.written.source).toBe("built-in");
+    expect(manual.ms).toBeLessThanOrEqual(62_000);
 
     const compactor = compactorOf({ model: deadModel(), compaction: { reactiveOnly: true } });
     await compactor.before(FULL);
@@ -115,7 +115,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(recovered.ms).toBeLessThanOrEqual(62_000);
   });
 
-  it("is not asked again directly after its fork timed out, but a smaller model is", async () => {
+  it("calls a smaller model, but not the same model again, after a fork timed out", async () => {
     const [model, small] = [deadModel(), deadModel("small")];
     const options = { model, fork: forkOf(model) };
     const alone = await timed(run(options));
@@ -134,7 +134,7 @@ describe("a model that accepts a call and never answers", () => {
     expect([alone.ms, both.ms]).toEqual([60_000, 120_000]);
   });
 
-  it("gets no call once the time of the chain is over, and never becomes the host's error where a stand-in is allowed", async () => {
+  it("calls no model after the time limit of the chain, and fails only without built-in fallback", async () => {
     const [model, small] = [deadModel("dead", [START]), deadModel("small")];
     const options = { model, fork: forkOf(model), summaryModel: small };
     const { value, ms } = await timed(run({ ...options, builtInFallback: "unless-misconfigured" }));
@@ -150,7 +150,7 @@ describe("a model that accepts a call and never answers", () => {
     await expect(failing).rejects.toMatchObject({ code: "model-timed-out" });
   });
 
-  it("holds a turn for 300 seconds where it began an answer, however many ways are left", async () => {
+  it("waits at most 300 seconds for a model that began a response, whatever fallbacks are left", async () => {
     const model = deadModel("dead", [START, { type: "text", text: "<summary>" }]);
     const { value: turn, ms } = await timed(
       compactorOf({ model, compaction: { model: deadModel("small", [START]) } }).before(FULL),
@@ -159,7 +159,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(ms).toBeLessThanOrEqual(302_000);
   });
 
-  it("counts retries and their pauses into the 300 seconds", async () => {
+  it("counts retries and their pauses in the limit of 300 seconds", async () => {
     const busy = scriptedModel(() => new ModelError({ kind: "overloaded", delayMs: 119_000 }, "busy"));
     const slow = scriptedModel(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50_000));
@@ -172,7 +172,7 @@ describe("a model that accepts a call and never answers", () => {
     }
   });
 
-  it("is waited for as long as the options say, and a value that is no time is refused", async () => {
+  it("uses the time limits of the options and rejects a value that is no duration", async () => {
     const given = { firstByteTimeoutMs: 5_000, timeoutMs: 8_000 };
     const first = await timed(compactorOf({ model: deadModel(), compaction: given }).before(FULL));
     expect(first.ms).toBeLessThanOrEqual(6_000);
@@ -186,7 +186,7 @@ describe("a model that accepts a call and never answers", () => {
     }
   });
 
-  it("leaves no timer behind, and an abort still ends the wait at once", async () => {
+  it("an abort ends the wait for a silent model at once and leaves no timer", async () => {
     const abort = new AbortController();
     const turn = compactorOf({ model: deadModel() }).before(FULL, { signal: abort.signal });
     const failed = expect(turn).rejects.toMatchObject({ code: "model-aborted" });
@@ -196,7 +196,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("holds a turn that waits for room to collapse for 300 seconds, however many spans are needed", async () => {
+  it("a turn waits at most 300 seconds for collapses, however many spans it needs", async () => {
     const slow = scriptedModel(async () => {
       await new Promise((resolve) => setTimeout(resolve, 55_000));
       return "<condensed>short</condensed>";
@@ -212,7 +212,7 @@ describe("a model that accepts a call and never answers", () => {
 describe("a port of the host that never answers", () => {
   const MINUTE = 61_000;
 
-  it("a transcript holds before(), compact() and close() for a limited time, and nothing is compacted", async () => {
+  it("a silent transcript delays calls for a limited time and prevents the compaction", async () => {
     const transcript = { path: "/hung.jsonl", append: () => never<void>() };
     const compactor = compactorOf({ transcript });
     const { value: turn, ms } = await timed(compactor.before(FULL));
@@ -236,26 +236,23 @@ describe("a port of the host that never answers", () => {
   it.each([
     ["hangs", () => never<void>()],
     ["fails", () => Promise.reject(new Error("no space left on device"))],
-  ])(
-    "no tool result is cleared while a transcript %s, since its text would be nowhere",
-    async (_, append) => {
-      const clearing = { form: "size", targetTokens: 2_000 } as const;
-      const few = conversation(30);
-      const working = await compactorOf({ clearing, window: { tokens: 60_000 } }).before(few);
-      expect(working.cleared).toBeGreaterThan(0);
-      const compactor = compactorOf({
-        clearing,
-        window: { tokens: 60_000 },
-        transcript: { path: "/disk.jsonl", append },
-      });
-      const { value: turn, ms } = await timed(compactor.before(few));
-      expect(turn.cleared).toBe(0);
-      expect(turn.messages).toEqual(few);
-      expect(ms).toBeLessThanOrEqual(MINUTE);
-    },
-  );
+  ])("clears no tool result while the transcript %s", async (_, append) => {
+    const clearing = { form: "size", targetTokens: 2_000 } as const;
+    const few = conversation(30);
+    const working = await compactorOf({ clearing, window: { tokens: 60_000 } }).before(few);
+    expect(working.cleared).toBeGreaterThan(0);
+    const compactor = compactorOf({
+      clearing,
+      window: { tokens: 60_000 },
+      transcript: { path: "/disk.jsonl", append },
+    });
+    const { value: turn, ms } = await timed(compactor.before(few));
+    expect(turn.cleared).toBe(0);
+    expect(turn.messages).toEqual(few);
+    expect(ms).toBeLessThanOrEqual(MINUTE);
+  });
 
-  it("a transcript that hangs at the boundary leaves the conversation as it was", async () => {
+  it("a transcript that hangs at the boundary leaves the conversation unchanged", async () => {
     const appended: number[] = [];
     const transcript = {
       path: "/hung.jsonl",
@@ -269,7 +266,7 @@ describe("a port of the host that never answers", () => {
     expect(appended).toHaveLength(2);
   });
 
-  it("memory files hold before() and compact() for a limited time, and the turn goes on without them", async () => {
+  it("silent memory files delay before() for a limited time, and the turn continues without them", async () => {
     const port = { read: () => never<never>(), list: () => never<never>() };
     const memoryFiles = { port, cwd: "/project", fromStart: true };
     const compactor = compactorOf({ memoryFiles });
@@ -281,7 +278,7 @@ describe("a port of the host that never answers", () => {
     await timed(compactor.close());
   });
 
-  it("a notes file holds before(), compact() and close() for a limited time", async () => {
+  it("a silent notes file delays before() and close() for a limited time", async () => {
     const file = { path: "/notes.md", read: () => never<undefined>(), write: () => never<boolean>() };
     const compactor = compactorOf({ model: scriptedModel([]), notes: { file, writer: "built-in" } });
     await compactor.before(conversation(20));
@@ -294,12 +291,12 @@ describe("a port of the host that never answers", () => {
   });
 });
 
-describe("a hook runner of the host's own that never resolves", () => {
+describe("a custom hook runner that never resolves", () => {
   const OCCASIONS = ["PreCompact", "SessionStart", "PostCompact"];
   const outcomes = (): readonly unknown[] =>
     events.flatMap((event) => (event.type === "hook-ended" ? [[event.event, event.state]] : []));
 
-  it("ends as a hook that timed out after 30 seconds for each event, and the compaction is made", async () => {
+  it("a silent custom hook runner times out after 30 seconds per event and does not stop the compaction", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const hooks: HookRunner = {
       run: (_, options) => {
@@ -311,14 +308,14 @@ describe("a hook runner of the host's own that never resolves", () => {
     expect(turn.compaction?.written.source).toBe("built-in");
     expect(turn.compaction?.hookOutcomes[0]).toMatchObject({
       state: "timed-out",
-      text: "PreCompact [hooks] failed: it did not end within 30 seconds",
+      text: "PreCompact [hooks] failed: timed out after 30 seconds",
     });
     expect(outcomes()).toEqual(OCCASIONS.map((event) => [event, "timed-out"]));
     expect(ms).toBe(90_000);
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
   });
 
-  it("has the limit that it gives, and a hook of createHooks keeps its own", async () => {
+  it("uses the time limit of a custom hook runner, and each hook of createHooks keeps its own", async () => {
     const late = await timed(compactorOf({ hooks: { timeoutMs: 5_000, run: () => never() } }).before(FULL));
     expect(late.ms).toBe(15_000);
     const slow = (): Promise<string> =>

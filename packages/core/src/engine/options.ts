@@ -1,13 +1,13 @@
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import type { Compaction } from "../compaction/compact.ts";
 import type { HostState } from "../compaction/restore/host-state.ts";
-import type { SummaryWishes } from "../compaction/summary/summary-prompt.ts";
+import type { SummaryInstructions } from "../compaction/summary/summary-prompt.ts";
 import type { SummaryProgress } from "../compaction/write/attempts.ts";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { CountText } from "../measure/tokens/measure.ts";
 import type { ModelTable } from "../measure/window/models.ts";
-import type { OwnPrices } from "../measure/window/prices.ts";
+import type { CustomPrices } from "../measure/window/prices.ts";
 import type { WindowEvidence } from "../measure/window/session-window.ts";
 import type { SettingsSources } from "../measure/window/settings.ts";
 import type { Thresholds, WindowState } from "../measure/window/thresholds.ts";
@@ -75,7 +75,7 @@ export interface WindowSources {
 /** Prices of tokens and of the prompt cache. They decide if a compaction pays. */
 export interface CostOptions {
   /** Prices by model name or a part of it, instead of the published ones. */
-  readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;
+  readonly prices?: Readonly<Record<string, CustomPrices>> | undefined;
   /** Lifetime of the prompt cache: five minutes, or one hour, which costs more to write. */
   readonly cacheTtl?: "5m" | "1h" | undefined;
 }
@@ -107,7 +107,7 @@ export interface ClearingOptions {
 }
 
 /** The inherited `instructions` apply to every summary. */
-export interface CompactionOptions extends SummaryWishes {
+export interface CompactionOptions extends SummaryInstructions {
   /** A smaller model for summaries that cannot share the cached prefix. */
   readonly model: Model;
   /** Tokens of the newest messages to keep verbatim. Fewer in a small window. */
@@ -205,10 +205,10 @@ export interface Turn<T extends Message = Message> {
 }
 
 /** The inherited `instructions` apply to this summary, in addition to those for every summary. */
-export interface ManualOptions extends SummaryWishes {
+export interface ManualOptions extends SummaryInstructions {
   /**
-   * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either, such a
-   * compaction fails with `compaction-ineffective` and changes nothing.
+   * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either,
+   * that compaction fails with `compaction-ineffective` and changes nothing.
    */
   readonly force?: boolean | undefined;
   /** Summarize this message and everything after it, and keep the rest. An entry's uuid or an index. */

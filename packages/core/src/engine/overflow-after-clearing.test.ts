@@ -22,7 +22,7 @@ const open = (form: "api" | "off", windowTokens: number = WINDOW_TOKENS): Compac
     settings: { environment: {} },
   });
 
-/** The provider clears the first result and keeps the other three. */
+/** Creates four rounds. The provider clears the first result and keeps the other three. */
 const old = (words: number): readonly ApiMessage[] => [
   ...round(words, "old0"),
   ...[1, 2, 3].flatMap((at) => round(30, `old${at}`)),
@@ -37,7 +37,7 @@ async function recoverFrom(compactor: Compactor, stated: number): Promise<Turn |
 }
 
 describe("an overflow of a prompt in which the provider cleared old results", () => {
-  it("leads to a request that fits, although the error states the size after the clearing", async () => {
+  it("recovers with a request that fits if the error states the size after provider-side clearing", async () => {
     const compactor = open("api");
     const { tokens, request, thresholds } = await compactor.before([ASKED, ...old(12_000), ...UNSEEN]);
     expect(request.context_management?.edits).toMatchObject([{ type: "clear_tool_uses_20250919" }]);
@@ -48,7 +48,7 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
     expect(recovered?.tokens).toBeLessThan(thresholds.blocking);
   });
 
-  it("leads to the usual request where the error states all that we counted, and too little could be cleared", async () => {
+  it("recovers as usual if the provider cleared nothing and the error states our full count", async () => {
     // The provider clears at least 8,000 tokens. The first result has slightly more by our count, and fewer
     // by the provider's.
     const list = [ASKED, ...old(1_900), ...UNSEEN];
@@ -59,7 +59,7 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
     expect(recovered?.tokens).toBe(usual?.tokens);
   });
 
-  it("leads to the usual request where the window was unknown, so that the request let it clear nothing", async () => {
+  it("recovers as usual if the window was unknown, so that the request cleared nothing", async () => {
     const list = [ASKED, ...old(4_000), ...UNSEEN];
     const [api, off] = [open("api", 200_000), open("off", 200_000)];
     const { tokens } = await api.before(list);

@@ -28,7 +28,7 @@ class Talk {
   #nowMs = Date.parse("2026-01-01T00:00:00Z");
   #calls = 0;
   /** True if the model returns nothing. */
-  isDumb = false;
+  returnsNothing = false;
 
   constructor(options: Partial<CompactorOptions> = {}) {
     this.#compactor = createCompactor({
@@ -44,12 +44,12 @@ class Talk {
     });
   }
 
-  /** The user adds this many tokens. */
+  /** Adds a user message of this many tokens. */
   async says(tokens: number): Promise<void> {
     await this.#go([{ type: "text", text: words(tokens) }]);
   }
 
-  /** A tool result adds this many tokens. */
+  /** Adds a tool result of this many tokens. */
   async reads(tokens: number): Promise<void> {
     const id = `call-${this.#calls}`;
     const input = { file_path: `/src/${id}.ts` };
@@ -79,7 +79,7 @@ class Talk {
   }
 
   #model(): Model {
-    const summary = (): string => (this.isDumb ? "" : `<summary>${words(1_000)}</summary>`);
+    const summary = (): string => (this.returnsNothing ? "" : `<summary>${words(1_000)}</summary>`);
     return {
       name: MODEL,
       capabilities: CAPABILITIES,
@@ -130,11 +130,11 @@ async function fill(talk: Talk): Promise<void> {
   await talk.reads(9_000);
 }
 
-describe("at the threshold a summary that is ready", () => {
+describe("a background summary that is ready at the threshold", () => {
   it.each([
     ["known", PRICES],
-    ["not known", {}],
-  ])("is used, and no results are cleared beside it, where prices are %s", async (_, prices) => {
+    ["unknown", {}],
+  ])("uses a ready summary at the threshold and clears no results, with %s prices", async (_, prices) => {
     const talk = new Talk(prices);
     await fill(talk);
     expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
@@ -142,14 +142,14 @@ describe("at the threshold a summary that is ready", () => {
     expect(talk.eventsOf("compacted").map(isWritten)).toEqual([true]);
   });
 
-  it("while without one results are cleared where nobody knows the prices", async () => {
+  it("clears results at the threshold if no summary is ready and prices are unknown", async () => {
     const talk = new Talk({ compaction: { background: false } });
     await fill(talk);
     expect(talk.eventsOf("results-cleared")).toHaveLength(1);
     expect(talk.eventsOf("compacted")).toEqual([]);
   });
 
-  it("costs no call any more when it is weighed", async () => {
+  it("weighs a ready summary without the cost of a call", async () => {
     const costNow = async (background: boolean): Promise<number> => {
       const talk = new Talk({ ...PRICES, compaction: { background } });
       await fill(talk);
@@ -160,8 +160,8 @@ describe("at the threshold a summary that is ready", () => {
   });
 });
 
-describe("a summary that is out of date", () => {
-  it("is written anew where most of what there is came after it", async () => {
+describe("an outdated summary", () => {
+  it("writes a new summary if most of the conversation came after the old one", async () => {
     const talk = new Talk({ clearing: { form: "time" } });
     for (let reads = 0; reads < 25; reads++) await talk.reads(5_500);
     expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
@@ -175,10 +175,10 @@ describe("a summary that is out of date", () => {
     expect(talk.eventsOf("background-started").map(({ isRefresh }) => isRefresh)).toEqual([false, false]);
   });
 
-  it("is kept for a window that is full, where it could not be brought up to date", async () => {
+  it("keeps an outdated summary for a full window if its refresh failed", async () => {
     const talk = new Talk({ clearing: { form: "off" } });
     for (let words = 0; words < 14; words++) await talk.says(9_800);
-    talk.isDumb = true;
+    talk.returnsNothing = true;
     await talk.says(22_000);
     expect(talk.eventsOf("background-started").map(({ isRefresh }) => isRefresh)).toEqual([false, true]);
     expect(talk.eventsOf("background-ended").map(({ outcome }) => outcome)).toEqual(["ready", "failed"]);
@@ -187,8 +187,8 @@ describe("a summary that is out of date", () => {
   });
 });
 
-describe("what goes wrong before a summary is begun", () => {
-  it("reaches nobody who has just got an answer", () => {
+describe("failures before a background summary begins", () => {
+  it("reports an unexpected failure before a background summary as an event, and does not throw", () => {
     const events: EventDetail[] = [];
     const broken = {
       reporter: { emit: (event: EventDetail) => events.push(event) },

@@ -55,7 +55,7 @@ export interface EngineParts {
 export type Needs<Name extends keyof EngineParts> = Pick<EngineParts, Name>;
 
 export interface BackgroundSummary {
-  /** Called after a response. */
+  /** Handles a response. */
   onResponse(): void;
   /**
    * Called at the threshold. Returns a compaction with a prepared summary if there is one. `under-way`: the
@@ -63,7 +63,10 @@ export interface BackgroundSummary {
    * summarizer has to write it. Undefined: the turn writes a summary and waits for it.
    */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined;
-  /** Tokens after a compaction whose summary is already paid for. Undefined if there is no usable summary. */
+  /**
+   * Returns the tokens after a compaction whose summary is already paid for. Returns undefined if there is no
+   * usable summary.
+   */
   preparedResult(): { readonly tokensAfter: number | undefined } | undefined;
   /** Called when the conversation was replaced. */
   reset(): void;
@@ -106,8 +109,8 @@ export interface EngineModule<Commands extends object = object> extends Compacto
   /** True if the module frees space in this conversation instead of auto-compact. */
   replacesAutoCompact?(conversation: Conversation): boolean;
   /**
-   * Called once for each conversation, including subagents. Returns undefined if the module does nothing in
-   * it.
+   * Attaches the module to a conversation. Called once for each conversation, including subagents. Returns
+   * undefined if the module does nothing in it.
    */
   attach(parts: EngineParts): AttachedModule<Commands> | undefined;
 }
@@ -162,7 +165,7 @@ export interface AttachedModule<Commands extends object = object> {
 }
 
 export interface ModuleClearing {
-  /** True if the module clears results now, so that the engine need not rewrite messages early. */
+  /** Returns true if the module clears results now, so that the engine need not rewrite messages early. */
   isActive(): boolean;
   clear(): Clearing | undefined;
 }
@@ -252,7 +255,7 @@ export class ModuleSet {
     return { removedTokens, hiddenTokens, hiddenSinceReport };
   }
 
-  /** Tool calls whose results the provider drops from the request. */
+  /** Returns the tool calls whose results the provider drops from the request. */
   hiddenToolUseIds(): ReadonlySet<string> {
     return new Set(this.#attached.flatMap((module) => module.hiddenToolUseIds?.() ?? []));
   }

@@ -5,16 +5,16 @@ import { PlainMessages } from "./plain-messages.ts";
 const link = (uuid: string) => ({ uuid, parentUuid: null, timestamp: "2026-04-01T08:00:00.000Z" });
 const usage = { input_tokens: 5, output_tokens: 7 };
 
-describe("plain messages as entries", () => {
-  it("have what the response told, where the message does not say it itself", () => {
+describe("PlainMessages", () => {
+  it("takes id and usage from the response if the message has none", () => {
     const plain = new PlainMessages();
     const message: ApiMessage = { role: "assistant", content: "done" };
     const own = { ...message, id: "msg_own", stop_reason: "end_turn" } as ApiMessage;
-    const facts = { id: "msg_told", usage };
+    const facts = { id: "msg_reported", usage };
     expect(plain.wrap(message, link("1"), facts)).toEqual({
       ...link("1"),
       type: "assistant",
-      message: { id: "msg_told", usage, role: "assistant", content: "done" },
+      message: { id: "msg_reported", usage, role: "assistant", content: "done" },
     });
     expect(plain.wrap(own, link("2"), facts)).toMatchObject({
       message: { id: "msg_own", usage, stop_reason: "end_turn" },
@@ -26,7 +26,7 @@ describe("plain messages as entries", () => {
     });
   });
 
-  it("are responses of their own also when the host gives all of them one id, or an empty one", () => {
+  it("gives no id to an entry if the id of its response is empty or was used before", () => {
     const plain = new PlainMessages();
     const idOf = (id: string): unknown => {
       const entry = plain.wrap({ role: "assistant", content: "done" }, link("1"), { id, usage });
@@ -41,7 +41,7 @@ describe("plain messages as entries", () => {
     ]);
   });
 
-  it("leave as the very messages they came as", () => {
+  it("returns the original message objects for their entries", () => {
     const plain = new PlainMessages();
     const messages: ApiMessage[] = [
       { role: "user", content: "begin" },
@@ -54,7 +54,7 @@ describe("plain messages as entries", () => {
     }
   });
 
-  it("are joined with one of ours whatever stands among their blocks", () => {
+  it("merges a message with an entry of the engine, even if one of its blocks is invalid", () => {
     const plain = new PlainMessages();
     const odd = { role: "user", content: [null, { type: "text", text: "again" }] } as unknown as ApiMessage;
     const ours = {

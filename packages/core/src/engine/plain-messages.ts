@@ -46,7 +46,9 @@ export class PlainMessages {
     return this.#entriesOf.get(message);
   }
 
-  /** Entries of a recreated message. `earlier` is the message that it was created from, if known. */
+  /**
+   * Returns the entries of a recreated message. `earlier` is the message that it was created from, if known.
+   */
   recognize(message: ApiMessage, earlier: Message | undefined): readonly Entry[] | undefined {
     const entries = this.entriesFor(message) ?? (earlier && this.entriesFor(earlier as ApiMessage));
     if (entries !== undefined) this.#entriesOf.set(message, entries);
@@ -138,7 +140,8 @@ function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts 
 }
 
 /**
- * A system message inside the conversation looks like a reminder to a summarizer, but it is sent unchanged.
+ * Creates the entry of a user or system message. A system message inside the conversation looks like a
+ * reminder to a summarizer, but it is sent unchanged.
  */
 function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
   if (message.role === "system") {
@@ -152,7 +155,7 @@ function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
   return isSummary ? { ...entry, isCompactSummary: true } : entry;
 }
 
-/** The host's message of a line. Undefined for lines that the engine wrote. */
+/** Returns the host's message of a line. Returns undefined for lines that the engine wrote. */
 function hostMessageOf(entry: Entry): ApiMessage | undefined {
   if (entry.type !== "user" && entry.type !== "assistant") return undefined;
   if (isStandIn(entry) || field(entry, "writtenWith") !== undefined) return undefined;
@@ -163,7 +166,7 @@ function hostMessageOf(entry: Entry): ApiMessage | undefined {
   return message;
 }
 
-/** Undefined for entries that are never sent. */
+/** Returns the message of an entry. Returns undefined for entries that are never sent. */
 function messageFrom(entry: Entry): ApiMessage | undefined {
   switch (entry.type) {
     case "user":

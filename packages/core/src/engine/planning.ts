@@ -4,7 +4,7 @@ import {
   planUnder,
   RESULT_SHARE,
 } from "../compaction/plan/compaction-plan.ts";
-import { LEAST_RESTORE_TOKENS } from "../compaction/plan/room.ts";
+import { MIN_RESTORE_TOKENS } from "../compaction/plan/room.ts";
 import type { KnownMeasures, Snapshot } from "../compaction/plan/sized.ts";
 import { continuationMessage } from "../compaction/summary/summary-message.ts";
 import { DECISION_PADDING } from "../measure/tokens/measure.ts";
@@ -14,13 +14,13 @@ import type { Needs } from "./parts.ts";
 
 type PlanningParts = Needs<"thread" | "gauge" | "modules" | "options">;
 
-/** The input of a plan. Results that the provider drops count as cleared. */
+/** Returns the input of a plan. Results that the provider drops count as cleared. */
 export function snapshotOf({ thread, modules, options }: Needs<"thread" | "modules" | "options">): Snapshot {
   const clearedToolUseIds = modules.hiddenToolUseIds();
   return { entries: thread.entries, clearedToolUseIds, isRecorded: options.transcript !== undefined };
 }
 
-/** The cached counts of earlier turns, so that a plan does not measure again. */
+/** Returns the cached counts of earlier turns, so that a plan does not measure again. */
 export function cachedMeasures({ thread, gauge }: Needs<"thread" | "gauge">): KnownMeasures {
   return {
     tokensOf: thread.measures.ofEntry,
@@ -31,7 +31,7 @@ export function cachedMeasures({ thread, gauge }: Needs<"thread" | "gauge">): Kn
   };
 }
 
-/** A plan with a result below the threshold, or the floor that no compaction can get below. */
+/** Returns a plan with a result below the threshold, or the floor that no compaction can get below. */
 export function findFittingPlan(parts: PlanningParts): ReturnType<typeof planUnder> {
   const { gauge, options } = parts;
   return planUnder(snapshotOf(parts), {
@@ -79,8 +79,8 @@ export function refreshPlan(
 }
 
 /**
- * Token budget for restored content. The result stays well below the threshold, except for content that the
- * agent cannot get elsewhere.
+ * Returns the token budget for restored content. The result stays well below the threshold, except for
+ * content that the agent cannot get elsewhere.
  */
 export function restoreBudget(
   { thresholds }: Needs<"gauge">["gauge"],
@@ -88,5 +88,5 @@ export function restoreBudget(
   summary: string,
 ): number {
   const room = thresholds.autoCompact * RESULT_SHARE - overheadTokens - keptTokens - countTokens(summary);
-  return Math.max(inProportion(thresholds, LEAST_RESTORE_TOKENS), Math.floor(room));
+  return Math.max(inProportion(thresholds, MIN_RESTORE_TOKENS), Math.floor(room));
 }

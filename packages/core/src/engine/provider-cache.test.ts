@@ -16,8 +16,8 @@ const call = (
   change: Partial<CacheFingerprint> = {},
 ): CacheBreak | undefined => watch.recordResponse(readTokens, watch.recordRequest({ ...plain, ...change }));
 
-describe("a lost cache", () => {
-  it("is flagged when reads drop by over 5% and over 2,000 tokens", () => {
+describe("reported cache breaks", () => {
+  it("reports a cache break when reads drop by over 5% and over 2,000 tokens", () => {
     call(100_000);
     expect(call(95_000)).toBeUndefined();
     expect(call(90_249)).toEqual({ before: 95_000, after: 90_249, expected: 95_000, causes: ["unknown"] });
@@ -31,12 +31,12 @@ describe("a lost cache", () => {
     [2_001, 0, true],
     [2_000, 0, false],
     [50_000, 60_000, false],
-  ])("from %d to %d: %s", (before, after, isBreak) => {
+  ])("cache reads that change from %d to %d are a break: %s", (before, after, isBreak) => {
     expect(call(before)).toBeUndefined();
     expect(call(after) !== undefined).toBe(isBreak);
   });
 
-  it("each figure is compared with the one before it", () => {
+  it("compares each cache figure with the previous one", () => {
     call(100_000);
     expect(call(0)).toBeDefined();
     expect(call(0)).toBeUndefined();
@@ -50,12 +50,12 @@ describe("a lost cache", () => {
     ["model", { model: "claude-opus-5" }],
     ["betas", { betas: ["a", "b"] }],
     ["time gap", { at: CACHE_TTL_MS["5m"] }],
-  ])("says what changed: %s", (cause, change) => {
+  ])("names the changed part as the cause of a cache break: %s", (cause, change) => {
     call(100_000);
     expect(call(0, change)?.causes).toEqual([cause]);
   });
 
-  it("names all that changed", () => {
+  it("names all changed parts as causes of a cache break", () => {
     call(100_000);
     const causes = call(0, {
       system: "x",
@@ -67,21 +67,21 @@ describe("a lost cache", () => {
     expect(causes).toEqual(["system prompt", "tools", "model", "betas", "time gap"]);
   });
 
-  it("the same bytes are no change, another order of fields is", () => {
+  it("treats equal bytes as unchanged, and another order of fields as changed", () => {
     call(100_000, { tools: [{ name: "Read", description: "d" }] });
     expect(call(0, { tools: [{ name: "Read", description: "d" }] })?.causes).toEqual(["unknown"]);
     call(100_000, { tools: [{ name: "Read", description: "d" }] });
     expect(call(0, { tools: [{ description: "d", name: "Read" }] })?.causes).toEqual(["tools"]);
   });
 
-  it("what cannot be written as JSON does not throw", () => {
+  it("does not throw for a request that cannot be written as JSON", () => {
     const round: { self?: unknown } = {};
     round.self = round;
     call(100_000, { system: round });
     expect(call(0, { system: 5n })).toBeDefined();
   });
 
-  it("a gap is one past the time to live that was paid for", () => {
+  it("names a time gap only past the paid time to live", () => {
     watch = new CacheWatch({ ttlMs: CACHE_TTL_MS["1h"] });
     call(100_000);
     expect(call(0, { at: CACHE_TTL_MS["1h"] - 1 })?.causes).toEqual(["unknown"]);
@@ -89,20 +89,20 @@ describe("a lost cache", () => {
     expect(call(0, { at: CACHE_TTL_MS["1h"] })?.causes).toEqual(["time gap"]);
   });
 
-  it.each([-1e15, Number.NaN, Number.NEGATIVE_INFINITY])("a clock at %d is no gap", (at) => {
+  it.each([-1e15, Number.NaN, Number.NEGATIVE_INFINITY])("names no time gap for a clock at %d", (at) => {
     call(100_000);
     expect(call(0, { at })?.causes).toEqual(["unknown"]);
   });
 
-  it("a change whose response had no figure is still found", () => {
+  it("finds a change although its response had no cache figure", () => {
     call(100_000);
     call(undefined, { system: "new" });
     expect(call(0, { system: "new" })?.causes).toEqual(["system prompt"]);
   });
 });
 
-describe("no false alarms", () => {
-  it("the first response sets the baseline, and so does the first after our own rewrite", () => {
+describe("changes that are no cache breaks", () => {
+  it("the first response, and the first after our own rewrite, sets the baseline", () => {
     expect(call(0)).toBeUndefined();
     call(100_000);
     watch.dropBaseline();
@@ -111,7 +111,7 @@ describe("no false alarms", () => {
     expect(call(0)).toMatchObject({ before: 50_000 });
   });
 
-  it("an answer that was under way when history was rewritten is for the old conversation", () => {
+  it("ignores a response that was under way when the history was rewritten", () => {
     call(50_000);
     const old = watch.recordRequest(plain);
     watch.dropBaseline();
@@ -119,7 +119,7 @@ describe("no false alarms", () => {
     expect(call(5_000)).toBeUndefined();
   });
 
-  it("after cached edits the expected drop is subtracted, once", () => {
+  it("subtracts the expected drop of cached edits once", () => {
     call(100_000);
     watch.expectDrop(60_000);
     expect(call(38_001)).toBeUndefined();
@@ -127,14 +127,14 @@ describe("no false alarms", () => {
     expect(call(30_000)).toMatchObject({ before: 38_001, expected: 38_001 });
   });
 
-  it("a drop beyond the expected one is flagged", () => {
+  it("reports a drop beyond the expected one as a cache break", () => {
     call(100_000);
     watch.expectDrop(20_000);
     watch.expectDrop(10_000);
     expect(call(60_000)).toEqual({ before: 100_000, after: 60_000, expected: 70_000, causes: ["unknown"] });
   });
 
-  it("a drop that the response itself tells of counts for that response", () => {
+  it("applies a drop that the response itself reports to that response", () => {
     call(100_000);
     const edited = watch.recordRequest(plain);
     watch.expectDrop(60_000);
@@ -142,14 +142,14 @@ describe("no false alarms", () => {
     expect(call(0)).toMatchObject({ before: 40_000, expected: 40_000 });
   });
 
-  it("a response without a figure leaves the expected drop for the next", () => {
+  it("keeps the expected drop for the next response if a response has no cache figure", () => {
     call(100_000);
     watch.expectDrop(60_000);
     call(undefined);
     expect(call(40_000)).toBeUndefined();
   });
 
-  it("an expectation that came to nothing ends with a rewrite", () => {
+  it("a rewrite discards an expected drop that did not occur", () => {
     call(100_000);
     watch.expectDrop(100_000);
     watch.dropBaseline();
@@ -157,13 +157,13 @@ describe("no false alarms", () => {
     expect(call(0)).toMatchObject({ expected: 100_000 });
   });
 
-  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])("an expected drop of %d is none", (tokens) => {
+  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])("ignores an expected drop of %d", (tokens) => {
     call(100_000);
     watch.expectDrop(tokens);
     expect(call(0)).toMatchObject({ expected: 100_000 });
   });
 
-  it("a provider without cache figures raises none", () => {
+  it("reports no cache break for a provider without cache figures", () => {
     for (const figure of [undefined, null, Number.NaN, -1]) {
       call(100_000);
       expect(call(figure)).toBeUndefined();
@@ -171,7 +171,7 @@ describe("no false alarms", () => {
     }
   });
 
-  it("answers that overtake each other, or come twice, do not confuse it", () => {
+  it("responses out of order or received twice cause no cache break", () => {
     call(10_000);
     const first = watch.recordRequest(plain);
     const second = watch.recordRequest(plain);
@@ -181,7 +181,7 @@ describe("no false alarms", () => {
     expect(call(90_000)).toBeUndefined();
   });
 
-  it("each caller has figures of its own", () => {
+  it("compares cache figures separately for each caller", () => {
     const as = (caller: string, readTokens: number): CacheBreak | undefined =>
       watch.recordResponse(readTokens, watch.recordRequest(plain, caller));
     as("main", 100_000);
@@ -190,7 +190,7 @@ describe("no false alarms", () => {
     expect(as("sdk", 0)).toMatchObject({ before: 5_000 });
   });
 
-  it("without a request the newest of the main conversation is meant", () => {
+  it("assigns a response without a request to the newest request of the main conversation", () => {
     expect(watch.recordResponse(100_000)).toBeUndefined();
     watch.recordRequest(plain);
     watch.recordResponse(100_000);
@@ -198,7 +198,7 @@ describe("no false alarms", () => {
     expect(watch.recordResponse(0)?.causes).toEqual(["system prompt"]);
   });
 
-  it("whatever is sent, dropped, expected and received: a flag means a drop beyond all that was announced", () => {
+  it("reports a cache break only for a drop beyond all expected drops, whatever the sequence", () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("call" as const), read: fc.nat(200_000), at: fc.double() }),
       fc.record({ kind: fc.constant("edit" as const), tokens: fc.nat(50_000) }),
@@ -209,23 +209,23 @@ describe("no false alarms", () => {
         const subject = new CacheWatch();
         let previous: number | undefined;
         let announced = 0;
-        for (const happening of steps) {
-          if (happening.kind === "edit") {
-            subject.expectDrop(happening.tokens);
-            announced += happening.tokens;
-          } else if (happening.kind === "rewrite") {
+        for (const change of steps) {
+          if (change.kind === "edit") {
+            subject.expectDrop(change.tokens);
+            announced += change.tokens;
+          } else if (change.kind === "rewrite") {
             subject.dropBaseline();
             previous = undefined;
             announced = 0;
           } else {
             const found = subject.recordResponse(
-              happening.read,
-              subject.recordRequest({ ...plain, at: happening.at }),
+              change.read,
+              subject.recordRequest({ ...plain, at: change.at }),
             );
             const expected = Math.max(0, (previous ?? 0) - announced);
-            const isLost = expected - happening.read > 2_000 && happening.read < expected * 0.95;
+            const isLost = expected - change.read > 2_000 && change.read < expected * 0.95;
             expect(found !== undefined).toBe(previous !== undefined && isLost);
-            previous = happening.read;
+            previous = change.read;
             announced = 0;
           }
         }

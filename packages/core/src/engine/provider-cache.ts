@@ -50,7 +50,7 @@ export class ProviderCache {
     return this.#longestIdleMs;
   }
 
-  /** Time since the last use of the cache. 0 if the clock went back. */
+  /** Returns the time since the last use of the cache. Returns 0 if the clock went back. */
   idleMs(): number {
     return this.#lastCallAt === undefined ? 0 : Math.max(0, this.#now() - this.#lastCallAt);
   }
@@ -83,12 +83,15 @@ export class ProviderCache {
     this.#watch.expectDrop(tokens);
   }
 
-  /** The provider changed the prefix itself. The next response sets a new baseline. */
+  /** Records that the provider changed the prefix itself. The next response sets a new baseline. */
   dropBaseline(): void {
     this.#watch.dropBaseline();
   }
 
-  /** The engine changed messages that were already sent. The cache ends there, which is not a cache break. */
+  /**
+   * Records that the engine changed messages that were already sent. The cache ends there, which is not a
+   * cache break.
+   */
   invalidate(): void {
     this.#cachedMessages = 0;
     this.#sentMessages = 0;
@@ -100,7 +103,7 @@ export class ProviderCache {
     this.#longestIdleMs = Math.max(this.#longestIdleMs, this.idleMs());
   }
 
-  /** Called when the conversation was replaced. */
+  /** Forgets the old conversation after it was replaced. */
   reset(): void {
     this.#longestIdleMs = 0;
   }
@@ -178,8 +181,8 @@ export class CacheWatch {
   }
 
   /**
-   * The history was rewritten (compaction of any tier, clearing, snip). The next response sets a new
-   * baseline.
+   * Records that the history was rewritten (compaction of any tier, clearing, snip). The next response sets a
+   * new baseline.
    */
   dropBaseline(): void {
     this.#epoch += 1;
@@ -213,7 +216,10 @@ export class CacheWatch {
 const DROP_SHARE = 0.05;
 const DROP_TOKENS = 2_000;
 
-/** True if the response read so much less from the cache than expected that the cache must have been lost. */
+/**
+ * Returns true if the response read so much less from the cache than expected that the cache must have been
+ * lost.
+ */
 export function isCacheDrop(expectedTokens: number, readTokens: number): boolean {
   const missing = expectedTokens - readTokens;
   return missing > expectedTokens * DROP_SHARE && missing > DROP_TOKENS;

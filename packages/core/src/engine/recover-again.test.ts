@@ -9,7 +9,7 @@ const round = (id: string, words: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(id, `${id} tide `.repeat(words))] },
 ];
 
-/** A turn whose last result fills most of a 48,000-token window. */
+/** Opens a turn whose last result fills most of a 48,000-token window. */
 async function openTurn(): Promise<Compactor> {
   const compactor = createCompactor({
     model: "claude-haiku-4-5",
@@ -29,8 +29,8 @@ const tooLarge = failed(413, "request_too_large", "Request exceeds the maximum s
 const tooLong = (tokens: number, limit: number): Error =>
   failed(400, "invalid_request_error", `prompt is too long: ${tokens} tokens > ${limit} maximum`);
 
-describe("an overflow of the request that a recovery gave", () => {
-  it("is recovered when its error states a smaller window than the host did, and the one before stated none", async () => {
+describe("an overflow of a recovered request", () => {
+  it("recovers a second overflow if its error is the first to state a limit, below the host's window", async () => {
     const compactor = await openTurn();
     const first = await compactor.recover(tooLarge);
     expect(first?.tokens).toBeGreaterThan(20_000);
@@ -38,7 +38,7 @@ describe("an overflow of the request that a recovery gave", () => {
     expect(second?.tokens).toBeLessThan(20_000 - 1_000);
   });
 
-  it("is recovered when the prompt is smaller than before but still too long, because our count was too low", async () => {
+  it("recovers a second overflow if the smaller prompt is still too long for the provider", async () => {
     const compactor = await openTurn();
     const first = (await compactor.recover(tooLong(60_000, 48_000))) as Turn;
     const factor = 2.6;
@@ -53,13 +53,13 @@ describe("an overflow of the request that a recovery gave", () => {
     ["states a larger prompt", tooLong(70_000, 48_000)],
     ["states no figures", failed(400, "invalid_request_error", "prompt is too long")],
     ["is about the size in bytes", tooLarge],
-  ])("goes to the user when its error %s", async (_, error) => {
+  ])("passes a second overflow to the user if its error %s", async (_, error) => {
     const compactor = await openTurn();
     expect(await compactor.recover(tooLong(60_000, 48_000))).toBeDefined();
     expect(await compactor.recover(error)).toBeUndefined();
   });
 
-  it("goes to the user in the end, even if each error states a smaller prompt", async () => {
+  it("stops recovering after three overflows even if each error states a smaller prompt", async () => {
     const compactor = await openTurn();
     let recoveries = 0;
     while ((await compactor.recover(tooLong(90_000 - recoveries, 48_000))) !== undefined) recoveries += 1;

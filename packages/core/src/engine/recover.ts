@@ -38,7 +38,7 @@ export async function recover<T extends Message>(
   }
 }
 
-/** The provider refused thinking. Retries once per turn without any thinking. */
+/** Retries once per turn without any thinking, after the provider refused it. */
 function retryWithoutThinking<T extends Message>(parts: CompactionParts): Turn<T> | undefined {
   if (parts.turn.hasRemovedThinking || !removeAllThinking(parts)) return undefined;
   parts.turn.recordThinkingRemoval();
@@ -46,8 +46,8 @@ function retryWithoutThinking<T extends Message>(parts: CompactionParts): Turn<T
 }
 
 /**
- * The host enabled thinking without passing it in `request`. The check now assumes thinking and repairs the
- * turn.
+ * Retries after the host enabled thinking without passing it in `request`. The check now assumes thinking and
+ * repairs the turn.
  */
 function retryAssumingThinking<T extends Message>(parts: CompactionParts): Turn<T> | undefined {
   const { frame, thread, turn } = parts;
@@ -121,7 +121,8 @@ async function compactAfterOverflow<T extends Message>(
 }
 
 /**
- * True if the failure states a smaller prompt or window than the last one, or states one for the first time.
+ * Returns true if the failure states a smaller prompt or window than the last one, or states one for the
+ * first time.
  */
 function hasNewFigures(failure: ModelFailure, last: ModelFailure): boolean {
   if (failure.kind !== "too-long") return false;
@@ -131,7 +132,10 @@ function hasNewFigures(failure: ModelFailure, last: ModelFailure): boolean {
   return isLess(failure.tokens, known?.tokens) || isLess(failure.limit, known?.limit);
 }
 
-/** Tokens that the request's edits let the provider clear before it compares the prompt with its window. */
+/**
+ * Returns the tokens that the request's edits let the provider clear before it compares the prompt with its
+ * window.
+ */
 function tokensClearedByEdits(
   edits: readonly unknown[],
   sized: SizedConversation,
@@ -145,7 +149,7 @@ function tokensClearedByEdits(
   });
 }
 
-/** The same failure with another remedy. Its cause is the error from the host's client. */
+/** Returns the same failure with another remedy. Its cause is the error from the host's client. */
 function withRemedy(error: ModelError, remedy: string): ModelError {
   const { failure, message, status, requestId, providerCode, partial } = error;
   return new ModelError(failure, message, {
@@ -158,13 +162,13 @@ function withRemedy(error: ModelError, remedy: string): ModelError {
   });
 }
 
-/** If no compaction can get below the threshold, the target is the usable window. */
+/** Returns the threshold as the target, or the usable window if no compaction can get below the threshold. */
 function reachableTarget({ thresholds, reportedOverhead = 0 }: Gauge): number {
   const { autoCompact, effective } = thresholds;
   return reportedOverhead < autoCompact ? autoCompact : effective;
 }
 
-/** True if the request fits by our own count, which is then too low. */
+/** Returns true if the request fits by our own count, which is then too low. */
 function isUnexpectedOverflow(gauge: Gauge, { failure }: ModelError): boolean {
   if (failure.kind !== "too-long") return false;
   const { limit = gauge.facts.windowTokens, outputTokens = 0 } = failure;

@@ -9,7 +9,7 @@ const line = (uuid: string, parentUuid: string | null, fields: object): Entry =>
 const said = (uuid: string, parentUuid: string | null): Entry =>
   line(uuid, parentUuid, { type: "user", message: { role: "user", content: uuid } });
 
-/** Lines of a session with a snipped range of messages and later messages. */
+/** Creates lines of a session with a snipped range of messages and later messages. */
 function session(messages: number, snip: readonly [number, number] | undefined): readonly Entry[] {
   const lines = Array.from({ length: messages }, (_, at) => said(`m${at}`, at === 0 ? null : `m${at - 1}`));
   if (snip === undefined) return lines;
@@ -64,7 +64,7 @@ const uuidsOf = (entries: readonly Entry[]): readonly (string | undefined)[] =>
   entries.map(({ uuid }) => uuid);
 
 describe("a session whose host replaced or removed messages", () => {
-  it("is read back as the host's list, also with a marker in the place of snipped messages", () => {
+  it("reads a session back as the host's edited list, also with a marker for snipped messages", () => {
     fc.assert(
       fc.property(sessions, edits, (written, changes) => {
         const before = currentConversation(written).entries;
@@ -85,7 +85,7 @@ describe("a session whose host replaced or removed messages", () => {
     );
   });
 
-  it("is read back as the host's list if the host replaced messages between two processes", () => {
+  it("reads a session back as the host's list if the host replaced messages between two processes", () => {
     fc.assert(
       fc.property(sessions, replacements, (written, changes) => {
         const given = edit(currentConversation(written).entries, changes);

@@ -11,7 +11,7 @@ const round = (id: string, words: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(id, `${id} tide `.repeat(words))] },
 ];
 
-/** A conversation that overflowed once and recovered, with the usage of the recovered call. */
+/** Runs a conversation that overflows once and recovers, and reports the usage of the recovered call. */
 async function reportAfterOverflow(options: { words: number; stated: string; factor: number }) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
@@ -36,8 +36,8 @@ async function reportAfterOverflow(options: { words: number; stated: string; fac
   return { tokens, recovered, distrusted: events.filter(({ type }) => type === "usage-distrusted") };
 }
 
-describe("a high report after an overflow", () => {
-  it("is not believed when it exceeds the limit that the error stated", async () => {
+describe("a high usage report after an overflow", () => {
+  it("distrusts a usage report above the limit that the overflow error stated", async () => {
     const stated = `prompt is too long: 30000 tokens > ${WINDOW_TOKENS} maximum`;
     const { tokens, recovered, distrusted } = await reportAfterOverflow({ words: 4_000, stated, factor: 12 });
     expect(tokens).toBeLessThan(WINDOW_TOKENS);
@@ -45,7 +45,7 @@ describe("a high report after an overflow", () => {
     expect(distrusted).toMatchObject([{ why: "too-high" }]);
   });
 
-  it("is distrusted once when the overflow was expected, because the count was right", async () => {
+  it("distrusts a high usage report once if the overflow was expected", async () => {
     const stated = "prompt is too long";
     const { tokens, recovered, distrusted } = await reportAfterOverflow({
       words: 20_000,
@@ -59,7 +59,7 @@ describe("a high report after an overflow", () => {
 });
 
 describe("the request after an overflow", () => {
-  it("leaves room for the output that the error names, beside an unseen result", async () => {
+  it("a recovered request leaves room for the output tokens in the error, next to an unseen result", async () => {
     const maxTokens = 64_000;
     const compactor = createCompactor({
       model: "claude-haiku-4-5",

@@ -21,14 +21,14 @@ const answer = (id: string, facts: object = {}): AssistantEntry =>
     ...facts,
   }) as unknown as AssistantEntry;
 
-/** A process that has read these entries. */
+/** Creates a process that has read these entries. */
 function processWith(entries: readonly Sized[]): ReportedPrefixes {
   const prefixes = new ReportedPrefixes();
   for (const { uuid, tokens } of entries) prefixes.add(user(uuid), tokens);
   return prefixes;
 }
 
-/** The line that a process wrote for the answer to these entries. */
+/** Returns the line that a process wrote for the answer to these entries. */
 function lineFor(entries: readonly Sized[], clearedTokens = 0): AssistantEntry {
   const prefixes = processWith(entries);
   prefixes.recordAnswer(answer("msg_1"), { prefix: prefixes.whole, clearedTokens });
@@ -40,7 +40,7 @@ const sized = (tokens: readonly number[]): readonly Sized[] =>
   tokens.map((each, at) => ({ uuid: `m${at}`, tokens: each }));
 
 describe("ReportedPrefixes", () => {
-  it("believes a report in a new process that reads the conversation that it is about", () => {
+  it("a new process believes a usage report about the conversation that it reads", () => {
     fc.assert(
       fc.property(sizes, (tokens) => {
         const entries = sized(tokens);
@@ -49,7 +49,7 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("ignores a report in a new process that reads a conversation of another size", () => {
+  it("a new process ignores a usage report about a conversation of another size", () => {
     fc.assert(
       fc.property(sizes, fc.nat(), fc.boolean(), (tokens, nth, isLonger) => {
         const more = Math.max(502, sum(tokens) * 0.06);
@@ -60,12 +60,12 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("adds the growth of a conversation that a host changed a little before it resumed the session", () => {
+  it("adds the growth of a conversation that a host changed slightly before it resumed the session", () => {
     const line = lineFor(sized([4_000, 2_000]));
     expect(processWith(sized([4_000, 2_100])).tokensAddedSince(line)).toBe(100);
   });
 
-  it("judges all parts of a response alike, however long they are", () => {
+  it("treats all parts of a response alike, however long they are", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([4_000, 2_100]));
     const first = prefixes.tokensAddedSince(line);
@@ -73,11 +73,11 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.tokensAddedSince({ ...line, uuid: "second part" })).toBe(first);
   });
 
-  it("does not use the record of a report whose conversation was cleared since", () => {
+  it("ignores the recorded prefix of a usage report if the conversation was cleared since", () => {
     expect(processWith(sized([500])).tokensAddedSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
   });
 
-  it("keeps the record of a line that is written again in another conversation", () => {
+  it("keeps the recorded prefix of a line that is rewritten in another conversation", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([500]));
     expect(prefixes.tokensAddedSince(line)).toBeUndefined();
@@ -86,7 +86,7 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.toLine(bare as AssistantEntry)).toEqual(line);
   });
 
-  it("knows in a new process what the provider had cleared before it counted", () => {
+  it("a new process knows how many tokens the provider cleared before it counted", () => {
     fc.assert(
       fc.property(fc.nat(), fc.boolean(), (cleared, isOld) => {
         const line = lineFor(sized([4_000, 2_000]), cleared);
@@ -100,7 +100,7 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("takes a record that is no count for none", () => {
+  it("treats a recorded prefix that is no count as absent", () => {
     const noCount = fc.oneof(
       fc.string(),
       fc.constantFrom(-1, Number.NaN, Number.POSITIVE_INFINITY, null, {}, []),

@@ -73,7 +73,7 @@ export class Reporter {
     this.emit({ type: "setup-problem", ...notice });
   }
 
-  /** The oldest setup problem that no turn has reported yet. */
+  /** Returns the oldest setup problem that no turn has reported yet. */
   nextProblem(): LonghaulError | undefined {
     return this.#problems.shift();
   }
@@ -121,7 +121,7 @@ const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {
   "model-too-large": "prompt_too_long",
 };
 
-/** Reason of a failed compaction, as events name it. */
+/** Returns the reason of a failed compaction, as events name it. */
 export function failureReason(error: unknown): FailureReason {
   if (!(error instanceof LonghaulError)) return "other";
   // There was so little to summarize that no summary was written.
@@ -133,7 +133,7 @@ export function failureReason(error: unknown): FailureReason {
 export const codeOf = (error: unknown): string =>
   error instanceof LonghaulError ? error.code : "unexpected";
 
-/** Hosts and proxies treat a minute of silence as a hang. */
+/** Interval of status calls. Hosts and proxies treat a minute of silence as a hang. */
 const KEEP_ALIVE_MS = 30_000;
 
 export type StreamMode = Parameters<NonNullable<HostCallbacks["onStreamMode"]>>[0];

@@ -1,4 +1,4 @@
-import { type Settings, SMALLEST_WINDOW_TOKENS } from "../measure/window/settings.ts";
+import { MIN_WINDOW_TOKENS, type Settings } from "../measure/window/settings.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { describeType, requireJson } from "../messages/require-messages.ts";
 import { field, isRecord } from "../messages/untrusted.ts";
@@ -93,7 +93,8 @@ const OPTION_SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The option that was probably meant: a name for the same option, or one within two letters, also in groups.
+ * Returns the option that was probably meant: a name for the same option, or one within two letters, also in
+ * groups.
  */
 function findNearestOption(name: string, names: object): string | undefined {
   const same = Object.entries(OPTION_SYNONYMS).filter(([, path]) =>
@@ -107,7 +108,7 @@ function findNearestOption(name: string, names: object): string | undefined {
   return closest <= Math.min(2, Math.floor(name.length / 3)) ? path : undefined;
 }
 
-/** Members of all groups with their paths. */
+/** Returns the members of all groups with their paths. */
 function membersIn(names: object): (readonly [member: string, path: string])[] {
   return Object.entries(names).flatMap(([group, members]) =>
     isRecord(members)
@@ -118,7 +119,10 @@ function membersIn(names: object): (readonly [member: string, path: string])[] {
   );
 }
 
-/** Number of inserted, removed or replaced letters between two words. A swap of neighbors counts as one. */
+/**
+ * Returns the number of inserted, removed or replaced letters between two words. A swap of neighbors counts
+ * as one.
+ */
 function distance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);
@@ -256,8 +260,8 @@ export function requireInstalledForm({ clearing, modules = [] }: CompactorOption
 /** Throws `option-invalid` unless this is a possible size of a context window. */
 export function requireWindow(tokens: unknown, option = "windowTokens"): void {
   if (tokens === undefined) return;
-  if (typeof tokens === "number" && Number.isFinite(tokens) && tokens >= SMALLEST_WINDOW_TOKENS) return;
-  const expected = `a number of tokens, at least ${SMALLEST_WINDOW_TOKENS}`;
+  if (typeof tokens === "number" && Number.isFinite(tokens) && tokens >= MIN_WINDOW_TOKENS) return;
+  const expected = `a number of tokens, at least ${MIN_WINDOW_TOKENS}`;
   const remedy = "Pass the size of the model's context window, such as 200_000, or leave it out.";
   throw invalidOption(option, expected, tokens, remedy);
 }

@@ -91,7 +91,10 @@ export function resolveOptions({ cost, ...options }: CompactorOptions): Resolved
   };
 }
 
-/** Empty without a process, because the core also runs in browsers. */
+/**
+ * Returns the environment of the process. Returns an empty object without a process, because the core also
+ * runs in browsers.
+ */
 function environmentOfProcess(): Readonly<Record<string, string | undefined>> {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
   return process?.env ?? {};

@@ -13,16 +13,16 @@ const newCompactor = (): Compactor =>
     settings: { environment: {} },
   });
 
-/** A session that another process left right after a compaction, with a new user message. */
+/** Creates a session that another process left right after a compaction, with a new user message. */
 function compacted(keptWords: number): readonly Entry[] {
   const c = new ConversationBuilder();
   for (let round = 0; round < 9; round++) c.tool(`t${round}`, "Read", {}, "text ".repeat(keptWords / 9));
   const kept = [...c.entries];
-  return [c.boundary(), c.summary("what was"), ...kept, c.user("go on")];
+  return [c.boundary(), c.summary("earlier work"), ...kept, c.user("continue")];
 }
 
-describe("a session that is resumed right after a compaction that kept much", () => {
-  it("is not compacted again because of the margin of an estimate: a response tells its size first", async () => {
+describe("a session resumed right after a compaction that kept many messages", () => {
+  it("waits for a usage report before it compacts a resumed session again because of the margin", async () => {
     const compactor = newCompactor();
     const conversation = compacted(110_000);
     const { tokens, thresholds, skipped, messages } = await compactor.before(conversation);
@@ -34,7 +34,7 @@ describe("a session that is resumed right after a compaction that kept much", ()
     expect((await compactor.before(messages)).compaction).toBeDefined();
   });
 
-  it("is compacted at once where more has come since than any compaction leaves", async () => {
+  it("compacts a resumed session at once if it grew beyond the result of any compaction", async () => {
     const { compaction } = await newCompactor().before(compacted(150_000));
     expect(compaction).toBeDefined();
   });

@@ -22,7 +22,7 @@ function endOfLongWork(): ConversationBuilder {
   return c;
 }
 
-/** The first turn of a process that resumes the conversation. */
+/** Runs the first turn of a process that resumes the conversation. */
 async function resume(conversation: readonly Entry[]): Promise<Turn & { events: readonly CompactorEvent[] }> {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
@@ -38,24 +38,24 @@ async function resume(conversation: readonly Entry[]): Promise<Turn & { events: 
 
 const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
 
-describe("a session that is resumed", () => {
-  it("right after a compaction is not compacted again: reports on kept messages tell of the conversation before", async () => {
+describe("token count of a resumed session", () => {
+  it("ignores usage reports on kept messages when a session resumes after a compaction", async () => {
     const c = endOfLongWork();
     const kept = [...c.entries];
-    const [boundary, summary, next] = [c.boundary(), c.summary("what was"), c.user("go on")];
+    const [boundary, summary, next] = [c.boundary(), c.summary("earlier work"), c.user("continue")];
     const { tokens, skipped, events } = await resume([boundary, summary, ...kept, next]);
     expect(tokens).toBeLessThan(20_000);
     expect(skipped).toBe("below-threshold");
     expect(typesOf(events)).toEqual(["window-checked"]);
   });
 
-  it("right after a commit is as large as the last report without what was collapsed since", async () => {
+  it("subtracts collapsed tokens from the last usage report when a session resumes after a collapse", async () => {
     const c = endOfLongWork();
     const span: CollapsedSpan = {
       ...c.link(),
       type: "user",
       isMeta: true,
-      message: { role: "user", content: "what was" },
+      message: { role: "user", content: "earlier work" },
       collapsed: { spanId: "s", messages: 90, uuids: ["gone"], tokensBefore: 140_100, tokensAfter: 100 },
     };
     const mark: CollapseMark = {
@@ -64,14 +64,14 @@ describe("a session that is resumed", () => {
       subtype: "collapse_committed",
       collapse: { spanIds: ["s"], tokensSaved: 140_000 },
     };
-    const { tokens, events } = await resume([span, ...c.entries, mark, c.user("go on")]);
+    const { tokens, events } = await resume([span, ...c.entries, mark, c.user("continue")]);
     const left = REPORTED_TOKENS + 1_000 - 140_000;
     expect(tokens).toBeGreaterThan(left);
     expect(tokens).toBeLessThan(left + 3_000);
     expect(typesOf(events)).toEqual(["window-checked"]);
   });
 
-  it("after results were cleared learns nothing from reports on them: what they held is no longer there to compare", async () => {
+  it("learns nothing from usage reports on results that were cleared later", async () => {
     const c = new ConversationBuilder();
     let reported = 0;
     for (let round = 0; round < 12; round++) {
@@ -94,7 +94,7 @@ describe("a session that is resumed", () => {
     expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
   });
 
-  it("does not take the error of one report on a long conversation for tokens beside its messages", async () => {
+  it("does not count the error of one usage report as tokens besides the messages", async () => {
     const c = new ConversationBuilder();
     for (let round = 0; round < 12; round++) {
       const words = `word${round} `.repeat(1_000);
@@ -115,30 +115,35 @@ describe("a session that is resumed", () => {
   });
 });
 
-describe("a usage that a host passes together with a change of its list", () => {
-  it.each(["entries", "messages"])("is no report on the changed list, in the form of %s", async (form) => {
-    const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
-    const c = new ConversationBuilder();
-    c.user("Put the books in order.");
-    c.assistant("Which books?");
-    c.user(`These: ${"page ".repeat(20_000)}`);
-    const inForm = (entries: readonly Entry[]): readonly Message[] =>
-      form === "entries" ? entries : entries.flatMap((entry) => ("message" in entry ? [bodyOf(entry)] : []));
-    const list = inForm([...c.entries]);
-    await compactor.before(list);
-    const report = usage(26_000, 50);
-    const reply = c.assistant("Done.", { id: "msg_1", usage: report });
-    compactor.after({ id: "msg_1", usage: report });
-    const next = c.user("Thank you.");
-    const short = { role: "user", content: "None." } as const;
-    const changed = form === "entries" ? { ...c.entries[2], message: short } : short;
-    const { tokens } = await compactor.before([
-      ...list.slice(0, 2),
-      changed as Message,
-      ...inForm([reply, next]),
-    ]);
-    expect(tokens).toBeLessThan(5_000);
-  });
+describe("a usage report that arrives together with a change of the host's list", () => {
+  it.each(["entries", "messages"])(
+    "does not apply a usage report to a list that the host changed, in the form of %s",
+    async (form) => {
+      const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
+      const c = new ConversationBuilder();
+      c.user("Put the books in order.");
+      c.assistant("Which books?");
+      c.user(`These: ${"page ".repeat(20_000)}`);
+      const inForm = (entries: readonly Entry[]): readonly Message[] =>
+        form === "entries"
+          ? entries
+          : entries.flatMap((entry) => ("message" in entry ? [bodyOf(entry)] : []));
+      const list = inForm([...c.entries]);
+      await compactor.before(list);
+      const report = usage(26_000, 50);
+      const reply = c.assistant("Done.", { id: "msg_1", usage: report });
+      compactor.after({ id: "msg_1", usage: report });
+      const next = c.user("Thank you.");
+      const short = { role: "user", content: "None." } as const;
+      const changed = form === "entries" ? { ...c.entries[2], message: short } : short;
+      const { tokens } = await compactor.before([
+        ...list.slice(0, 2),
+        changed as Message,
+        ...inForm([reply, next]),
+      ]);
+      expect(tokens).toBeLessThan(5_000);
+    },
+  );
 });
 
 const bodyOf = (entry: Entry): ApiMessage => {

@@ -2,7 +2,7 @@ import { defaultKeepRecent } from "../compaction/plan/room.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import {
   type Alternative,
-  carriedPays,
+  isClearingDue,
   type NetSaving,
   netSaving,
   type Rewriting,
@@ -16,8 +16,8 @@ import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
 
 /**
- * Below this share of the threshold there is so much room that clearing results early would only cause
- * repeated reads.
+ * Below this share of the threshold there is enough room. Clearing results early would only cause repeated
+ * reads.
  */
 const EARLIEST_SHARE = 0.5;
 /**
@@ -50,7 +50,7 @@ export type CostParts = Needs<
   | "reporter"
 >;
 
-/** True if clearing before the threshold costs clearly less than keeping the results. */
+/** Returns true if clearing before the threshold costs clearly less than keeping the results. */
 export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): boolean {
   if (parts.modules.headroomBy !== undefined) return false;
   const isCold = parts.cache.isCold;
@@ -66,22 +66,22 @@ export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): bool
     rewrittenTokens: clearing.tokensFromFirst - clearing.tokensSaved,
     carriedTokens: parts.pace.carriedTokens,
   };
-  if (!isCold && !carriedPays(rewriting)) return false;
+  if (!isCold && !isClearingDue(rewriting)) return false;
   const weighing = weigh({ ...situation, alternatives: [clearingAlternative(tokens, clearing)] });
   if (weighing?.chosen !== "clear" || !paysClearly(weighing)) return false;
   reportWeighing(parts, weighing, isCold ? "cold" : "early");
   return true;
 }
 
-/** True if it pays long before the expected end. */
+/** Returns true if the chosen option pays long before the expected end. */
 function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
   const { breakEvenTurns } = options.find(({ name }) => name === chosen) ?? {};
   return breakEvenTurns !== undefined && breakEvenTurns <= expectedTurns * CAREFUL_SHARE;
 }
 
 /**
- * True if the engine should clear at the threshold instead of leaving it to the compaction that follows. Also
- * true if a compaction is not possible or the prices are unknown.
+ * Returns true if the engine should clear at the threshold instead of leaving it to the compaction that
+ * follows. Also true if a compaction is not possible or the prices are unknown.
  */
 export function paysToClearAtThreshold(parts: CostParts, clearing: ClearingSize | undefined): boolean {
   const weighing = weighAtThreshold(parts, clearing);
@@ -106,7 +106,7 @@ function weighAtThreshold(parts: CostParts, clearing: ClearingSize | undefined):
   return weigh({ ...situation, contextTokens, alternatives });
 }
 
-/** Net saving of a completed clearing or compaction, after the cost of its rewrite. */
+/** Returns the net saving of a completed clearing or compaction, after the cost of its rewrite. */
 export function netSavingOf(
   parts: CostParts,
   rewritten: {
@@ -125,7 +125,7 @@ export function netSavingOf(
   return netSaving({ model, prices, cacheTtl, tokensBefore, ...rest, cachedTokens, callCost, turns });
 }
 
-/** Undefined if the price of a call is unknown. */
+/** Returns the cost of the calls. Returns undefined if the price of a call is unknown. */
 function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
   let dollars = 0;
   for (const { usage, model } of attempts) {
@@ -155,8 +155,8 @@ function situationOf(parts: CostParts): Omit<Situation, "alternatives"> | undefi
 }
 
 /**
- * True if a compaction is an option. After a failed or ineffective one, clearing comes first, without a
- * comparison of costs.
+ * Returns true if a compaction is an option. After a failed or ineffective one, clearing comes first, without
+ * a comparison of costs.
  */
 function mayCompact(parts: CostParts): boolean {
   const { health, thread } = parts;
@@ -174,8 +174,8 @@ const clearingAlternative = (
 });
 
 /**
- * Tokens that a compaction usually keeps beside its summary, without messages that arrive while the summary
- * is written.
+ * Returns the tokens that a compaction usually keeps beside its summary, without messages that arrive while
+ * the summary is written.
  */
 export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {
   const targetTokens = parts.gauge.thresholds.autoCompact;
@@ -203,8 +203,8 @@ function compactionAlternative(
 }
 
 /**
- * Cost of the summary call. A fork reads the cached prefix, and a separate call pays for all tokens. Notes
- * and the built-in summarizer cost nothing.
+ * Returns the cost of the summary call. A fork reads the cached prefix, and a separate call pays for all
+ * tokens. Notes and the built-in summarizer cost nothing.
  */
 function callCost(
   parts: CostParts,

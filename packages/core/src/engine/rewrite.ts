@@ -94,8 +94,8 @@ export function beginRewrite(parts: RewriteParts): Rewrite {
 }
 
 /**
- * Called after messages changed that were already sent. A pending answer and the cache belong to the old
- * ones.
+ * Notifies the parts that messages changed that were already sent. A pending answer and the cache belong to
+ * the old ones.
  */
 export function onHistoryChanged({
   turn,
@@ -126,7 +126,10 @@ export function restart(
   if (turn.ownsSharedState || agentId !== undefined) reporter.host.clearCaches();
 }
 
-/** The agent no longer sees the files in these entries, so its next read must return the content again. */
+/**
+ * Reports the files in these entries to the host. The agent no longer sees them, so its next read must return
+ * the content again.
+ */
 export function forgetFiles(
   { reporter, options }: Needs<"reporter" | "options">,
   gone: readonly Entry[],
@@ -174,13 +177,13 @@ export function withCleared(
   return { ...applyClearing(thread.entries, clearing, { bindsThinking }), mark };
 }
 
-/** Estimated tokens that a clearing frees. */
+/** Returns the estimated tokens that a clearing frees. */
 export function tokensFreedBy({ contents }: Needs<"thread">["thread"], { results }: Clearing): number {
   const { placeholderTokens } = contents.results;
   return results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0);
 }
 
-/** Undefined if the provider drops no results. */
+/** Clears the results that the provider drops. Returns undefined if there are none. */
 function withHiddenCleared(
   parts: Needs<"thread" | "gauge" | "modules" | "newLink">,
 ): ClearedMessages | undefined {

@@ -6,7 +6,7 @@ import type { BackgroundAgent, HostState } from "../compaction/restore/host-stat
 import type { LeastSaving } from "../compaction/worthwhile.ts";
 import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
-import { provenIn } from "../measure/window/session-window.ts";
+import { provenWindowEvidence } from "../measure/window/session-window.ts";
 import { asAtomicWrite } from "../messages/atomic-write.ts";
 import type { Entry, SessionRecord } from "../messages/entry.ts";
 import { copiedIds } from "../messages/lines.ts";
@@ -69,14 +69,17 @@ export function reportFailure(
   parts.reporter.emitAll(parts.health.recordFailure({ trigger, reason }));
 }
 
-/** Session record for the boundary. A usage may have proven a larger window since the session was opened. */
+/**
+ * Returns the session record for the boundary. A usage may have proven a larger window since the session was
+ * opened.
+ */
 function sessionRecordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
   const { modelName: model } = options;
-  const window = provenIn(model, gauge.facts) ?? options.window.evidence;
+  const window = provenWindowEvidence(model, gauge.facts) ?? options.window.evidence;
   return { ...(model === undefined ? {} : { model }), ...(window === undefined ? {} : { window }) };
 }
 
-/** Options of a compaction of this conversation. */
+/** Returns the options of a compaction of this conversation. */
 export function compactOptions(
   parts: CompactionParts,
   request: CompactionRequest,
@@ -137,8 +140,9 @@ export function compactOptions(
 }
 
 /**
- * After an overflow, the next call must fit, whatever the compaction costs. The same applies at the blocking
- * limit if an unseen tool result is kept, because it can be summarized only after the next call.
+ * Returns the saving that a compaction must reach. After an overflow, the next call must fit, whatever the
+ * compaction costs. The same applies at the blocking limit if an unseen tool result is kept, because it can
+ * be summarized only after the next call.
  */
 function requiredSavingFor(
   { gauge: { thresholds } }: Needs<"gauge">,
@@ -171,7 +175,7 @@ function withWrittenLines(entries: readonly Entry[], lines: readonly Entry[]): r
   return entries.map((entry) => own.get(entry.uuid) ?? entry);
 }
 
-/** The host's state, plus running subagents and facts of modules. */
+/** Returns the host's state, plus running subagents and facts of modules. */
 function hostState({ options, subagents, modules }: Needs<"options" | "subagents" | "modules">): HostState {
   const { state = {} } = options;
   const running = subagents();

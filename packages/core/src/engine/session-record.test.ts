@@ -5,7 +5,7 @@ import { type CompactMetadata, isCompactBoundary } from "../messages/entry.ts";
 
 const MODEL = "claude-sonnet-4-5";
 
-/** The record on the boundary of a manual compaction, after responses with these usages. */
+/** Returns the record on the boundary of a manual compaction, after responses with these usages. */
 async function recordAfter(...reported: readonly number[]): Promise<CompactMetadata["longhaul"]> {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < 19; turn++) {
@@ -26,7 +26,7 @@ async function recordAfter(...reported: readonly number[]): Promise<CompactMetad
   return messages.find(isCompactBoundary)?.compactMetadata.longhaul;
 }
 
-it("the boundary of the engine records the model, and a window that a response has proven", async () => {
+it("a compaction boundary records the model and a window that a response has proven", async () => {
   expect(await recordAfter(210_000)).toMatchObject({
     model: MODEL,
     window: { model: MODEL, windowTokens: 1_000_000, origin: "reported-usage" },
@@ -34,6 +34,6 @@ it("the boundary of the engine records the model, and a window that a response h
   expect(await recordAfter(150_000)).toMatchObject({ model: MODEL, window: null });
 });
 
-it("a figure far above the estimate proves no window, even when it is repeated and believed", async () => {
+it("a usage report far above the estimate proves no window, even if it repeats", async () => {
   expect(await recordAfter(450_000, 450_000, 450_000)).toMatchObject({ model: MODEL, window: null });
 });

@@ -31,7 +31,7 @@ const failing = (failure: ModelFailure) =>
   scriptedModel(() => new ModelError(failure, "no"), { name: "claude-haiku-4-5" });
 
 describe("an unknown model name", () => {
-  it("is reported once, by an event and by the problem of the first turn", async () => {
+  it("reports an unknown model name once, by an event and as the problem of the first turn", async () => {
     const { compactor, problems } = engine({ model: "harbor-9" });
     const turn = await compactor.before(HELLO);
     expect(turn.problem).toMatchObject({
@@ -54,13 +54,13 @@ describe("an unknown model name", () => {
       "the environment limits the window",
       { settings: { environment: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "50000" } } },
     ],
-  ])("is not reported where %s", async (_, options) => {
+  ])("does not report an unknown model name if %s", async (_, options) => {
     const { compactor, problems } = engine({ model: "harbor-9", ...options });
     expect((await compactor.before(HELLO)).problem).toBeUndefined();
     expect(problems()).toEqual([]);
   });
 
-  it("is reported once for all subagents that have it, and again for another name", async () => {
+  it("reports an unknown model name once for all subagents, and again for another name", async () => {
     const { compactor, problems } = engine({ model: "claude-haiku-4-5" });
     for (const modelName of ["harbor-9", "harbor-9", "harbor-10"]) {
       await compactor.child({ model: modelName }).before(HELLO);
@@ -72,12 +72,12 @@ describe("an unknown model name", () => {
 const LASTING: readonly (readonly [string, ModelFailure, RegExp])[] = [
   ["rejects the key", { kind: "authentication" }, /valid API key/],
   ["has no SDK installed", { kind: "sdk-missing", package: "ai" }, /Install the SDK/],
-  ["is not known to its provider", { kind: "unknown-model", model: "x" }, /Correct the name/],
+  ["is unknown to its provider", { kind: "unknown-model", model: "x" }, /Correct the name/],
 ];
 
-describe("a summary model that", () => {
+describe("problems of the summary model", () => {
   it.each(LASTING)(
-    "%s is reported once, while the built-in summarizer writes",
+    "reports once that the summary model %s, while the built-in summarizer writes",
     async (_, failure, remedy) => {
       const model = failing(failure);
       const { compactor, problems } = engine({
@@ -96,7 +96,7 @@ describe("a summary model that", () => {
     },
   );
 
-  it("fails in the background is reported before the window is full", async () => {
+  it("reports a lasting failure of the background summary before the window is full", async () => {
     const model = failing({ kind: "authentication" });
     const { compactor, problems } = engine({ model, window: { tokens: 40_000 } });
     const [ask, answer] = rounds(1) as [ApiMessage, ApiMessage];
@@ -113,7 +113,7 @@ describe("a summary model that", () => {
     expect(problems()).toHaveLength(1);
   });
 
-  it("fails for the notes is reported too", async () => {
+  it("reports a lasting failure of the model that writes notes", async () => {
     const model = failing({ kind: "authentication" });
     const file = new HeldNotes();
     const { compactor, problems } = engine({ model, window: { tokens: 40_000 }, notes: { file } });
@@ -123,7 +123,7 @@ describe("a summary model that", () => {
     expect(problems()).toMatchObject([{ code: "model-authentication" }]);
   });
 
-  it("fails for a reason that may pass is not reported as a problem with the setup", async () => {
+  it("does not report a temporary failure of the summary model as a setup problem", async () => {
     const model = failing({ kind: "other", retry: false });
     const { compactor, problems } = engine({
       model,

@@ -17,7 +17,7 @@ import type { ClearingOptions } from "./options.ts";
 const HOUR_MS = 3_600_000;
 const WINDOW_TOKENS = 40_000;
 
-/** A model that is never called. Only its capabilities matter. */
+/** Creates a model that is never called. Only its capabilities matter. */
 const modelWith = (capabilities: Partial<ModelCapabilities>): Model => ({
   name: "claude-haiku-4-5",
   capabilities: { ...PLAIN_CAPABILITIES, ...capabilities },
@@ -61,7 +61,9 @@ const reads = (count: number, lines: number): readonly ApiMessage[] => [
   ]).flat(),
 ];
 
-/** One conversation in which each form of clearing finds something to clear. */
+/**
+ * Returns the effects of one turn in a conversation in which each form of clearing finds something to clear.
+ */
 async function clearedBy(
   form: ClearingOptions["form"],
   options: CompactorOptions,
@@ -91,15 +93,18 @@ describe("DISABLE_COMPACT", () => {
     ["time", {}, "cleared"],
     ["size", {}, "cleared"],
     ["api", { contextEdits: true }, "context_management"],
-  ])("stops clearing of the form %s, which DISABLE_AUTO_COMPACT leaves alone", async (form, can, what) => {
-    const request = { tools };
-    expect(await clearedBy(form, { ...ONLY_CLEARING, request }, can)).toEqual([what]);
-    expect(await clearedBy(form, { ...DISABLED, request }, can)).toEqual([]);
-    const settings = { values: { compactEnabled: false } };
-    expect(await clearedBy(form, { settings, request }, can)).toEqual([]);
-  });
+  ])(
+    "DISABLE_COMPACT stops clearing of the form %s, which DISABLE_AUTO_COMPACT does not",
+    async (form, can, what) => {
+      const request = { tools };
+      expect(await clearedBy(form, { ...ONLY_CLEARING, request }, can)).toEqual([what]);
+      expect(await clearedBy(form, { ...DISABLED, request }, can)).toEqual([]);
+      const settings = { values: { compactEnabled: false } };
+      expect(await clearedBy(form, { settings, request }, can)).toEqual([]);
+    },
+  );
 
-  it("stops edits of the cached prefix", async () => {
+  it("DISABLE_COMPACT stops edits of the cached prefix", async () => {
     const editsOf = async (options: CompactorOptions): Promise<unknown> => {
       const { compactor } = engine({ clearing: { form: "cached" }, ...options }, { cacheEdits: true });
       const { tokens } = await compactor.before(reads(19, 20));
@@ -111,14 +116,14 @@ describe("DISABLE_COMPACT", () => {
     expect(await editsOf(DISABLED)).toBeUndefined();
   });
 
-  it("stops manual clearing and manual compaction with an error that names the switch", async () => {
+  it("DISABLE_COMPACT stops manual clearing and compaction with an error that names it", async () => {
     const { compactor } = engine(DISABLED);
     const refused = { code: "compaction-disabled", remedy: expect.stringContaining("DISABLE_COMPACT") };
     await expect(compactor.clear(reads(5, 10))).rejects.toMatchObject(refused);
     await expect(compactor.compact(reads(5, 10))).rejects.toMatchObject(refused);
   });
 
-  it("leaves the media limit alone, because the API rejects a request beyond it", async () => {
+  it("DISABLE_COMPACT keeps the media limit, because the API rejects a request beyond it", async () => {
     const image = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
@@ -150,22 +155,25 @@ describe("an overflow while a switch forbids automatic compaction", () => {
     ],
     ["DISABLE_COMPACT", { settings: { environment: { DISABLE_COMPACT: "1" } } }, /Unset DISABLE_COMPACT/],
     ["compactEnabled", { settings: { values: { compactEnabled: false } } }, /compactEnabled to true/],
-  ])("reaches the user with a remedy that names %s, and nothing is compacted", async (_, options, remedy) => {
-    const { compactor, events } = engine(options);
-    await compactor.before(reads(3, 10));
-    await expect(compactor.recover(tooLong)).rejects.toMatchObject({
-      code: "model-too-long",
-      message: "too long",
-      failure: tooLong.failure,
-      status: 400,
-      requestId: "req_1",
-      cause: tooLong,
-      remedy: expect.stringMatching(remedy),
-    });
-    expect(events.map(({ type }) => type)).not.toContain("compaction-started");
-  });
+  ])(
+    "an overflow reaches the user with a remedy that names %s, without a compaction",
+    async (_, options, remedy) => {
+      const { compactor, events } = engine(options);
+      await compactor.before(reads(3, 10));
+      await expect(compactor.recover(tooLong)).rejects.toMatchObject({
+        code: "model-too-long",
+        message: "too long",
+        failure: tooLong.failure,
+        status: 400,
+        requestId: "req_1",
+        cause: tooLong,
+        remedy: expect.stringMatching(remedy),
+      });
+      expect(events.map(({ type }) => type)).not.toContain("compaction-started");
+    },
+  );
 
-  it("keeps the error of the host's own client as its cause", async () => {
+  it("keeps the error of the host's own client as the cause of the overflow error", async () => {
     const { compactor } = engine({ settings: { values: { autoCompactEnabled: false } } });
     await compactor.before(reads(3, 10));
     const message = "prompt is too long: 50000 tokens > 40000 maximum";
@@ -178,7 +186,7 @@ describe("an overflow while a switch forbids automatic compaction", () => {
     expect((thrown as Error).cause).toBe(theirs);
   });
 
-  it("names the switch at the blocking limit as well", async () => {
+  it("a turn at the blocking limit names the setting that disables compaction", async () => {
     const problemWith = async (values: GivenSettings): Promise<string | undefined> => {
       const { compactor } = engine({ settings: { values: { ...values, blockingLimit: 1_000 } } });
       const turn = await compactor.before(reads(10, 50));
@@ -195,13 +203,16 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
   const reasonWith = async (options: CompactorOptions): Promise<string | undefined> =>
     (await engine(options).compactor.before(reads(2, 10))).skipped;
 
-  it.each(["1", "true", "yes", "on"])("switches context collapse on with %s", async (value) => {
-    expect(await reasonWith({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: value } } })).toBe(
-      "collapse-on",
-    );
-  });
+  it.each(["1", "true", "yes", "on"])(
+    "CLAUDE_CONTEXT_COLLAPSE=%s enables context collapse",
+    async (value) => {
+      expect(await reasonWith({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: value } } })).toBe(
+        "collapse-on",
+      );
+    },
+  );
 
-  it("is a setting too, and gives way to the option `collapse`", async () => {
+  it("a settings file can enable context collapse, and the option `collapse` takes precedence", async () => {
     const environment = { CLAUDE_CONTEXT_COLLAPSE: "1" };
     expect(await reasonWith({})).toBe("below-threshold");
     expect(await reasonWith({ settings: { file: { collapseEnabled: true } } })).toBe("collapse-on");
@@ -213,7 +224,7 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     ).toBe("collapse-on");
   });
 
-  it("is what `turn.thresholds` names as the keeper of headroom, unless a switch forbids it", async () => {
+  it("`turn.thresholds` names what keeps headroom, whichever options and settings apply", async () => {
     const keeperWith = async (options: CompactorOptions): Promise<string> =>
       (await engine(options).compactor.before(reads(2, 10))).thresholds.headroomBy;
     expect(await keeperWith({})).toBe("auto-compact");
@@ -228,7 +239,7 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     );
   });
 
-  it("is ignored with a notice when its value is no switch", async () => {
+  it("ignores CLAUDE_CONTEXT_COLLAPSE with a warning if its value is no switch", async () => {
     const { compactor, events } = engine({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: "maybe" } } });
     expect((await compactor.before(reads(2, 10))).skipped).toBe("below-threshold");
     expect(events).toContainEqual(

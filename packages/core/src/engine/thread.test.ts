@@ -32,7 +32,7 @@ function turn(thread: Thread, messages: readonly Message[]): readonly Message[] 
 }
 
 describe("a conversation of plain messages", () => {
-  it("comes back as the very array as long as nothing in it was rewritten, also when the host adds to it in place", () => {
+  it("returns the host's own array while nothing is rewritten, even if the host appends in place", () => {
     const thread = newThread();
     const messages: ApiMessage[] = [asked("go")];
     expect(turn(thread, messages)).toBe(messages);
@@ -42,7 +42,7 @@ describe("a conversation of plain messages", () => {
     expect(thread.outgoingMessages).toEqual(messages);
   });
 
-  it("takes in only what is new: each entry hangs on the one before and is made once", () => {
+  it("ingests only new messages, and links each entry to the previous one", () => {
     const thread = newThread();
     const messages = [asked("go"), called("a"), answered("a", "text")];
     turn(thread, messages);
@@ -53,7 +53,7 @@ describe("a conversation of plain messages", () => {
     expect(thread.entries.slice(0, 3)).toEqual(before);
   });
 
-  it("is read anew where the host exchanged a message in the middle, and known messages keep their entries", () => {
+  it("keeps the entries of known messages when the host replaces a message in the middle", () => {
     const thread = newThread();
     const messages = [asked("go"), called("a"), answered("a", "text"), called("b"), answered("b", "more")];
     turn(thread, messages);
@@ -65,7 +65,7 @@ describe("a conversation of plain messages", () => {
     expect(added).toHaveLength(1);
   });
 
-  it("is recognized in both forms after a rewrite: as handed back, and as the host had it before", () => {
+  it("recognizes the returned list and the host's own list after a rewrite", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own = [asked("go"), called("a"), answered("a", "text")];
@@ -79,7 +79,7 @@ describe("a conversation of plain messages", () => {
     }
   });
 
-  it("is repaired on arrival, and a result that was made up gives way to the real one", () => {
+  it("repairs an unanswered tool call, and replaces the placeholder result with the real one", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own: Message[] = [asked("go"), called("a"), asked("never mind")];
@@ -88,14 +88,14 @@ describe("a conversation of plain messages", () => {
       const returned = thread.toHostForm(own);
       expect(JSON.stringify(returned)).toContain("tool_result");
       const next = [...(keepsItsOwn ? own : returned), answered("a", "the real one")];
-      const handed = turn(thread, next);
-      expect(JSON.stringify(handed)).toContain("the real one");
-      expect(handed).toEqual(thread.outgoingMessages);
-      expect(turn(thread, handed)).toBe(handed);
+      const repaired = turn(thread, next);
+      expect(JSON.stringify(repaired)).toContain("the real one");
+      expect(repaired).toEqual(thread.outgoingMessages);
+      expect(turn(thread, repaired)).toBe(repaired);
     }
   });
 
-  it("keeps system messages in their place and anything that is no message out of the way", () => {
+  it("keeps system messages in place and ignores values that are not messages", () => {
     const thread = newThread();
     const odd = [null, 3, "x"] as unknown as ApiMessage[];
     const messages = [asked("go"), ...odd, { role: "system", content: "be brief" } as ApiMessage];
@@ -103,7 +103,7 @@ describe("a conversation of plain messages", () => {
     expect(thread.entries).toHaveLength(2);
   });
 
-  it("sends one object pushed twice as two messages with entries of their own", () => {
+  it("sends one object that the host added twice as two messages with separate entries", () => {
     const thread = newThread();
     const again = asked("continue");
     turn(thread, [again, called("a"), answered("a", "x")]);
@@ -115,7 +115,7 @@ describe("a conversation of plain messages", () => {
 });
 
 describe("a conversation of entries", () => {
-  it("comes back as entries, and what lies before its last boundary is not sent", () => {
+  it("returns entries for entries, and sends nothing before the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("old words");
     c.boundary();
@@ -127,7 +127,7 @@ describe("a conversation of entries", () => {
     expect(thread.entries).toHaveLength(3);
   });
 
-  it("starts anew at a boundary that the host has put in", () => {
+  it("starts again at a boundary that the host inserted", () => {
     const c = new ConversationBuilder();
     c.user("old words");
     const thread = newThread();

@@ -94,7 +94,7 @@ export class Thread extends Views {
     for (const [original, copy] of copies) this.plain.registerLine(original, copy);
   }
 
-  /** Thinking blocks that the model would refuse after the current messages. */
+  /** Returns the thinking blocks that the model would refuse after the current messages. */
   misplacedThinking(): ReadonlySet<number> {
     return this.#options.bindsThinking()
       ? this.boundThinking.findMisplaced(this.outgoingMessages)
@@ -116,7 +116,8 @@ export class Thread extends Views {
   }
 
   /**
-   * The host may edit its list before it passes the response. The usage refers to the list before the edit.
+   * Records which conversation the response answered. The host may edit its list before it passes the
+   * response. The usage refers to the list before the edit.
    */
   #noteAnswer(messages: readonly Message[], reply: Reply | undefined): void {
     const { id, usage } = reply?.facts ?? {};
@@ -145,7 +146,7 @@ export class Thread extends Views {
     };
   }
 
-  /** The host edited messages after the last rewrite. The rewritten part stays. */
+  /** Reads a list in which the host edited messages after the last rewrite. The rewritten part stays. */
   #readSinceRewrite(
     given: readonly Message[],
     since: readonly Message[],
@@ -283,7 +284,7 @@ function toSentForm(entries: readonly Entry[], bindsThinking: boolean): readonly
   return withoutThinkingIn(cleared, [{ from, to: cleared.findLastIndex(isMicrocompactBoundary) }]);
 }
 
-/** True if both entries have the same message. */
+/** Returns true if both entries have the same message. */
 const hasSameMessage = (entry: Entry, original: Entry): boolean =>
   "message" in entry && "message" in original && entry.message === original.message;
 

@@ -27,7 +27,7 @@ const talk = (...rounds: readonly (readonly ApiMessage[])[]): readonly ApiMessag
   ...rounds.flat(),
 ];
 
-/** The to-dos of every call in the sent request. */
+/** Returns the to-dos of every call in the sent request. */
 const sentTodos = ({ request }: Turn<Message>): readonly unknown[] =>
   request.messages.flatMap(({ content }) =>
     typeof content === "string"
@@ -38,7 +38,7 @@ const sentTodos = ({ request }: Turn<Message>): readonly unknown[] =>
   );
 
 describe("tool inputs that the engine sends", () => {
-  it("parses a list that the model wrote as a JSON string, and leaves the host's own messages alone", async () => {
+  it("parses a tool input that the model wrote as a JSON string, without changing the host's messages", async () => {
     const messages = deepFreeze(talk(round("a", JSON.stringify(TODOS)), round("b", TODOS)));
     const turn = await engine().before(messages);
     expect(sentTodos(turn)).toEqual([TODOS, TODOS]);
@@ -48,7 +48,7 @@ describe("tool inputs that the engine sends", () => {
     expect(turn.messages).toEqual(talk(round("a", TODOS), round("b", TODOS)));
   });
 
-  it("reports each input once, and hands back the very array where every input has its shape", async () => {
+  it("reports each corrected tool input once, and returns the host's array if all inputs are valid", async () => {
     const compactor = engine();
     const sound = deepFreeze(talk(round("a", TODOS)));
     const first = await compactor.before(sound);
@@ -63,7 +63,7 @@ describe("tool inputs that the engine sends", () => {
     expect(third.messages).toEqual(talk(round("a", TODOS), round("b", TODOS), round("c", TODOS)));
   });
 
-  it("does the same for entries of a session", async () => {
+  it("parses tool inputs in the entries of a session", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.tool("a", "TodoWrite", { todos: JSON.stringify(TODOS) }, "noted");
@@ -73,7 +73,7 @@ describe("tool inputs that the engine sends", () => {
     expect(turn.messages).toBe(entries);
   });
 
-  it("follows the tools of a later turn", async () => {
+  it("checks tool inputs against the tools of the current turn", async () => {
     const compactor = engine({});
     const messages = deepFreeze(talk(round("a", JSON.stringify(TODOS))));
     expect(sentTodos(await compactor.before(messages))).toEqual([JSON.stringify(TODOS)]);

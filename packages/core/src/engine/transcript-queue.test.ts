@@ -24,8 +24,8 @@ class Disk {
   }
 }
 
-describe("the way to the transcript", () => {
-  it("writes everything once and in its order, without anybody waiting for it", async () => {
+describe("TranscriptQueue", () => {
+  it("writes every entry once and in order, without blocking the caller", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     const entries = ["a", "b", "c", "d"].map(entry);
@@ -37,7 +37,7 @@ describe("the way to the transcript", () => {
     expect(disk.lines).toEqual(entries);
   });
 
-  it("writes a line with a known id again where the host changed the message", async () => {
+  it("writes a line with a known id again if the host changed the message", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     const [first, second] = [entry("a"), entry("b")];
@@ -49,17 +49,17 @@ describe("the way to the transcript", () => {
     expect(disk.lines).toEqual([first, second, first]);
   });
 
-  it("turns an error of a port that reads into a typed one", async () => {
+  it("wraps the error of a port that reads in a typed error", async () => {
     const failing = async (): Promise<never> => {
       throw new Error("no space left");
     };
     await expect(readWithTimeLimit(new Disk(), undefined, failing)).rejects.toMatchObject({
-      code: "transcript-failed",
+      code: "transcript-unreadable",
       cause: { message: "no space left" },
     });
   });
 
-  it("leaves nothing waiting for the next entry, whenever it comes", async () => {
+  it("writes an entry without waiting for the next one, whenever it arrives", async () => {
     for (let moment = 0; moment < 12; moment++) {
       const disk = new Disk();
       const queue = new TranscriptQueue(disk);
@@ -71,22 +71,25 @@ describe("the way to the transcript", () => {
     }
   });
 
-  it("keeps what could not be written, says so once, and writes it when there is room again", async () => {
+  it("keeps unwritten entries, reports that once, and writes them when the disk has room again", async () => {
     const disk = new Disk();
-    const told: number[] = [];
-    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => told.push(waiting) });
+    const failures: number[] = [];
+    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => failures.push(waiting) });
     disk.isFull = true;
     queue.add([entry("a")]);
-    await expect(queue.flush()).rejects.toMatchObject({ code: "transcript-failed" });
+    await expect(queue.flush()).rejects.toMatchObject({ code: "transcript-not-written" });
     queue.add([entry("b")]);
-    await expect(queue.flush()).rejects.toMatchObject({ code: "transcript-failed", facts: { entries: 2 } });
-    expect(told).toEqual([1]);
+    await expect(queue.flush()).rejects.toMatchObject({
+      code: "transcript-not-written",
+      facts: { entries: 2 },
+    });
+    expect(failures).toEqual([1]);
     disk.isFull = false;
     await queue.flush();
     expect(disk.lines).toHaveLength(2);
   });
 
-  it("tries a full disk again when the backlog has doubled, not with every entry", async () => {
+  it("retries a full disk when the backlog has doubled, not with every entry", async () => {
     const disk = new Disk();
     disk.isFull = true;
     const queue = new TranscriptQueue(disk);
@@ -101,11 +104,11 @@ describe("the way to the transcript", () => {
     expect(disk.lines).toHaveLength(1_000);
   });
 
-  it("a compaction that could not be written does not turn up later", async () => {
+  it("a compaction that could not be written is never written later", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     disk.isFull = true;
-    await expect(queue.commit([entry("boundary")])).rejects.toMatchObject({ code: "transcript-failed" });
+    await expect(queue.commit([entry("boundary")])).rejects.toMatchObject({ code: "transcript-not-written" });
     disk.isFull = false;
     await queue.flush();
     expect(disk.lines).toEqual([]);
@@ -143,20 +146,20 @@ describe("a transcript that does not answer", () => {
     await refused;
   }
 
-  it("holds a flush no longer than the limit, and later ones not at all while the same append hangs", async () => {
+  it("a hung append delays one flush up to the time limit, and later calls fail at once", async () => {
     const disk = new HungDisk();
-    const told: number[] = [];
-    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => told.push(waiting) });
+    const failures: number[] = [];
+    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => failures.push(waiting) });
     queue.add([entry("a")]);
     await expectTimeout(queue.flush());
     await expect(queue.flush()).rejects.toMatchObject(timedOut);
     await expect(queue.commit([entry("boundary")])).rejects.toMatchObject(timedOut);
-    expect(told).toHaveLength(1);
+    expect(failures).toHaveLength(1);
     expect(disk.open).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("gets a late line once, and what came meanwhile after it", async () => {
+  it("writes a delayed line once, and later entries after it", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [a, b, c] = ["a", "b", "c"].map(entry) as [Entry, Entry, Entry];
@@ -172,7 +175,7 @@ describe("a transcript that does not answer", () => {
     expect(disk.lines).toEqual([a, b, c]);
   });
 
-  it("is tried again with everything, in order, after a late failure", async () => {
+  it("retries all entries in order after a hung append fails", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [a, b] = ["a", "b"].map(entry) as [Entry, Entry];
@@ -188,7 +191,7 @@ describe("a transcript that does not answer", () => {
     expect(disk.lines).toEqual([a, b]);
   });
 
-  it("refuses a compaction that hangs, and writes nothing beside or before its late lines", async () => {
+  it("rejects a compaction that hangs, and writes nothing beside or before its delayed lines", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [boundary, next] = ["boundary", "next"].map(entry) as [Entry, Entry];

@@ -4,8 +4,8 @@ import { waitWithTimeLimit } from "../models/abortable.ts";
 import type { TranscriptPort } from "./options.ts";
 
 /**
- * A disk responds within seconds. A port that takes longer counts as hung, and nothing is compacted
- * meanwhile.
+ * Time limit of a transcript port. A disk responds within seconds. A port that takes longer counts as hung,
+ * and nothing is compacted meanwhile.
  */
 export const TRANSCRIPT_TIMEOUT_MS = 30_000;
 

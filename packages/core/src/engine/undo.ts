@@ -77,8 +77,8 @@ async function carryOut(parts: EngineParts, found: StepBack): Promise<void> {
 }
 
 /**
- * Messages since the step, as the host has them now. Messages that it removed stay removed. Results that
- * requests dropped are cleared.
+ * Returns the messages since the step, as the host has them now. Messages that it removed stay removed.
+ * Results that requests dropped are cleared.
  */
 function currentMessagesSince(parts: EngineParts, { since }: StepBack): readonly Entry[] {
   const written = new Set(since.map(({ uuid }) => uuid));
@@ -107,7 +107,7 @@ function pauseAutoCompact({ gauge, health }: Needs<"gauge" | "health">, { step }
   health.recordUndo({ restUntilTokens: step.undo === undefined ? restUntilTokens : undefined });
 }
 
-/** Ids of the messages of all spans that disappeared. One commit may have several spans. */
+/** Returns the ids of the messages of all spans that disappeared. One commit may have several spans. */
 function removedSpanUuids(left: readonly Entry[], restored: readonly Entry[]): readonly string[] {
   const there = new Set(restored.map(({ uuid }) => uuid));
   return left.filter(({ uuid }) => !there.has(uuid)).flatMap(collapsedUuids);

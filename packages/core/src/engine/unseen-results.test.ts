@@ -45,14 +45,14 @@ function answersOf({ request: { messages } }: Turn<Message>): readonly string[] 
 }
 
 describe("a tool result that no model has seen", () => {
-  it("survives a compaction before its first answer, whole where it fits beside the summary", async () => {
+  it("keeps an unseen tool result whole in a compaction if it fits beside the summary", async () => {
     const turn = await engine().before(conversation([14_000]));
     expect(turn.compaction?.messagesKept).toBeGreaterThan(0);
     expect(answersOf(turn)).toEqual([words(14_000, 0)]);
     expect(turn.tokens).toBeLessThan(turn.thresholds.autoCompact);
   });
 
-  it("is shortened where it does not fit, and the next request still carries it as the answer to its call", async () => {
+  it("shortens an unseen tool result that does not fit, and still sends it as the answer to its call", async () => {
     const turn = await engine().before(conversation([150_000, 100], 4));
     const [long = "", short] = answersOf(turn);
     expect(short).toBe(words(100, 1));
@@ -65,10 +65,10 @@ describe("a tool result that no model has seen", () => {
   });
 
   it.each<readonly [string, object]>([
-    ["all of it", { keepRecentTokens: 0 }],
-    ["a part from a message on", { from: 11 }],
-    ["a part up to the newest message", { upTo: 50 }],
-  ])("survives when the user compacts %s", async (_, options) => {
+    ["the whole conversation", { keepRecentTokens: 0 }],
+    ["everything from a message on", { from: 11 }],
+    ["everything up to the newest message", { upTo: 50 }],
+  ])("keeps unseen tool results when the user compacts %s", async (_, options) => {
     const compactor = engine();
     const messages = conversation([9_000, 50], 24, 500);
     const { messages: compacted } = await compactor.compact(messages, { force: true, ...options });
@@ -76,7 +76,7 @@ describe("a tool result that no model has seen", () => {
     expect(answersOf(await compactor.before(compacted))).toEqual([words(9_000, 0), words(50, 1)]);
   });
 
-  it("keeps 2,000 tokens beside a large system prompt, because only the estimate of messages is padded", async () => {
+  it("keeps 2,000 tokens of an unseen tool result beside a large system prompt", async () => {
     const compactor = engine({ window: { tokens: 44_000 }, request: { system: words(9_500, 3) } });
     const turn = await compactor.before(conversation([60, 6_000, 500], 6, 300));
     const [tiny, long = "", short] = answersOf(turn);
@@ -86,7 +86,7 @@ describe("a tool result that no model has seen", () => {
     expect(turn.window.isAtBlockingLimit).toBe(false);
   });
 
-  it("survives the recovery from an overflow", async () => {
+  it("keeps an unseen tool result in the recovery from an overflow", async () => {
     const compactor = engine({ window: { tokens: 400_000 } });
     const messages = conversation([9_000], 20);
     await compactor.before(messages);

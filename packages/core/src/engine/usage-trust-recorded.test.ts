@@ -85,21 +85,24 @@ async function threadOf(path: string): Promise<readonly Entry[]> {
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
 }
 
-describeRecorded("figures of recorded sessions", () => {
+describeRecorded("usage reports in recorded sessions", () => {
   const sessions = claudeCodeSessions().map((path) => [basename(path), path] as const);
 
-  it.each(sessions)("%s: every true figure is trusted", async (name, path) => {
+  it.each(sessions)("trusts every true usage report in %s", async (name, path) => {
     const { distrusted } = judgeSession(await threadOf(path), (usage) => usage);
     if (name === BEGINS_IN_THE_MIDDLE) expect(Math.max(...distrusted)).toBeLessThan(20);
     else expect(distrusted).toEqual([]);
   });
 
-  it.each(sessions)("%s: six times too high is never distrusted twice in a row", async (_, path) => {
-    const { distrusted } = judgeSession(await threadOf(path), multiplied(6));
-    expect(distrusted.filter((response, at) => response - 1 === distrusted[at - 1])).toEqual([]);
-  });
+  it.each(sessions)(
+    "never distrusts usage reports that are six times too high twice in a row in %s",
+    async (_, path) => {
+      const { distrusted } = judgeSession(await threadOf(path), multiplied(6));
+      expect(distrusted.filter((response, at) => response - 1 === distrusted[at - 1])).toEqual([]);
+    },
+  );
 
-  it.each(sessions)("%s: figures without their cached part are noticed", async (_, path) => {
+  it.each(sessions)("notices usage reports without their cached tokens in %s", async (_, path) => {
     const bare = ({ input_tokens, output_tokens }: Usage): Usage => ({ input_tokens, output_tokens });
     const { responses, bounded, distrusted } = judgeSession(await threadOf(path), bare);
     if (responses >= 20) expect(distrusted.length).toBeGreaterThan(bounded * 0.9);

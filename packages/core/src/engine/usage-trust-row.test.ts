@@ -82,13 +82,16 @@ const times =
   (tokens: number): number =>
     tokens * factor;
 
-describe("figures in a row", () => {
-  it.each([0.7, 1, 1.4, 1.6])("true ones are trusted at %d tokens per estimated one", (ratio) => {
-    expect(distrusted(new Conversation({ ratio }).turns(60))).toBe(0);
-    expect(distrusted(new Conversation({ ratio, overheadTokens: 90_000 }).turns(60))).toBe(0);
-  });
+describe("consecutive usage reports", () => {
+  it.each([0.7, 1, 1.4, 1.6])(
+    "trusts true usage reports at %d actual tokens per estimated token",
+    (ratio) => {
+      expect(distrusted(new Conversation({ ratio }).turns(60))).toBe(0);
+      expect(distrusted(new Conversation({ ratio, overheadTokens: 90_000 }).turns(60))).toBe(0);
+    },
+  );
 
-  it("lumps that the host hides are trusted, again and again", () => {
+  it("trusts usage reports that grow by repeated additions that the host hides", () => {
     const conversation = new Conversation();
     for (let lump = 0; lump < 5; lump++) {
       expect(distrusted(conversation.turns(6))).toBe(0);
@@ -97,31 +100,38 @@ describe("figures in a row", () => {
     expect(distrusted(conversation.turns(20))).toBe(0);
   });
 
-  it.each([2, 6])("%d times the true size is distrusted once and then believed", (factor) => {
+  it.each([2, 6])("distrusts usage reports of %d times the true size once, then believes them", (factor) => {
     const conversation = new Conversation({ isOverheadKnown: true });
     expect(distrusted(conversation.turns(40, times(factor)))).toBe(1);
     conversation.rewrite();
     expect(distrusted(conversation.turns(40, times(factor)))).toBeLessThanOrEqual(1);
   });
 
-  it("the same high figure again is believed too", () => {
+  it("believes a high usage report that repeats unchanged", () => {
     const conversation = new Conversation({ startTokens: 50_000 });
     conversation.turns(3);
     expect(distrusted(conversation.turns(40, () => 500_000))).toBe(1);
   });
 
-  it.each([0.4, 0.1, 0.01])("%d of the true size is never believed, however often it comes", (factor) => {
-    for (const isOverheadKnown of [true, false]) {
-      const conversation = new Conversation({ startTokens: 50_000, overheadTokens: 5_000, isOverheadKnown });
-      expect(distrusted(conversation.turns(80, times(factor)))).toBe(80);
-    }
-  });
+  it.each([0.4, 0.1, 0.01])(
+    "never believes usage reports of %d of the true size, however many come",
+    (factor) => {
+      for (const isOverheadKnown of [true, false]) {
+        const conversation = new Conversation({
+          startTokens: 50_000,
+          overheadTokens: 5_000,
+          isOverheadKnown,
+        });
+        expect(distrusted(conversation.turns(80, times(factor)))).toBe(80);
+      }
+    },
+  );
 
-  it("a low figure that stands still is never believed", () => {
+  it("never believes a low usage report that does not change", () => {
     expect(distrusted(new Conversation({ startTokens: 50_000 }).turns(40, () => 4))).toBe(40);
   });
 
-  it("figures that are right again are trusted at once, whichever way they were wrong", () => {
+  it("trusts correct usage reports at once after wrong ones", () => {
     for (const wrong of [times(2), times(6), times(0.01), () => 0, () => Number.NaN]) {
       const conversation = new Conversation({ startTokens: 50_000 });
       expect(distrusted(conversation.turns(30))).toBe(0);
@@ -130,7 +140,7 @@ describe("figures in a row", () => {
     }
   });
 
-  it("every other figure wrong: only those are distrusted", () => {
+  it("distrusts only the wrong usage reports if every other one is wrong", () => {
     const conversation = new Conversation({ startTokens: 50_000 });
     conversation.turn();
     for (let turn = 0; turn < 40; turn++) {
@@ -139,14 +149,14 @@ describe("figures in a row", () => {
     }
   });
 
-  it.each([120_000, -66_000])("a real jump by %d tokens is distrusted once at most", (jump) => {
+  it.each([120_000, -66_000])("distrusts at most one usage report after a real jump by %d tokens", (jump) => {
     const conversation = new Conversation({ overheadTokens: 70_000, startTokens: 5_000 });
     conversation.turns(5);
     conversation.hide(jump);
     expect(distrusted(conversation.turns(20))).toBeLessThanOrEqual(1);
   });
 
-  it("a request whose frame changes every turn is trusted", () => {
+  it("trusts usage reports on requests whose frame changes every turn", () => {
     const conversation = new Conversation();
     for (let turn = 0; turn < 20; turn++) {
       expect(conversation.turn().trusted).toBe(true);
@@ -155,14 +165,14 @@ describe("figures in a row", () => {
     }
   });
 
-  it("after an overflow the first high figure is believed", () => {
+  it("believes the first high usage report after an overflow", () => {
     const conversation = new Conversation({ isOverheadKnown: true });
     conversation.guard.recordOverflow();
     expect(distrusted(conversation.turns(20, times(3)))).toBe(0);
   });
 });
 
-describe("how far an estimate can be off", () => {
+describe("maximum error of an estimate", () => {
   const sample = (...texts: readonly string[]): number => {
     const subject = new ScriptSample();
     for (const text of texts) subject.addText(text);
@@ -170,19 +180,19 @@ describe("how far an estimate can be off", () => {
   };
   const hindi = "हमें सेटिंग फ़ाइल को नई डायरेक्टरी में ले जाना है ";
 
-  it("little in Latin letters, much in others", () => {
+  it("allows a small error for Latin text and a large error for other scripts", () => {
     expect(sample()).toBe(1.65);
     expect(sample("", "move the file to the harbour, café and Øresund included")).toBe(1.65);
     expect(sample("žluťoučký kůň úpěl ďábelské ódy")).toBe(1.65);
     expect(sample(hindi)).toBe(3.2);
   });
 
-  it("goes by how much there is of each", () => {
+  it("chooses the maximum error by the dominant script", () => {
     expect(sample("plain words ".repeat(100), hindi)).toBe(1.65);
     expect(sample("plain words", hindi)).toBe(3.2);
   });
 
-  it("reads texts and results of messages, and passes over everything else", () => {
+  it("samples the script of texts and tool results, and skips other values", () => {
     const builder = new ConversationBuilder();
     builder.user([toolResult("a", hindi), toolResult("b", [{ type: "text", text: hindi }])]);
     builder.user([toolResult("c", [null, 7] as never)]);

@@ -17,8 +17,8 @@ const judge = (change: Partial<UsageFacts>) => new UsageGuard().judge({ ...facts
 const reporting = (tokens: number, change: Partial<UsageFacts> = {}) =>
   judge({ usage: usage(tokens, 10), ...change });
 
-describe("one response's figures", () => {
-  it("plausible ones are trusted: what was read, cached or not", () => {
+describe("usage report of one response", () => {
+  it("trusts a plausible usage report, with cached input or without", () => {
     expect(judge({})).toEqual({ trusted: true, tokens: 100_000 });
     const bare = { input_tokens: 100_000, output_tokens: 1 };
     const nulls = { ...bare, cache_read_input_tokens: null, cache_creation_input_tokens: null };
@@ -38,7 +38,7 @@ describe("one response's figures", () => {
     usage(1, 1, Number.NaN),
     usage(1, 1, 5, Number.POSITIVE_INFINITY),
     { ...usage(100_000, 1), cache_read_input_tokens: "7" },
-  ])("%j are missing", (figures) => {
+  ])("treats the usage report %j as missing", (figures) => {
     expect(judge({ usage: figures })).toEqual({
       trusted: false,
       why: "missing",
@@ -54,11 +54,11 @@ describe("one response's figures", () => {
     usage(100_005, 1, -5),
     usage(100_000, -1),
     usage(1, 1, 0, -1),
-  ])("%j are not positive", (figures) =>
+  ])("treats the usage report %j as not positive", (figures) =>
     expect(judge({ usage: figures })).toMatchObject({ trusted: false, why: "not-positive" }),
   );
 
-  it("six times too high, doubled and an absurd output are noticed", () => {
+  it("distrusts a usage report with twice or six times the expected input, or with an absurd output", () => {
     for (const figures of [usage(600_000, 1), usage(200_000, 1), usage(100_000, 1_000_001)]) {
       expect(judge({ usage: figures })).toMatchObject({
         trusted: false,
@@ -68,13 +68,13 @@ describe("one response's figures", () => {
     }
   });
 
-  it("a step by what hosts hide is none of these", () => {
+  it("trusts a step in usage of at most the tokens that hosts can hide", () => {
     const most = 90_000 * 1.05 + 10_000 * 1.65 + 45_000;
     expect(reporting(most).trusted).toBe(true);
     expect(reporting(most + 1).trusted).toBe(false);
   });
 
-  it("in a small window less can be hidden", () => {
+  it("trusts a smaller hidden step in a smaller window", () => {
     const small = {
       windowTokens: 32_000,
       anchorTokens: 10_000,
@@ -86,7 +86,7 @@ describe("one response's figures", () => {
     expect(reporting(10_500 + 8_001, small).trusted).toBe(false);
   });
 
-  it("below the safe lower bound of the estimate they are too low, whatever was expected", () => {
+  it("distrusts a usage report below the safe lower bound of the estimate, whatever was expected", () => {
     expect(reporting(34_999)).toMatchObject({ trusted: false, why: "too-low" });
     expect(reporting(35_000).trusted).toBe(true);
     expect(reporting(34_999, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
@@ -95,7 +95,7 @@ describe("one response's figures", () => {
     expect(reporting(10, { minTokens: 0 }).trusted).toBe(true);
   });
 
-  it("the first response teaches what system prompt and tools take, unless these are known", () => {
+  it("the first usage report may add the system prompt and tools, unless their size is known", () => {
     const first = {
       anchorTokens: undefined,
       estimatedRequestTokens: 20_000,
@@ -108,7 +108,7 @@ describe("one response's figures", () => {
     expect(reporting(40_000, { ...first, isOverheadKnown: true })).toMatchObject({ why: "too-high" });
   });
 
-  it("never throws, and never trusts what is no positive number", () => {
+  it("never throws for any usage report and trusts only positive numbers", () => {
     const figure = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(undefined, null, "5", {}, []));
     const anyUsage = fc.oneof(
       fc.anything(),
@@ -143,7 +143,7 @@ describe("one response's figures", () => {
 });
 
 describe("a limit that the provider stated", () => {
-  it("is not exceeded by a figure that is believed, however often it repeats", () => {
+  it("never believes a usage report above the limit that the provider stated", () => {
     const guard = new UsageGuard();
     guard.recordOverflow();
     const stated = { ...facts, windowTokens: 100_000, statedLimitTokens: 100_000 };
@@ -152,7 +152,7 @@ describe("a limit that the provider stated", () => {
     }
   });
 
-  it("does not hold where the estimate exceeds it as well", () => {
+  it("believes a usage report above the stated limit if the estimate exceeds that limit too", () => {
     const guard = new UsageGuard();
     guard.recordOverflow();
     const stated = { ...facts, estimatedRequestTokens: 130_000, statedLimitTokens: 100_000 };

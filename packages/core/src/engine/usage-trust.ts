@@ -64,17 +64,17 @@ export class UsageTrust {
     this.#scripts.add(entry);
   }
 
-  /** Largest factor by which our estimate overcounts, see `ScriptSample`. */
+  /** Largest overcount of our estimate, as a factor, see `ScriptSample`. */
   get maxOvercount(): number {
     return this.#scripts.maxOvercount;
   }
 
-  /** True if a figure is within the error of our estimate, see `agreesWithEstimate`. */
+  /** Returns true if a figure is within the error of our estimate, see `agreesWithEstimate`. */
   isPlausible(tokens: number, facts: Omit<Parameters<typeof agreesWithEstimate>[1], "maxRatio">): boolean {
     return agreesWithEstimate(tokens, { ...facts, maxRatio: this.#scripts.maxRatio });
   }
 
-  /** `call` is the number of the call in the conversation. */
+  /** Returns true if a usage is trusted. `call` is the number of the call in the conversation. */
   isCredible(
     usage: unknown,
     call: number,
@@ -94,7 +94,7 @@ export class UsageTrust {
     return trusted;
   }
 
-  /** The same figure for the same call is the same report. */
+  /** Returns the newest verdict if it fits. The same figure for the same call is the same report. */
   #knownBy(usage: object, call: number): boolean | undefined {
     const newest = this.#newest;
     return newest?.call === call && newest.tokens === inputTokens(usage as Usage)
@@ -110,7 +110,7 @@ export class UsageTrust {
     if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onRepeatedWrong();
   }
 
-  /** The provider refused a request that we expected to fit, so its figures were right. */
+  /** Records that the provider refused a request that we expected to fit, so its figures were right. */
   recordOverflow(): void {
     this.#guard.recordOverflow();
   }
@@ -201,7 +201,10 @@ export class UsageGuard {
     return tokens < facts.minTokens ? distrust("too-low", tokens) : { trusted: true, tokens };
   }
 
-  /** The provider refused a request that we expected to fit. Its next high figure counts as a repetition. */
+  /**
+   * Records that the provider refused a request that we expected to fit. Its next high figure counts as a
+   * repetition.
+   */
   recordOverflow(): void {
     this.#wasTooHigh = true;
   }
@@ -218,8 +221,8 @@ function highestPossible({ anchorTokens, expectedTokens, windowTokens, ...facts 
 }
 
 /**
- * True if our estimate of the whole request allows this figure. A high figure that is trusted as a repetition
- * raises the count but proves no window. Otherwise the window would grow with each wrong figure.
+ * Returns true if our estimate of the whole request allows this figure. A high figure that is trusted as a
+ * repetition raises the count but proves no window. Otherwise the window would grow with each wrong figure.
  */
 function agreesWithEstimate(
   tokens: number,
@@ -333,15 +336,18 @@ export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, ind
   return (entry, index) => {
     const isBeforeMark = index < lastMark;
     if (!isUsageReport(entry)) return { isBeforeMark, isOld: false };
-    const toldAt = isBeforeMark ? Math.max(timeAt(entry), markedAt) : timeAt(entry);
-    const isReplaced = (replacedAt[index] ?? NEVER) > toldAt;
+    const reportedAt = isBeforeMark ? Math.max(timeAt(entry), markedAt) : timeAt(entry);
+    const isReplaced = (replacedAt[index] ?? NEVER) > reportedAt;
     return { isBeforeMark, isOld: isReplaced || (isBeforeMark && !isOfSameResponse(entry, newest)) };
   };
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-/** For each position, the time of the newest stand-in above it. Empty if there is none. */
+/**
+ * Returns, for each position, the time of the newest stand-in above it. Returns an empty list if there is
+ * none.
+ */
 function newestStandIns(entries: readonly Entry[]): readonly number[] {
   if (!entries.some(isStandIn)) return [];
   let newest = NEVER;
@@ -359,7 +365,7 @@ function timeAt(entry: Entry | undefined): number {
 export const isUsageReport = (entry: Entry): entry is AssistantEntry =>
   entry.type === "assistant" && reportedUsage(entry) !== undefined;
 
-/** True if both entries belong to one response. */
+/** Returns true if both entries belong to one response. */
 const isOfSameResponse = (one: AssistantEntry, other: AssistantEntry | undefined): boolean =>
   one === other || (one.message.id !== undefined && one.message.id === other?.message.id);
 
@@ -412,7 +418,7 @@ export class ReportedPrefixes {
     return this.#prefixes.at(-1) ?? EMPTY;
   }
 
-  /** Called before the conversation is read again. */
+  /** Drops all prefixes before the conversation is read again. */
   restart(): void {
     this.#prefixes = [EMPTY];
     this.#compared = undefined;
@@ -430,13 +436,14 @@ export class ReportedPrefixes {
   }
 
   /**
-   * Like {@link recordAnswer}, for a response that the host wrote as an entry. A known report does not change.
+   * Works like {@link recordAnswer}, for a response that the host wrote as an entry. A known report does not
+   * change.
    */
   recordAnswerIfNew(entry: AssistantEntry, answer: AnsweredRequest): void {
     if (!this.#reports.has(keyOf(entry) ?? "")) this.recordAnswer(entry, answer);
   }
 
-  /** Tokens that the usage in this entry does not include, because the provider cleared them. */
+  /** Returns the tokens that the usage in this entry does not include, because the provider cleared them. */
   clearedBefore(entry: AssistantEntry): number {
     return this.#reports.get(keyOf(entry) ?? "")?.clearedTokens ?? clearedTokensOf(entry);
   }
@@ -453,8 +460,8 @@ export class ReportedPrefixes {
   }
 
   /**
-   * Estimated tokens that were added to the entries since the usage in the next entry was reported. Undefined
-   * if it was reported for another conversation.
+   * Returns the estimated tokens that were added to the entries since the usage in the next entry was
+   * reported. Returns undefined if it was reported for another conversation.
    *
    * @param isRecordOld True if earlier entries were cleared or collapsed since, so that the record in the
    * line does not apply.
@@ -508,7 +515,7 @@ function keyOf({ uuid, message }: AssistantEntry): string | undefined {
     : `${id} ${message.usage === undefined ? 0 : inputTokens(message.usage)}`;
 }
 
-/** Files are untrusted. Only a valid count is a record. */
+/** Returns the record of a line. Files are untrusted, so only a valid count is a record. */
 function recordedTokens(entry: AssistantEntry): number | undefined {
   const tokens = field(entry, PREFIX_FIELD);
   return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;

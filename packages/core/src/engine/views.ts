@@ -128,7 +128,7 @@ export abstract class Views {
     return this.reports.whole;
   }
 
-  /** The conversation in the host's form. Returns the host's own array if it is equal. */
+  /** Returns the conversation in the host's form. Returns the host's own array if it is equal. */
   toHostForm(messages: readonly Message[]): readonly Message[] {
     return this.host.toHostForm(messages);
   }
@@ -243,7 +243,7 @@ export abstract class Views {
     this.#meter.counted(tokens);
   }
 
-  /** Messages of all or some entries. */
+  /** Returns the messages of all or some entries. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
     const isWhole = entries.length === this.#entries.length && entries[0] === this.#entries[0];
     if (isWhole) return this.outbox()();
@@ -343,13 +343,13 @@ export abstract class Views {
     if (this.host.replaceIfChanged(this.outgoingMessages, given)) this.#base = this.#entries.slice();
   }
 
-  /** The sent messages differ from the host's list, so the host gets them back. */
+  /** Returns the sent messages to the host, because they differ from its list. */
   #returnAll(): void {
     this.#base = this.#entries.slice();
     this.host.replace(this.#form === "messages" ? this.outgoingMessages : this.#entries);
   }
 
-  /** True if plain messages may be sent differently from the given ones. Entries never change. */
+  /** Returns true if plain messages may be sent differently from the given ones. Entries never change. */
   #isRepaired(): boolean {
     return this.#outgoing instanceof CheckedMessages && (this.#isReframed || !this.#outgoing.isUntouched);
   }

@@ -58,8 +58,8 @@ const INPUTS: readonly HookInput[] = [
   { hook_event_name: "SessionStart", source: "compact" },
 ].map((input) => ({ session_id: "s", transcript_path: "t", cwd: "c", ...input }) as HookInput);
 
-describe("whatever JSON a settings file holds", () => {
-  it("it is read without throwing", () => {
+describe("random settings files", () => {
+  it("reads hook settings from any JSON without throwing", () => {
     fc.assert(
       fc.property(arbitrarySettings(), (file) => {
         const { hooks, warnings } = readHookSettings(deepFreeze(file));
@@ -69,7 +69,7 @@ describe("whatever JSON a settings file holds", () => {
     );
   });
 
-  it("its hooks run without throwing, whatever they answer, and only PreCompact is ever blocked", async () => {
+  it("hooks of any settings file run without throwing, and only PreCompact can be blocked", async () => {
     await fc.assert(
       fc.asyncProperty(arbitrarySettings(), arbitraryResult(), fc.json(), async (file, result, answer) => {
         const hooks = createHooks({

@@ -2,27 +2,27 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cleanOutput, displayName, MAX_OUTPUT_CHARACTERS, outcomeText } from "./display-text.ts";
 
-describe("what is shown of a hook", () => {
-  it("its name is one short line without control characters", () => {
+describe("displayed texts of a hook", () => {
+  it("displays the name of a hook as one short line without control characters", () => {
     expect(displayName("\u001b[31mnode\u001b[0m\n\tx.js\u0007")).toBe("node x.js");
     expect(displayName("ls \u202egnp\u061c.exe")).toBe("ls gnp.exe");
     expect(displayName("a".repeat(500))).toBe(`${"a".repeat(59)}…`);
   });
 
-  it("its name shows no keys", () => {
+  it("displays no keys in the name of a hook", () => {
     expect(displayName("curl -H 'Authorization: Bearer abcdefgh12345678' x")).not.toContain(
       "abcdefgh12345678",
     );
   });
 
-  it("its output is trimmed, plain and capped at 10,000 characters, with a mark at the cut", () => {
+  it("displays the output of a hook as trimmed plain text, cut at 10,000 characters", () => {
     expect(cleanOutput(" \n a\r\nb\rc\t\u001b[1md\u001b[0m\u0000\u0008 \n")).toBe("a\nb\nc\td");
     expect(cleanOutput("x".repeat(10_000))).toBe("x".repeat(10_000));
     expect(cleanOutput("x".repeat(10_001))).toBe(`${"x".repeat(9_999)}…`);
     expect(cleanOutput(`${"x".repeat(9_998)}🙂🙂`)).toBe(`${"x".repeat(9_998)}…`);
   });
 
-  it("whatever it said is well-formed and within the cap", () => {
+  it("displays any output of a hook as well-formed text within the limit", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat(300), (text, times) => {
         const shown = cleanOutput(`${text}\ud800`.repeat(times));
@@ -35,7 +35,7 @@ describe("what is shown of a hook", () => {
     );
   });
 
-  it("says how it ended", () => {
+  it("displays how a hook ended", () => {
     expect(outcomeText("PreCompact", "date", "completed", "Friday")).toBe(
       "PreCompact [date] completed: Friday",
     );

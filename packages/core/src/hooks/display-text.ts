@@ -3,12 +3,15 @@ import { sanitizeErrorText } from "../models/sanitize-error-text.ts";
 import type { HookEvent, HookOutcome } from "./hook.ts";
 
 /**
- * Limit for one hook. A longer output is a report, not an instruction, and would fill the space that
+ * Maximum output of one hook. A longer output is a report, not an instruction, and would fill the space that
  * compaction freed.
  */
 export const MAX_OUTPUT_CHARACTERS = 10_000;
 
-/** Long enough to recognize a command. The rest of the line shows the hook's message. */
+/**
+ * Maximum length of a hook's name: enough to recognize a command. The rest of the line shows the hook's
+ * message.
+ */
 const MAX_NAME_CHARACTERS = 60;
 
 /** Control characters that change the reading direction and could disguise a line. */

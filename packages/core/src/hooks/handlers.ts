@@ -159,7 +159,7 @@ async function runShellHook(
   input: HookInput,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  if (runCommand === undefined) return failed("this host runs no commands");
+  if (runCommand === undefined) return failed("this host cannot run commands");
   const result = await runCommand({
     command: hook.command,
     shell: hook.shell,
@@ -173,9 +173,9 @@ async function runShellHook(
     case "exited":
       return readCommandAnswer(result, input.hook_event_name);
     case "in-background":
-      return { ...NO_OUTPUT, shown: "it goes on in the background", runsInBackground: true };
+      return { ...NO_OUTPUT, shown: "still running in the background", runsInBackground: true };
     case "ended":
-      return failed("it was ended");
+      return failed("the command was stopped");
     case "not-started":
       return failed(result.reason);
   }
@@ -194,7 +194,7 @@ async function runModelHook(
     const answer: unknown = await agent(`${instructions(event)}\n\n${prompt}`, { signal });
     return readModelAnswer(typeof answer === "string" ? answer : "", event);
   }
-  if (model === undefined) return failed("there is no model to ask");
+  if (model === undefined) return failed("no model is configured");
   const request: ModelRequest = {
     system: instructions(event),
     max_tokens: outputTokensFor(model, MAX_ANSWER_TOKENS),
@@ -203,7 +203,7 @@ async function runModelHook(
   return readModelAnswer(contentText((await complete(model, request, { signal })).content), event);
 }
 
-/** Enough for the longest hook output that we read, in any language. */
+/** Output limit of a model hook: enough for the longest hook output that we read, in any language. */
 const MAX_ANSWER_TOKENS = 8_000;
 
 /** Placeholder for the hook input in a hook's prompt. */
@@ -223,12 +223,12 @@ function instructions(event: HookEvent): string {
   );
 }
 
-/** Tells the model how its answer will be used. */
+/** Sentences that explain to the model how its answer will be used. */
 const PURPOSES: Readonly<Record<HookEvent, string>> = {
   PreCompact:
-    "A summary is about to replace a long conversation. Your answer is passed unchanged to the writer of " +
-    'that summary as instructions. To stop the compaction, answer only {"ok": false, "reason": "…"}.',
+    "A summary is about to replace a long conversation. Your answer becomes an instruction for the writer of " +
+    'that summary. To stop the compaction instead, answer only {"ok": false, "reason": "…"}.',
   PostCompact: "A summary has replaced a long conversation. Your answer is shown to the user.",
   SessionStart:
-    "A conversation starts, or it continues after a summary replaced its earlier part. Your answer is added to it.",
+    "A conversation starts, or it continues after a summary replaced its earlier part. Your answer is added to the conversation.",
 };

@@ -27,24 +27,24 @@ const completed = (output: string, shown: string = output): Verdict => ({
   shown,
 });
 
-describe("what the end of a command means", () => {
-  it("exit code 0: what it printed is its output", () => {
+describe("readCommandAnswer", () => {
+  it("exit code 0 makes the printed text the output of a hook command", () => {
     expect(exited(0, "  keep the plan \n", "noise")).toEqual(completed("keep the plan"));
     expect(exited(0)).toEqual(completed(""));
   });
 
-  it("exit code 2 blocks with what it printed on standard error, and no JSON changes that", () => {
+  it("exit code 2 blocks with the text on standard error, whatever JSON the hook prints", () => {
     expect(exited(2, { decision: "approve" }, " not now\n")).toEqual({ state: "blocked", reason: "not now" });
-    expect(exited(2, "text")).toEqual({ state: "blocked", reason: "it gave no reason" });
+    expect(exited(2, "text")).toEqual({ state: "blocked", reason: "no reason given" });
   });
 
-  it("any other exit code is a failure", () => {
+  it("any other exit code of a hook command is a failure", () => {
     expect(exited(1, "out", "err")).toEqual({ state: "failed", reason: "exit code 1: err" });
     expect(exited(127, "out")).toEqual({ state: "failed", reason: "exit code 127: out" });
-    expect(exited(null)).toEqual({ state: "failed", reason: "it was ended by a signal" });
+    expect(exited(null)).toEqual({ state: "failed", reason: "a signal ended the command" });
   });
 
-  it("any other exit code with JSON that decides is what the JSON says", () => {
+  it("any other exit code follows a decision in the JSON output of the hook", () => {
     expect(exited(1, { decision: "block", reason: "no" })).toEqual({ state: "blocked", reason: "no" });
     expect(exited(1, { continue: false, stopReason: "no" })).toEqual({ state: "blocked", reason: "no" });
     expect(exited(1, { decision: "approve" })).toEqual(completed(""));
@@ -53,17 +53,17 @@ describe("what the end of a command means", () => {
     expect(exited(1, '{"decision": "block"')).toMatchObject({ state: "failed" });
   });
 
-  it("JSON decides: block with a reason, or not to go on", () => {
+  it("JSON output of a hook can block with a reason or stop the compaction", () => {
     expect(exited(0, { decision: "block", reason: "tests run" })).toEqual({
       state: "blocked",
       reason: "tests run",
     });
     expect(exited(0, { continue: false, stopReason: "stop" })).toEqual({ state: "blocked", reason: "stop" });
-    expect(exited(0, { decision: "block" })).toEqual({ state: "blocked", reason: "it gave no reason" });
+    expect(exited(0, { decision: "block" })).toEqual({ state: "blocked", reason: "no reason given" });
     expect(exited(0, { continue: true, reason: "x" })).toEqual(completed(""));
   });
 
-  it("JSON gives context to the conversation and a message to the user", () => {
+  it("JSON output of a hook can add context to the conversation and a message to the user", () => {
     expect(exited(0, context("said"))).toEqual(completed("said"));
     expect(exited(0, { ...context("said"), systemMessage: "for you" })).toEqual(
       completed("said", "for you\n\nsaid"),
@@ -72,14 +72,14 @@ describe("what the end of a command means", () => {
     expect(exited(0, { hookSpecificOutput: { additionalContext: "said" } })).toEqual(completed("said"));
   });
 
-  it("an answer to another event is a failure, not context", () => {
+  it("hook output for another event is a failure, not context", () => {
     expect(exited(0, context("said", "SessionStart"))).toEqual({
       state: "failed",
-      reason: "its answer is for SessionStart",
+      reason: "the hook answered for the event SessionStart",
     });
   });
 
-  it("JSON that is nobody's answer is output like any other", () => {
+  it("treats JSON without known fields as plain output of a hook", () => {
     expect(exited(0, { files: 3 })).toEqual(completed('{"files":3}'));
     expect(exited(0, '{"broken')).toEqual(completed('{"broken'));
     expect(exited(0, "[1]")).toEqual(completed("[1]"));
@@ -87,7 +87,7 @@ describe("what the end of a command means", () => {
     expect(exited(0, {})).toEqual(completed(""));
   });
 
-  it("an answer that comes later has no output now", () => {
+  it("a hook that announces asynchronous work has no output yet", () => {
     expect(exited(0, { async: true })).toEqual(completed(""));
     expect(isAsyncAnnouncement('{"async": true, "asyncTimeout": 5}')).toBe(true);
     for (const line of ["", "{}", '{"async": 1}', "async", '[{"async":true}]']) {
@@ -96,12 +96,12 @@ describe("what the end of a command means", () => {
   });
 });
 
-describe("what the answer of a model means", () => {
-  it("words are its output", () => {
+describe("readModelAnswer", () => {
+  it("treats plain text of a model hook as its output", () => {
     expect(readModelAnswer(" Keep the plan. ", "PreCompact")).toEqual(completed("Keep the plan."));
   });
 
-  it("ok or not, with a reason, also in a code block", () => {
+  it("reads ok and a reason from a model hook, also in a code block", () => {
     expect(readModelAnswer('{"ok": false, "reason": "no"}', "PreCompact")).toEqual({
       state: "blocked",
       reason: "no",
@@ -112,7 +112,7 @@ describe("what the answer of a model means", () => {
     expect(readModelAnswer('{"ok": true, "reason": "fine"}', "PreCompact")).toEqual(completed("", "fine"));
   });
 
-  it("everything that a command may answer, it may answer too", () => {
+  it("accepts from a model hook every answer that a command hook may print", () => {
     expect(readModelAnswer(JSON.stringify({ decision: "block", reason: "no" }), "PreCompact")).toMatchObject({
       state: "blocked",
     });
@@ -122,8 +122,8 @@ describe("what the answer of a model means", () => {
   });
 });
 
-describe("what a function gives back", () => {
-  it("words, an answer, or nothing", () => {
+describe("readFunctionAnswer", () => {
+  it("accepts text, an answer object or nothing from a function hook", () => {
     expect(readFunctionAnswer("{words}", "PreCompact")).toEqual(completed("{words}"));
     expect(readFunctionAnswer(context("said"), "PreCompact")).toEqual(completed("said"));
     expect(readFunctionAnswer({ decision: "block", reason: "no" }, "PreCompact")).toEqual({

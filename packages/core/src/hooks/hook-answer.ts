@@ -24,8 +24,8 @@ interface Completed {
   readonly runsInBackground?: true;
 }
 
-const NO_REASON = "it gave no reason";
-/** A command that exits with this code blocks, whatever it printed. */
+const NO_REASON = "no reason given";
+/** Exit code of a command that blocks, whatever it printed. */
 const BLOCKING_EXIT_CODE = 2;
 
 const completedWith = (text: string): Verdict => {
@@ -52,7 +52,7 @@ export function readCommandAnswer(
   const answer = jsonIn(stdout);
   if (exitCode === 0) return readJsonAnswer(answer, event) ?? completedWith(stdout);
   if (answer !== undefined && isDecision(answer)) return readJsonAnswer(answer, event) ?? NO_OUTPUT;
-  const how = exitCode === null ? "it was ended by a signal" : `exit code ${exitCode}`;
+  const how = exitCode === null ? "a signal ended the command" : `exit code ${exitCode}`;
   return failed([how, cleanOutput(stderr) || cleanOutput(stdout)].filter((part) => part !== "").join(": "));
 }
 
@@ -81,7 +81,7 @@ function jsonIn(text: string): JsonRecord | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** True if the answer contains a decision, which counts even if the command failed. */
+/** Returns true if the answer contains a decision, which counts even if the command failed. */
 function isDecision(answer: JsonRecord): boolean {
   return (
     answer.decision === "block" ||
@@ -107,13 +107,13 @@ function readJsonAnswer(answer: JsonRecord | undefined, event: HookEvent): Verdi
   if (answer.decision === "block") return blocked(firstString(answer, "reason", "stopReason"));
   if (answer.continue === false) return blocked(firstString(answer, "stopReason", "reason"));
   const meant = stringField(answer.hookSpecificOutput, "hookEventName") ?? event;
-  if (meant !== event) return failed(`its answer is for ${meant}`);
+  if (meant !== event) return failed(`the hook answered for the event ${meant}`);
   const output = cleanOutput(stringField(field(answer, "hookSpecificOutput"), "additionalContext") ?? "");
   const shown = [stringField(answer, "systemMessage") ?? "", answer.suppressOutput === true ? "" : output];
   return { state: "completed", output, shown: cleanOutput(shown.filter((part) => part !== "").join("\n\n")) };
 }
 
-/** True if the first output line is `{"async": true}`: nobody needs to wait for the rest. */
+/** Returns true if the first output line is `{"async": true}`: nobody needs to wait for the rest. */
 export function isAsyncAnnouncement(firstLine: string): boolean {
   return jsonIn(firstLine)?.async === true;
 }

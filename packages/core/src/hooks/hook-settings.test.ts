@@ -6,7 +6,7 @@ const command = (text: string) => ({ type: "command", command: text });
 const preCompact = (...groups: unknown[]) => ({ hooks: { PreCompact: groups } });
 
 describe("hooks in a settings file", () => {
-  it("Claude Code's shape works as it is", () => {
+  it("reads hooks in the format of Claude Code's settings file", () => {
     const file = {
       model: "whatever",
       hooks: {
@@ -47,7 +47,7 @@ describe("hooks in a settings file", () => {
     });
   });
 
-  it("no file, no hooks and hooks that are switched off are no reason to warn", () => {
+  it("does not warn about a missing file, missing hooks or disabled hooks", () => {
     for (const file of [undefined, null, {}, { hooks: {} }, { hooks: null }]) {
       expect(readHookSettings(file).warnings).toEqual([]);
     }
@@ -55,7 +55,7 @@ describe("hooks in a settings file", () => {
     expect(readHookSettings(off)).toEqual(readHookSettings({}));
   });
 
-  it("unknown events and kinds are ignored with one warning each, the rest is used", () => {
+  it("ignores unknown events and hook types with one warning each, and uses the rest", () => {
     const http = { type: "http", url: "http://localhost" };
     const { hooks, warnings } = readHookSettings({
       hooks: {
@@ -73,40 +73,43 @@ describe("hooks in a settings file", () => {
 
   it.each([
     ["a list", []],
-    ["hooks that are text", { hooks: "echo" }],
-    ["an event that is no list", { hooks: { PreCompact: { hooks: [command("a")] } } }],
-    ["a matcher that is no object", preCompact("auto")],
-    ["a matcher without hooks", preCompact({ matcher: "auto" })],
-    ["a matcher that is no pattern", preCompact({ matcher: "(", hooks: [command("a")] })],
-    ["a hook that is text", preCompact({ hooks: ["echo"] })],
+    ["hooks given as text", { hooks: "echo" }],
+    ["an event without a list", { hooks: { PreCompact: { hooks: [command("a")] } } }],
+    ["a matcher group that is no object", preCompact("auto")],
+    ["a matcher group without hooks", preCompact({ matcher: "auto" })],
+    ["an invalid matcher pattern", preCompact({ matcher: "(", hooks: [command("a")] })],
+    ["a hook given as text", preCompact({ hooks: ["echo"] })],
     ["a hook without a type", preCompact({ hooks: [{ command: "echo" }] })],
-    ["a command that is empty", preCompact({ hooks: [command(" ")] })],
-    ["a command that is a number", preCompact({ hooks: [{ type: "command", command: 7 }] })],
-    ["a prompt that is missing", preCompact({ hooks: [{ type: "prompt" }] })],
+    ["an empty command", preCompact({ hooks: [command(" ")] })],
+    ["a command given as a number", preCompact({ hooks: [{ type: "command", command: 7 }] })],
+    ["a missing prompt", preCompact({ hooks: [{ type: "prompt" }] })],
     ["an agent without a prompt", preCompact({ hooks: [{ type: "agent", prompt: "" }] })],
-  ])("%s is ignored with a warning", (_, file) => {
+  ])("ignores %s in hook settings with a warning", (_, file) => {
     const { hooks, warnings } = readHookSettings(file);
     expect(hooks).toEqual({ PreCompact: [], PostCompact: [], SessionStart: [] });
     expect(warnings).toHaveLength(1);
   });
 
-  it.each([0, -1, "60", Number.NaN, [], true])("a timeout of %j is ignored, the hook is not", (timeout) => {
-    const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), timeout }] }));
-    expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ command: "a", timeoutMs: undefined }]);
-    expect(warnings).toHaveLength(1);
-  });
+  it.each([0, -1, "60", Number.NaN, [], true])(
+    "ignores a hook timeout of %j and keeps the hook",
+    (timeout) => {
+      const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), timeout }] }));
+      expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ command: "a", timeoutMs: undefined }]);
+      expect(warnings).toHaveLength(1);
+    },
+  );
 
-  it("a timeout beyond what a timer can hold does not end the hook at once", () => {
+  it("limits a hook timeout to the largest value that a timer supports", () => {
     const { hooks } = readHookSettings(preCompact({ hooks: [{ ...command("a"), timeout: 1e12 }] }));
     expect(hooks.PreCompact[0]?.hooks[0]?.timeoutMs).toBe(2 ** 31 - 1);
   });
 
-  it("any program as a shell is not taken", () => {
+  it("does not accept an arbitrary program as the shell of a hook", () => {
     const { hooks } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell: "/tmp/x" }] }));
     expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ shell: undefined }]);
   });
 
-  it.each(["/tmp/x", "", 7, {}])("a shell of %j is ignored with a warning, the hook is not", (shell) => {
+  it.each(["/tmp/x", "", 7, {}])("ignores a hook shell of %j with a warning and keeps the hook", (shell) => {
     const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell }] }));
     expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ command: "a", shell: undefined }]);
     expect(warnings).toEqual([
@@ -114,7 +117,7 @@ describe("hooks in a settings file", () => {
     ]);
   });
 
-  it.each([undefined, null])("a shell of %j is the shell of the system, without a warning", (shell) => {
+  it.each([undefined, null])("uses the system shell without a warning for a hook shell of %j", (shell) => {
     const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell }] }));
     expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ shell: undefined }]);
     expect(warnings).toEqual([]);

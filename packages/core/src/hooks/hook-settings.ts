@@ -32,7 +32,7 @@ interface ReadHookSettings {
   readonly warnings: readonly string[];
 }
 
-/** A longer delay overflows the timer, which then fires immediately. */
+/** Maximum delay of a timer. A longer one overflows, and the timer fires immediately. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The shells that Claude Code accepts. Any other word could name any program. */
@@ -124,20 +124,24 @@ export type Matcher =
 
 export const MATCHES_ALL: Matcher = Object.freeze({ kind: "all" });
 
-/** Longer than a pattern that lists all words that can occur. */
+/** Maximum length of a pattern. A list of all words that can occur is shorter. */
 const MAX_PATTERN_CHARACTERS = 100;
 /**
  * Maximum number of `* + ? { |` in a pattern. Each of them is a point at which the regex engine can
  * backtrack.
  */
 const MAX_CHOICES = 12;
-/** Longer than the words to match: manual, auto, startup, resume, clear, compact. */
+/**
+ * Maximum length of a word to match. All known words are shorter: manual, auto, startup, resume, clear,
+ * compact.
+ */
 const MAX_WORD_CHARACTERS = 10;
 
 const WORD_LIST = /^[\w\-,| ]*$/;
 const CHOICE = /[*+?{|]/g;
 /**
- * Only a repeated group can backtrack without limit: `(\w?){100}` makes more than 10^9 attempts on `manual`.
+ * A repeated group, the only part that can backtrack without limit: `(\w?){100}` makes more than 10^9
+ * attempts on `manual`.
  */
 const REPEATED_GROUP = /\)[*+{]/;
 
@@ -147,7 +151,9 @@ export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | unde
   if (typeof raw !== "string") return refuse("a matcher must be text");
   if (WORD_LIST.test(raw)) return { kind: "list", words: raw.split(/[,|]/).map((word) => word.trim()) };
   if (!isSafePattern(raw)) {
-    return refuse("the pattern of a matcher is too long or repeats a group, and could take for ever");
+    return refuse(
+      "the pattern of a matcher is too long or repeats a group, so a match could run without end",
+    );
   }
   try {
     return { kind: "pattern", pattern: new RegExp(raw) };
@@ -157,8 +163,8 @@ export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | unde
 }
 
 /**
- * True if the pattern cannot hang. With a dozen choices, no repeated group, and words of a few letters,
- * backtracking ends after a few million steps at worst.
+ * Returns true if the pattern cannot hang. With a dozen choices, no repeated group, and words of a few
+ * letters, backtracking ends after a few million steps at worst.
  */
 function isSafePattern(pattern: string): boolean {
   const choices = pattern.match(CHOICE)?.length ?? 0;

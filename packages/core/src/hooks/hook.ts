@@ -72,7 +72,7 @@ export interface CommandRequest {
   readonly shell?: string | undefined;
   /**
    * Returns true if nobody needs to wait for the command. The runner calls it with "" at the start, then with
-   * the first line of output. The signal still ends such a command, but this process may exit first.
+   * the first line of output. The signal still ends that command, but this process may exit first.
    */
   readonly runsInBackground?: ((firstLine: string) => boolean) | undefined;
 }

@@ -10,13 +10,16 @@ const matches = (raw: unknown, word: string | undefined): boolean | string => {
   return matcher === undefined ? refusal : isMatch(matcher, word);
 };
 
-describe("which occasions a hook is for", () => {
-  it.each([undefined, null, "", "*"])("%j is for all of them, also where there is no word", (raw) => {
-    expect(matches(raw, "auto")).toBe(true);
-    expect(matches(raw, undefined)).toBe(true);
-  });
+describe("hook matchers", () => {
+  it.each([undefined, null, "", "*"])(
+    "the matcher %j matches every occasion, also one without a word",
+    (raw) => {
+      expect(matches(raw, "auto")).toBe(true);
+      expect(matches(raw, undefined)).toBe(true);
+    },
+  );
 
-  it("letters, digits, _ - , | and spaces are a list of whole words", () => {
+  it("reads a matcher of letters, digits, _ - , | and spaces as a list of whole words", () => {
     expect(matches("auto", "auto")).toBe(true);
     expect(matches("manual|auto", "auto")).toBe(true);
     expect(matches("manual , auto", "auto")).toBe(true);
@@ -26,7 +29,7 @@ describe("which occasions a hook is for", () => {
     expect(matches("Auto", "auto")).toBe(false);
   });
 
-  it("everything else is a regular expression that may match anywhere", () => {
+  it("reads any other matcher as a regular expression that may match anywhere", () => {
     expect(matches("^ma", "manual")).toBe(true);
     expect(matches("nua.", "manual")).toBe(true);
     expect(matches("^(startup|resume|clear|compact)$", "compact")).toBe(true);
@@ -34,7 +37,7 @@ describe("which occasions a hook is for", () => {
     expect(matches(".*", undefined)).toBe(false);
   });
 
-  it("what is no text and no regular expression is refused with a reason", () => {
+  it("rejects a matcher that is neither text nor a regular expression, with a reason", () => {
     expect(matches(7, "auto")).toMatch(/must be text/);
     expect(matches("(", "auto")).toMatch(/no regular expression/);
     expect(matches("[z-a]", "auto")).toMatch(/no regular expression/);
@@ -47,16 +50,16 @@ describe("which occasions a hook is for", () => {
     "(|)".repeat(13),
     ".?".repeat(13),
     `${".".repeat(100)}$`,
-  ])("%s could take for ever, and is refused", (pattern) => {
-    expect(matches(pattern, "manual")).toMatch(/for ever/);
+  ])("rejects the matcher %s because it could run without end", (pattern) => {
+    expect(matches(pattern, "manual")).toMatch(/without end/);
   });
 
-  it("a word that nobody knows is not searched, however long it is", () => {
+  it("a matcher does not search an unknown word, however long the word is", () => {
     expect(matches(".*.*.*.*.*.*.*.*.*.*.*\\d", "a".repeat(100_000))).toBe(false);
   });
 
   // Without the limits, some of these patterns run until the test times out.
-  it("every pattern that is accepted comes to an end", () => {
+  it("every accepted matcher terminates", () => {
     const piece = fc.constantFrom(
       ".",
       "\\w",

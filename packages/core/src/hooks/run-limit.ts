@@ -2,9 +2,11 @@ import { abortableBy, isTimeLimit } from "../models/abortable.ts";
 import { outcomeText } from "./display-text.ts";
 import type { HookInput, HookRun, HookRunner } from "./hook.ts";
 
-/** Short, because a person is waiting. A slower hook can set `timeout`. */
+/**
+ * Default time limit of a hook. It is short, because a person is waiting. A slower hook can set `timeout`.
+ */
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** Processes end within a second or two. A host's command runner may not delay us longer than this. */
+/** Maximum delay by a host's command runner. Processes usually end within a second or two. */
 export const CLEANUP_TIMEOUT_MS = 3_000;
 /** The longest delay that a timer supports. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
@@ -65,7 +67,7 @@ function createEndedRun(state: "timed-out" | "aborted", input: HookInput, timeou
 
 /** Explains to the user why a hook did not finish. */
 export function describeEnd(state: "timed-out" | "aborted", timeoutMs: number): string {
-  return state === "aborted" ? "aborted" : `it did not end within ${timeoutMs / 1_000} seconds`;
+  return state === "aborted" ? "aborted" : `timed out after ${timeoutMs / 1_000} seconds`;
 }
 
 interface Limits<T> {

@@ -13,7 +13,7 @@ const settingsOf = (...hooks: object[]) => ({ hooks: { PreCompact: [{ hooks }] }
 const exited: CommandResult = { state: "exited", exitCode: 0, stdout: "", stderr: "" };
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe("a hook that fails or hangs never stops a compaction", () => {
+describe("hooks that fail or hang", () => {
   it.each([
     [
       "an error",
@@ -31,20 +31,20 @@ describe("a hook that fails or hangs never stops a compaction", () => {
       "boom",
     ],
     [
-      "what is no text",
+      "a value without text",
       () => {
         throw Object.create(null);
       },
       "no error",
     ],
     [
-      "an error without words",
+      "an error without a text message",
       () => {
         throw Object.assign(new Error(), { message: 7 });
       },
       "7",
     ],
-  ])("%s that a callback throws is its outcome", async (_, callback, words) => {
+  ])("reports %s that a callback throws as the failure of that hook", async (_, callback, words) => {
     const { outcomes, output } = await createHooks({
       callbacks: { PreCompact: [callback, () => "said"] },
     }).run(preCompact);
@@ -52,15 +52,15 @@ describe("a hook that fails or hangs never stops a compaction", () => {
     expect(output).toBe("said");
   });
 
-  it("a command that cannot be started, or where nothing runs commands, says why", async () => {
+  it("explains why a command could not start or why the host runs no commands", async () => {
     const settings = settingsOf(command("a"));
     const states: CommandResult[] = [{ state: "not-started", reason: "no shell" }, { state: "ended" }];
     for (const result of states) {
       const { outcomes } = await createHooks({ settings, runCommand: async () => result }).run(preCompact);
-      expect(outcomes[0]).toMatchObject({ state: "failed", text: expect.stringMatching(/no shell|ended/) });
+      expect(outcomes[0]).toMatchObject({ state: "failed", text: expect.stringMatching(/no shell|stopped/) });
     }
     expect((await createHooks({ settings }).run(preCompact)).outcomes[0]?.text).toBe(
-      "PreCompact [a] failed: this host runs no commands",
+      "PreCompact [a] failed: this host cannot run commands",
     );
   });
 
@@ -71,7 +71,7 @@ describe("a hook that fails or hangs never stops a compaction", () => {
     expect((await hooks.run(circular as never)).outcomes[0]?.state).toBe("failed");
   });
 
-  it("one that hangs is given up after its own timeout, and its signal fires", async () => {
+  it("stops a hook that hangs after its own timeout and aborts its signal", async () => {
     let own: AbortSignal | undefined;
     const hang: HookCallback = (_, __, { signal }) => {
       own = signal;
@@ -83,13 +83,13 @@ describe("a hook that fails or hangs never stops a compaction", () => {
     const { outcomes, output } = await hooks.run(preCompact);
     expect(outcomes[0]).toMatchObject({
       state: "timed-out",
-      text: "PreCompact [hang] failed: it did not end within 0.02 seconds",
+      text: "PreCompact [hang] failed: timed out after 0.02 seconds",
     });
     expect(own?.aborted).toBe(true);
     expect(output).toBe("said");
   });
 
-  it("without a timeout of its own, a hook of any event has 30 seconds", async () => {
+  it("a hook without its own timeout has 30 seconds", async () => {
     vi.useFakeTimers();
     try {
       for (const input of [preCompact, postCompact, sessionStart]) {
@@ -106,7 +106,7 @@ describe("a hook that fails or hangs never stops a compaction", () => {
     }
   });
 
-  it("a host's own way of running commands that does not clean up does not hold the end up", async () => {
+  it("a custom command runner that never returns does not block after the timeout", async () => {
     vi.useFakeTimers();
     try {
       const hooks = createHooks({ settings: settingsOf(command("a", { timeout: 1 })), runCommand: never });
@@ -119,7 +119,7 @@ describe("a hook that fails or hangs never stops a compaction", () => {
     }
   });
 
-  it("the end of a timed-out command waits until its processes are gone", async () => {
+  it("waits until the processes of a timed-out command have ended", async () => {
     let isGone = false;
     const runCommand = ({ signal }: CommandRequest) =>
       new Promise<CommandResult>((resolve) => {
@@ -135,8 +135,8 @@ describe("a hook that fails or hangs never stops a compaction", () => {
   });
 });
 
-describe("an abort", () => {
-  it("ends all of them at once, is reported as such, and leaves nobody listening", async () => {
+describe("abort of running hooks", () => {
+  it("an abort ends all hooks at once and leaves no listener", async () => {
     const abort = new AbortController();
     const added = vi.spyOn(abort.signal, "addEventListener");
     const removed = vi.spyOn(abort.signal, "removeEventListener");
@@ -158,7 +158,7 @@ describe("an abort", () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
-  it("that came before means that nothing is started", async () => {
+  it("runs no hook after an earlier abort", async () => {
     const callback = vi.fn();
     const hooks = createHooks({ callbacks: { PreCompact: [callback] } });
     const { outcomes } = await hooks.run(preCompact, { signal: AbortSignal.abort() });
@@ -166,7 +166,7 @@ describe("an abort", () => {
     expect(callback).not.toHaveBeenCalled();
   });
 
-  it("that comes when a hook has ended changes nothing for it", async () => {
+  it("an abort does not change the outcome of a hook that has ended", async () => {
     const abort = new AbortController();
     let own: AbortSignal | undefined;
     const ended = (_: HookInput, { signal }: { signal: AbortSignal }) => {

@@ -17,8 +17,8 @@ const settingsOf = (type: string, prompt: string, more: object = {}) => ({
   hooks: { PreCompact: [{ hooks: [{ type, prompt, ...more }] }] },
 });
 
-describe("a hook of kind prompt", () => {
-  it("asks the model with the input in the place of $ARGUMENTS, and its words are the output", async () => {
+describe("prompt hooks", () => {
+  it("a prompt hook replaces $ARGUMENTS with the input, and the model's text is its output", async () => {
     const model = scriptedModel(["Keep the plan."]);
     const settings = settingsOf("prompt", "First: $ARGUMENTS Again: $ARGUMENTS");
     const { output, outcomes } = await createHooks({ settings, model }).run(input);
@@ -31,28 +31,28 @@ describe("a hook of kind prompt", () => {
     expect(model.requests[0]?.system).toMatch(/PreCompact.*instructions/);
   });
 
-  it("has the input after it where it names no place", async () => {
+  it("appends the input to a prompt hook without $ARGUMENTS", async () => {
     const model = scriptedModel(["ok"]);
     await createHooks({ settings: settingsOf("prompt", "What matters?"), model }).run(input);
     expect(model.requests[0]?.messages[0]?.content).toBe(`What matters?\n\n${JSON.stringify(input)}`);
   });
 
-  it("blocks where the model says that it is not ok", async () => {
+  it("a prompt hook blocks if the model answers that it is not ok", async () => {
     const model = scriptedModel(['{"ok": false, "reason": "not yet"}']);
     const { blocked } = await createHooks({ settings: settingsOf("prompt", "May it?"), model }).run(input);
     expect(blocked).toEqual({ by: "May it?", reason: "not yet" });
   });
 
-  it("fails in words where the model fails, or where there is none", async () => {
+  it("a prompt hook fails with a clear message if the model fails or is missing", async () => {
     const model = scriptedModel([new ModelError({ kind: "overloaded" }, "The provider is busy.")]);
     const settings = settingsOf("prompt", "What?");
     const text = async (options: object) =>
       (await createHooks({ settings, ...options }).run(input)).outcomes[0]?.text;
     expect(await text({ model })).toBe("PreCompact [What?] failed: The provider is busy.");
-    expect(await text({})).toBe("PreCompact [What?] failed: there is no model to ask");
+    expect(await text({})).toBe("PreCompact [What?] failed: no model is configured");
   });
 
-  it("is given up at its timeout and at an abort, and the call is ended", async () => {
+  it("a timeout and an abort end the model call of a prompt hook", async () => {
     const model = scriptedModel(() => ({ content: "…", hangs: true }));
     const settings = settingsOf("prompt", "What?", { timeout: 0.02 });
     expect((await createHooks({ settings, model }).run(input)).outcomes[0]?.state).toBe("timed-out");
@@ -62,15 +62,15 @@ describe("a hook of kind prompt", () => {
     expect((await run).outcomes[0]?.state).toBe("aborted");
   });
 
-  it("asks for no more than the model can give", async () => {
+  it("a prompt hook requests no more output tokens than the model supports", async () => {
     const model = scriptedModel(["ok"], { name: "claude-3-haiku-20240307" });
     await createHooks({ settings: settingsOf("prompt", "What?"), model }).run(input);
     expect(model.requests[0]?.max_tokens).toBe(4_096);
   });
 });
 
-describe("a hook of kind agent", () => {
-  it("asks the host's agent, with what becomes of the answer, the prompt and the input", async () => {
+describe("agent hooks", () => {
+  it("an agent hook passes the purpose, the prompt and the input to the host's agent", async () => {
     const agent = vi.fn(async () => "Keep what the tests say.");
     const settings = settingsOf("agent", "Look at the tests: $ARGUMENTS");
     const { output, outcomes } = await createHooks({ settings, agent }).run(input);
@@ -82,7 +82,7 @@ describe("a hook of kind agent", () => {
     );
   });
 
-  it("fails in words without one, and when it gives back no text says nothing", async () => {
+  it("an agent hook fails with a clear message without an agent, and ignores an answer that is no text", async () => {
     const settings = settingsOf("agent", "Look.");
     expect((await createHooks({ settings }).run(input)).outcomes[0]?.text).toBe(
       "PreCompact [Look.] failed: this host has no agent for hooks",
@@ -91,7 +91,7 @@ describe("a hook of kind agent", () => {
     expect({ output, state: outcomes[0]?.state }).toEqual({ output: "", state: "completed" });
   });
 
-  it("of the same words as a prompt is another hook", async () => {
+  it("an agent hook and a prompt hook with the same text are different hooks", async () => {
     const settings = [
       settingsOf("agent", "Look."),
       settingsOf("prompt", "Look."),

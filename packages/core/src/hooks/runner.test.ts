@@ -22,8 +22,8 @@ const exited = (stdout: string, exitCode = 0, stderr = ""): CommandResult => ({
   stderr,
 });
 
-describe("running hooks", () => {
-  it("those of the settings and those of the host run, and their output is joined with an empty line", async () => {
+describe("createHooks().run", () => {
+  it("runs hooks of the settings and of the host, and joins their output with an empty line", async () => {
     const hooks = createHooks({
       settings: settingsOf(command("a"), command("b"), command("quiet")),
       runCommand: async ({ command: name }) => exited(name === "quiet" ? " \n" : ` says ${name}\n`),
@@ -42,11 +42,11 @@ describe("running hooks", () => {
     expect(blocked).toBeUndefined();
   });
 
-  it("without hooks nothing happens", async () => {
+  it("returns no outcomes and no output without hooks", async () => {
     expect(await createHooks().run(preCompact)).toEqual({ outcomes: [], output: "" });
   });
 
-  it("a command gets the input as JSON, the folder, and the environment that tells of it", async () => {
+  it("passes the input as JSON, the folder and environment variables to a hook command", async () => {
     const requests: CommandRequest[] = [];
     const runCommand = async (request: CommandRequest) => {
       requests.push(request);
@@ -60,7 +60,7 @@ describe("running hooks", () => {
     });
   });
 
-  it("PreCompact and PostCompact are matched by trigger, SessionStart by source", async () => {
+  it("matches PreCompact and PostCompact hooks by trigger, and SessionStart hooks by source", async () => {
     const groups = [
       { matcher: "auto", hooks: [() => "auto"] },
       { matcher: "manual", hooks: [() => "manual"] },
@@ -75,7 +75,7 @@ describe("running hooks", () => {
     expect((await hooks.run({ ...sessionStart, trigger: "auto" })).output).toBe("compact");
   });
 
-  it("the same handler in two files, or under two matchers that both match, runs once", async () => {
+  it("runs a hook once, even if it is in two files or under two matchers", async () => {
     const ran: string[] = [];
     const callback: HookCallback = () => void ran.push("callback");
     const file = { hooks: { PreCompact: [{ hooks: [command("a"), command("b")] }] } };
@@ -92,7 +92,7 @@ describe("running hooks", () => {
     expect(ran).toEqual(["a", "b", "callback"]);
   });
 
-  it("the same handler with two timeouts has the first one", async () => {
+  it("uses the first of two timeouts for the same hook", async () => {
     const file = (timeout: number) => settingsOf({ ...command("a"), timeout });
     const ends = async ({ signal }: CommandRequest): Promise<CommandResult> => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -101,12 +101,10 @@ describe("running hooks", () => {
     const { outcomes } = await createHooks({ settings: [file(0.01), file(0.02)], runCommand: ends }).run(
       preCompact,
     );
-    expect(outcomes.map(({ text }) => text)).toEqual([
-      "PreCompact [a] failed: it did not end within 0.01 seconds",
-    ]);
+    expect(outcomes.map(({ text }) => text)).toEqual(["PreCompact [a] failed: timed out after 0.01 seconds"]);
   });
 
-  it("when they have ended no timer is left", async () => {
+  it("leaves no timer after the hooks have ended", async () => {
     vi.useFakeTimers();
     try {
       await createHooks({ callbacks: { PreCompact: [() => "said"] } }).run(preCompact);
@@ -116,7 +114,7 @@ describe("running hooks", () => {
     }
   });
 
-  it("all of them run at the same time", async () => {
+  it("runs all hooks at the same time", async () => {
     let meet = (): void => undefined;
     const met = new Promise<void>((resolve) => {
       meet = resolve;
@@ -128,7 +126,7 @@ describe("running hooks", () => {
     expect(outcomes.map(({ state }) => state)).toEqual(["completed", "completed"]);
   });
 
-  it("a callback is called as the Agent SDK does, a function with input and signal", async () => {
+  it("calls a callback like the Agent SDK, and a plain function with input and signal", async () => {
     const callback = vi.fn();
     const plain = vi.fn();
     await createHooks({ callbacks: { PreCompact: [{ hooks: [callback] }, plain] } }).run(preCompact);
@@ -137,14 +135,14 @@ describe("running hooks", () => {
     expect(plain.mock.calls).toEqual([[preCompact, options]]);
   });
 
-  it("a callback that changes its input changes nothing for others", async () => {
+  it("a callback that changes its input does not affect other hooks", async () => {
     const spoil = (input: HookInput) => void Object.assign(input, { session_id: "spoilt" });
     const input = { ...preCompact };
     const read = (own: HookInput) => own.session_id;
     expect((await createHooks({ callbacks: { PreCompact: [spoil, read] } }).run(input)).output).toBe("s1");
   });
 
-  it("what cannot be used is told in warnings, and does not stop the rest", async () => {
+  it("warns about unusable hooks and runs the others", async () => {
     const hooks = createHooks({
       settings: [{ hooks: { Stop: [], PreCompact: 7 } }, "text"],
       callbacks: {
@@ -160,7 +158,7 @@ describe("running hooks", () => {
     expect((await hooks.run(preCompact)).output).toBe("once");
   });
 
-  it("an event that nobody knows has no hooks", async () => {
+  it("runs no hooks for an unknown event", async () => {
     const hooks = createHooks({ callbacks: { PreCompact: [() => "said"] } });
     for (const name of ["constructor", "__proto__", "Stop"]) {
       expect((await hooks.run({ ...preCompact, hook_event_name: name as never })).outcomes).toEqual([]);
@@ -169,7 +167,7 @@ describe("running hooks", () => {
 });
 
 describe("a hook that blocks", () => {
-  it("PreCompact can be blocked: by whom and why is told, and what others said is kept", async () => {
+  it("a PreCompact hook can block, with its name and reason, and the output of other hooks stays", async () => {
     const hooks = createHooks({
       settings: settingsOf(command("stop it")),
       runCommand: async () => exited("", 2, "tests are running"),
@@ -184,7 +182,7 @@ describe("a hook that blocks", () => {
     expect(run.output).toBe("said");
   });
 
-  it("PostCompact and SessionStart cannot: there it is a failure", async () => {
+  it("a PostCompact or SessionStart hook that blocks is a failure", async () => {
     const block = () => ({ decision: "block", reason: "no" });
     const hooks = createHooks({ callbacks: { PostCompact: [block], SessionStart: [block] } });
     for (const input of [postCompact, sessionStart]) {
@@ -195,8 +193,8 @@ describe("a hook that blocks", () => {
   });
 });
 
-describe("the time that a hook took", () => {
-  it("is measured with the given clock, and never negative when it is set back", async () => {
+describe("duration of a hook", () => {
+  it("measures the duration of a hook with the given clock, and never as negative", async () => {
     const times = [1_000, 1_250, 5_000, 4_000];
     const hooks = createHooks({ callbacks: { PreCompact: [() => "said"] }, now: () => times.shift() ?? 0 });
     expect((await hooks.run(preCompact)).outcomes[0]?.durationMs).toBe(250);

@@ -64,7 +64,9 @@ export function createHooks(options: HooksOptions = {}): Hooks {
   };
 }
 
-/** Longest time that a run can take: the limit of the slowest hook plus the time for its cleanup. */
+/**
+ * Returns the longest time that a run can take: the limit of the slowest hook plus the time for its cleanup.
+ */
 function maxRunMs(handlers: Handlers): number {
   const limits = HOOK_EVENTS.flatMap((event) =>
     handlers[event].map(({ timeoutMs = DEFAULT_TIMEOUT_MS }) => timeoutMs),

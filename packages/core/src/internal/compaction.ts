@@ -7,11 +7,11 @@ export {
 } from "../compaction/apply/undo-lines.ts";
 export { rebuild } from "../compaction/compact.ts";
 export {
+  listedFacts,
   makeLedger,
   type PreviousLedger,
   previousLedger,
   searched,
-  toldFacts,
   withFates,
 } from "../compaction/facts/check-facts.ts";
 export { type ExtractOptions, extractFacts, type FactSheet } from "../compaction/facts/extract-facts.ts";

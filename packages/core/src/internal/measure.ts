@@ -6,5 +6,5 @@ export { headThatFits } from "../measure/tokens/fitting-head.ts";
 export { MEDIA_TOKENS, measureBlock, measureEntry } from "../measure/tokens/measure.ts";
 export { isSameModel } from "../measure/window/models.ts";
 export { pricedModel } from "../measure/window/prices.ts";
-export { SMALLEST_WINDOW_TOKENS } from "../measure/window/settings.ts";
+export { MIN_WINDOW_TOKENS } from "../measure/window/settings.ts";
 export { inProportion } from "../measure/window/thresholds.ts";

@@ -19,8 +19,8 @@ export type { WindowOf } from "../models/output-limit.ts";
 export { estimateRequest, PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 export { withoutMarks } from "../models/prompt-cache-marks.ts";
 export {
+  encodeProviderData,
   type ProviderMemory,
-  packMemory,
   requiredMetadata,
   unpackMemory,
 } from "../models/provider-memory.ts";

@@ -16,8 +16,8 @@ function session(): { old: readonly Entry[]; written: readonly Entry[] } {
   return { old, written: asAtomicWrite(c.entries.slice(old.length)) };
 }
 
-describe("a compaction whose writer died", () => {
-  it("counts only when its last line is there: cut anywhere else, the session is as it was before", () => {
+describe("an incomplete write of a compaction", () => {
+  it("ignores a compaction unless its last line was written", () => {
     const { old, written } = session();
     for (let lines = 1; lines < written.length; lines++) {
       expect(withoutTornWrites([...old, ...written.slice(0, lines)])).toEqual(old);
@@ -26,13 +26,13 @@ describe("a compaction whose writer died", () => {
     expect(withoutTornWrites(whole)).toBe(whole);
   });
 
-  it("takes nothing with it that was written later", () => {
+  it("keeps lines that were written after an incomplete compaction", () => {
     const { old, written } = session();
     const later = new ConversationBuilder("later").user("typed after the crash");
     expect(withoutTornWrites([...old, ...written.slice(0, 2), later])).toEqual([...old, later]);
   });
 
-  it("counts only with lines that it moved, which stand further up too", () => {
+  it("ignores a compaction unless all lines that it moved were written again", () => {
     const { old, written } = session();
     const [boundary] = written as readonly [CompactBoundaryEntry];
     const moved = old.map((line) => markMoved({ ...line, parentUuid: boundary.uuid } as Entry, boundary));
@@ -45,7 +45,7 @@ describe("a compaction whose writer died", () => {
     expect(withoutTornWrites(again)).toBe(again);
   });
 
-  it("is not looked for where a boundary names no last line", () => {
+  it("leaves a boundary that names no last line unchanged", () => {
     const c = new ConversationBuilder();
     c.boundary();
     expect(withoutTornWrites(c.entries)).toBe(c.entries);
@@ -53,7 +53,7 @@ describe("a compaction whose writer died", () => {
   });
 });
 
-describe("a commit of spans whose writer died", () => {
+describe("an incomplete write of collapsed spans", () => {
   const span = (spanId: string, more = {}): CollapsedSpan => ({
     type: "user",
     uuid: spanId,
@@ -73,7 +73,7 @@ describe("a commit of spans whose writer died", () => {
       collapse: { spanIds, tokensSaved: 90 },
     }) as Entry;
 
-  it("counts only when its mark is there, for all of its spans or none", () => {
+  it("ignores all spans of a commit unless its mark was written", () => {
     const { old } = session();
     const spans = [span("one"), span("two")];
     expect(withoutTornWrites([...old, span("one")])).toEqual(old);
@@ -86,13 +86,13 @@ describe("a commit of spans whose writer died", () => {
     ]);
   });
 
-  it("takes nothing with it of commits before and after", () => {
+  it("keeps complete commits before and after an incomplete one", () => {
     const before = [span("one"), mark("collapse_committed", "one")];
     const after = [span("three"), mark("collapse_committed", "three")];
     expect(withoutTornWrites([...before, span("two"), ...after])).toEqual([...before, ...after]);
   });
 
-  it("is not looked for where a compaction took a span over", () => {
+  it("keeps a span that a compaction took over", () => {
     const kept = [span("one", { isSettled: true })];
     expect(withoutTornWrites(kept)).toBe(kept);
   });

@@ -32,8 +32,8 @@ export function asAtomicWrite(lines: readonly Entry[]): readonly Entry[] {
 }
 
 /**
- * Marks an existing line that this write gives a new parent. The line still belongs to the write that created
- * it.
+ * Marks an existing line that gets a new parent in this write. The line still belongs to the write that
+ * created it.
  */
 export const markMoved = (line: Entry, first: EntryLink): Entry =>
   ({ ...line, movedWith: first.uuid }) as Entry;
@@ -60,7 +60,7 @@ export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter((entry) => !isTorn(entry));
 }
 
-/** Uuids of boundaries and marks whose last line does not follow. */
+/** Returns the uuids of boundaries and marks whose last line does not follow. */
 function tornWrites(entries: readonly Entry[]): Iterable<string> {
   const ends = new Map<string, string>();
   const begun = new Set<string>();
@@ -83,9 +83,9 @@ function endOf(entry: Entry): string | undefined {
 }
 
 /**
- * Uuids of spans without a commit mark, which is the last line of a commit. The next line needs the mark as
- * its parent. Without it, the next process would see the span, but the process after that would not. A span
- * that a compaction absorbed needs no mark.
+ * Returns the uuids of spans without a commit mark, which is the last line of a commit. The next line needs
+ * the mark as its parent. Without it, the next process would see the span, but the process after that would
+ * not. A span that a compaction absorbed needs no mark.
  */
 function tornSpans(entries: readonly Entry[]): readonly string[] {
   const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));

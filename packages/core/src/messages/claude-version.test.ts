@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { claudeVersion, isAtLeast } from "./claude-version.ts";
 
-describe("the version in a model's name", () => {
-  it("is line, major and minor, with or without a date, a prefix or a suffix", () => {
+describe("claudeVersion and isAtLeast", () => {
+  it("reads line, major and minor from a model name, with or without date, prefix and suffix", () => {
     expect(claudeVersion("claude-opus-4-1-20250805")).toEqual({ line: "opus", major: 4, minor: 1 });
     expect(claudeVersion("claude-sonnet-4-20250514")).toEqual({ line: "sonnet", major: 4, minor: 0 });
     expect(claudeVersion("us.anthropic.claude-haiku-4-5-20251001-v1:0")).toEqual({
@@ -15,7 +15,7 @@ describe("the version in a model's name", () => {
     expect(claudeVersion("claude-opus-12-34")).toEqual({ line: "opus", major: 12, minor: 34 });
   });
 
-  it("is not read from a date, from the older order of names, or from other models", () => {
+  it("reads no version from a date, an old-style name or another model", () => {
     for (const model of [
       ["claude-opus-4-1"],
       "claude-instant-20230101",
@@ -28,7 +28,7 @@ describe("the version in a model's name", () => {
       expect(claudeVersion(model)).toBeUndefined();
   });
 
-  it("is at least another by major first, then by minor; without one it is not", () => {
+  it("compares versions by major, then minor, and an unknown version is never at least another", () => {
     const version = claudeVersion("claude-opus-4-5");
     expect([isAtLeast(version, 4, 5), isAtLeast(version, 4, 4), isAtLeast(version, 3, 9)]).toEqual([
       true,

@@ -4,12 +4,12 @@ import type { Entry } from "./entry.ts";
 import type { ContentBlock } from "./message.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./stand-ins.ts";
 
-describe("clearing tool results", () => {
-  it("leaves the same text every time, byte for byte: another would break every cached prompt", () => {
+describe("withClearedResults", () => {
+  it("the text of a cleared result never changes, because a change would break cached prompts", () => {
     expect(CLEARED_RESULT_TEXT).toBe("[Old tool result content cleared]");
   });
 
-  it("replaces the content and keeps the block, its id and the tool use", () => {
+  it("replaces the content of a cleared result, and keeps the block, its id and the tool use", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, "long text");
     talk.tool("b", "Read", {}, "kept");
@@ -21,13 +21,13 @@ describe("clearing tool results", () => {
     expect(cleared[3]).toBe(talk.entries[3]);
   });
 
-  it("gives the same list back when nothing is left to clear", () => {
+  it("returns the same list if nothing is left to clear", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
     expect(withClearedResults(talk.entries, new Set(["a", "unknown"]))).toBe(talk.entries);
   });
 
-  it("leaves alone what is no entry", () => {
+  it("leaves values that are not entries unchanged", () => {
     const damaged = [
       null,
       { type: "user" },
@@ -36,14 +36,14 @@ describe("clearing tool results", () => {
     expect(withClearedResults(damaged, new Set(["a"]))).toBe(damaged);
   });
 
-  it("touches neither the assistant's entries nor blocks that only look like a result", () => {
+  it("clears neither assistant entries nor blocks that only resemble a result", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolResult("a", "text")]);
     talk.user([{ ...toolResult("a", "text"), type: "other_result" } as unknown as ContentBlock]);
     expect(withClearedResults(talk.entries, new Set(["a"]))).toBe(talk.entries);
   });
 
-  it("looks at no other entries where it is known which ones hold the results", () => {
+  it("clears only at the given indexes if the caller knows them", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, "long text");
     talk.tool("b", "Read", {}, "kept");

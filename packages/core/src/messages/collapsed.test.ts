@@ -17,8 +17,8 @@ const entry = (fields: object): Entry => new ConversationBuilder().push(fields a
 const span = (collapsed: unknown, content: unknown = "the summary"): Entry =>
   entry({ type: "user", uuid: "s", message: { role: "user", content }, collapsed });
 
-describe("a collapsed span", () => {
-  it("is a user's entry with an id and a summary, whatever else is wrong with it", () => {
+describe("isCollapsedSpan", () => {
+  it("recognizes a user entry with a span id and a summary, despite other damage", () => {
     const whole = span({ spanId: "s", messages: 3, uuids: ["a", 7, "b", null] });
     expect(isCollapsedSpan(whole)).toBe(true);
     expect(isStandIn(whole)).toBe(true);
@@ -31,7 +31,7 @@ describe("a collapsed span", () => {
     expect(countOriginalMessages([bare])).toBe(1);
   });
 
-  it("without a summary stands for nothing: its messages would be gone", () => {
+  it("does not recognize a span without a summary, because its messages would be lost", () => {
     for (const content of ["", " \n", [], null, 7, [{ type: "text", text: " " }]]) {
       const empty = span({ spanId: "s", uuids: ["a"] }, content);
       expect(isCollapsedSpan(empty)).toBe(false);
@@ -39,7 +39,7 @@ describe("a collapsed span", () => {
     }
   });
 
-  it("is nothing else", () => {
+  it("recognizes no other value as a collapsed span", () => {
     const others = [
       span({ uuids: ["a"] }),
       span({ spanId: 7, uuids: ["a"] }),
@@ -56,11 +56,11 @@ describe("a collapsed span", () => {
   });
 });
 
-describe("the mark of a collapse", () => {
+describe("collapse marks", () => {
   const mark = (subtype: string, collapse: unknown): Entry =>
     entry({ type: "system", uuid: "m", subtype, collapse });
 
-  it("says what the last usage overstates, and which spans came back", () => {
+  it("reads saved tokens and expanded spans from a collapse mark", () => {
     const committed = mark("collapse_committed", { spanIds: ["s"], tokensSaved: 90 });
     const expanded = mark("collapse_expanded", { spanIds: ["s", 1], tokensSaved: -90 });
     expect([committed, expanded].map(isCollapseMark)).toEqual([true, true]);
@@ -70,7 +70,7 @@ describe("the mark of a collapse", () => {
     expect(countOriginalMessages([expanded])).toBe(0);
   });
 
-  it("says nothing where its figures are none", () => {
+  it("reads nothing from a damaged collapse mark", () => {
     for (const damaged of [
       mark("collapse_expanded", undefined),
       mark("collapse_expanded", { tokensSaved: "9" }),

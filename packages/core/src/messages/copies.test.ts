@@ -7,34 +7,34 @@ import { copiedIds, indexInConversation, indexOfMessage, timeOf } from "./lines.
 const line = (uuid: string, copyOf?: unknown): Entry =>
   ({ ...new ConversationBuilder().user(uuid), uuid, ...(copyOf === undefined ? {} : { copyOf }) }) as Entry;
 
-describe("a copy of a line", () => {
-  it("answers to the ids it copies, one or several", () => {
+describe("copies of lines", () => {
+  it("finds a copy by each id that it copies", () => {
     expect(copiedIds(line("c", "a"))).toEqual(["a"]);
     expect(indexOfMessage([line("x"), line("c", ["a", "b"])], "b")).toBe(1);
   });
 
-  it("claims nothing with ids of the wrong type, nor its own id", () => {
+  it("ignores copied ids of the wrong type, and a line's own id", () => {
     for (const wrong of [5, null, {}, [5, null, ["a"]], "", [""], "c", ["c"]]) {
       expect(copiedIds(line("c", wrong))).toEqual([]);
     }
   });
 
-  it("gives way to the line that has the id", () => {
+  it("prefers the line that has an id to its copy", () => {
     expect(indexOfMessage([line("c", "a"), line("a")], "a")).toBe(1);
   });
 
-  it("is preferred in the conversation where several claim one id", () => {
+  it("prefers a copy in the conversation if several lines copy one id", () => {
     const [left, here] = [line("left", "a"), line("here", "a")];
     expect(indexInConversation([here], [left, here], "a")).toBe(0);
     expect(indexInConversation([line("x"), here], [left, line("x"), here], "left")).toBe(1);
   });
 
-  it("gives its message by the id of a copy that was left, also where the original is back", () => {
+  it("finds the original by the id of an abandoned copy", () => {
     const lines = [line("a"), line("left", ["a"])];
     expect(indexInConversation([line("a")], lines, "left")).toBe(0);
   });
 
-  it("is found, or not, whatever a file claims: circles, claims of others' ids, wrong types", () => {
+  it("finds only related lines, whatever a file claims about copies", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e");
     const claim = fc.oneof(id, fc.array(id), fc.jsonValue(), fc.constant(undefined));
     const file = fc.array(fc.tuple(id, claim), { maxLength: 8 });
@@ -50,14 +50,14 @@ describe("a copy of a line", () => {
     );
   });
 
-  it("tells when its message was said, or when it was written where that is no text", () => {
+  it("returns the original time of a copied message, or its own time if that is invalid", () => {
     const entry = { ...line("a"), originalTimestamp: "2026-01-01T00:00:00.000Z" } as Entry;
     expect(timeOf(entry)).toBe("2026-01-01T00:00:00.000Z");
     expect(timeOf({ ...entry, originalTimestamp: 5 } as unknown as Entry)).toBe(entry.timestamp);
   });
 });
 
-/** True if the entry shares an id with a line that has the wanted id or copies it. */
+/** Returns true if the entry shares an id with a line that has the wanted id or copies it. */
 function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {
   const idsOf = (one: Entry | undefined): readonly string[] => [one?.uuid ?? "", ...copiedIds(one)];
   return lines.some(

@@ -5,7 +5,7 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../../
 import type { Entry } from "./entry.ts";
 import { indexPairs, moveCutBack, soundCuts } from "./pairs.ts";
 
-describe("moving a cut back", () => {
+describe("moveCutBack and soundCuts", () => {
   it("never splits a tool use from its result", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
@@ -15,7 +15,7 @@ describe("moving a cut back", () => {
     expect(moveCutBack(talk.entries, 3)).toBe(3);
   });
 
-  it("never parts a message's thinking from its siblings of the same message id", () => {
+  it("never splits the thinking of a response from its other entries", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("hm")], { id: "m" });
@@ -23,7 +23,7 @@ describe("moving a cut back", () => {
     expect(moveCutBack(talk.entries, 2)).toBe(1);
   });
 
-  it("moves on when the place it moved back to is inside another pair", () => {
+  it("moves a cut further back if it lands inside another pair", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Task", {})], { id: "m" });
@@ -33,7 +33,7 @@ describe("moving a cut back", () => {
     expect(moveCutBack(talk.entries, 4)).toBe(1);
   });
 
-  it("keeps an entry with all that it answers, not only with the last of it", () => {
+  it("never splits an entry from any of the calls that it answers", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);
@@ -44,26 +44,26 @@ describe("moving a cut back", () => {
     expect(soundCuts([])).toEqual([true]);
   });
 
-  it("binds no message of the user's to a response, whatever id it has, and reads past what is no entry", () => {
+  it("allows a cut between a user message and a response with the same id, and beside invalid entries", () => {
     const talk = new ConversationBuilder();
     talk.assistant("said", { id: "m" });
-    const message = { role: "user", id: "m", content: "go on" };
+    const message = { role: "user", id: "m", content: "continue" };
     const entries = [...talk.entries, { type: "user", message }, null, 7] as unknown as Entry[];
     expect(soundCuts(entries)).toEqual([true, true, true, true, true]);
   });
 
-  it("takes any number as a place: before the start is the start, past the end is the end", () => {
+  it("limits any cut to the start and end of the entries", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     expect([-3, 0, 1, 99, Number.NaN].map((at) => moveCutBack(talk.entries, at))).toEqual([0, 0, 1, 1, 0]);
   });
 
-  it("gives the largest place at or before the wish that parts nothing, whatever the entries", () => {
+  it("returns the last cut at or before the requested one that splits nothing", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(40), (entries, wish) => {
         const wanted = Math.min(wish, entries.length);
         let expected = wanted;
-        while (expected > 0 && partsSomething(entries, expected)) expected--;
+        while (expected > 0 && splitsGroup(entries, expected)) expected--;
         expect(moveCutBack(entries, wish)).toBe(expected);
       }),
       { numRuns: 500 },
@@ -71,8 +71,8 @@ describe("moving a cut back", () => {
   });
 });
 
-function partsSomething(entries: readonly Entry[], cut: number): boolean {
-  const isParted = (places: readonly number[]): boolean =>
+function splitsGroup(entries: readonly Entry[], cut: number): boolean {
+  const isSplit = (places: readonly number[]): boolean =>
     places.some((place) => place < cut) && places.some((place) => place >= cut);
   const groups: number[][] = [];
   const { pairs, repeatedUses } = indexPairs(entries);
@@ -84,5 +84,5 @@ function partsSomething(entries: readonly Entry[], cut: number): boolean {
   for (const id of new Set(ids)) {
     if (id) groups.push([...ids.entries()].filter(([, other]) => other === id).map(([index]) => index));
   }
-  return groups.some(isParted);
+  return groups.some(isSplit);
 }

@@ -12,8 +12,8 @@ import { contentBlocks, isMedia, isThinking, tagOf } from "./message.ts";
 
 const entryOf = (fields: object): Entry => fields as unknown as Entry;
 
-describe("kinds of entry", () => {
-  it("a boundary is a system entry of just that kind", () => {
+describe("types of entries", () => {
+  it("recognizes a boundary only by type system and its own subtype", () => {
     const [full, micro] = ["compact_boundary", "microcompact_boundary"];
     const is = (type: string, subtype: string | undefined): readonly boolean[] => {
       const entry = entryOf({ type, subtype });
@@ -25,7 +25,7 @@ describe("kinds of entry", () => {
     expect([is("user", full), is("user", micro)].flat()).toEqual([false, false, false, false]);
   });
 
-  it("a summary is a message, of either speaker, that says so", () => {
+  it("recognizes a summary as a user or assistant message with the summary flag", () => {
     const c = new ConversationBuilder();
     expect(isSummaryEntry(c.summary("so far"))).toBe(true);
     expect(isSummaryEntry(entryOf({ type: "assistant", isCompactSummary: true }))).toBe(true);
@@ -34,7 +34,7 @@ describe("kinds of entry", () => {
     expect(isSummaryEntry(entryOf({ type: "attachment", isCompactSummary: true }))).toBe(false);
   });
 
-  it("what the agent wrote in the model's name is known by its mark or by its model", () => {
+  it("recognizes synthetic assistant entries by their flag or their model", () => {
     const said = new ConversationBuilder().assistant("so");
     expect(isSynthetic(said)).toBe(false);
     expect(isSynthetic({ ...said, isApiErrorMessage: true })).toBe(true);
@@ -43,8 +43,8 @@ describe("kinds of entry", () => {
   });
 });
 
-describe("kinds of block", () => {
-  it("thinking is readable or withheld, media are pictures and documents", () => {
+describe("types of blocks", () => {
+  it("recognizes readable and redacted thinking, and images and documents as media", () => {
     const blocks = [
       thinking("hm"),
       { type: "redacted_thinking", data: "x" } as const,
@@ -57,7 +57,7 @@ describe("kinds of block", () => {
     expect(blocks.map(tagOf)).toEqual(["thinking", "redacted_thinking", "image", "document", "tool_use"]);
   });
 
-  it("content as blocks: a text is one, a list is itself, and nothing is none", () => {
+  it("contentBlocks wraps a text in a block, returns a list as it is, and returns none for nothing", () => {
     const list = [image()];
     expect(contentBlocks("words")).toEqual([{ type: "text", text: "words" }]);
     expect(contentBlocks(list)).toBe(list);

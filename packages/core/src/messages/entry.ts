@@ -108,8 +108,8 @@ export interface CompactMetadata {
 }
 
 /**
- * Facts recorded at a boundary. They give the size of the conversation before the next response reports its
- * usage.
+ * Facts recorded at a boundary. They determine the size of the conversation before the next response reports
+ * its usage.
  */
 export interface BoundaryRecord {
   /** Tokens that the request carries besides messages: system prompt, tools. */
@@ -311,7 +311,7 @@ export interface OpaqueEntry extends Partial<EntryLink> {
   readonly [field: string]: unknown;
 }
 
-/** A line of a file may contain a number or `null`. Only a record with a type is an entry. */
+/** Returns true for a record with a type. A line of a file may also contain a number or `null`. */
 export function isEntry(value: unknown): value is Entry {
   return isRecord(value) && typeof value.type === "string";
 }
@@ -321,7 +321,7 @@ export function rawContent(entry: UserEntry | AssistantEntry): unknown {
   return isRecord(message) ? message.content : undefined;
 }
 
-/** The readable blocks. Returns the entry's own array if all blocks are readable. */
+/** Returns the readable blocks. Returns the entry's own array if all blocks are readable. */
 export function entryBlocks(entry: UserEntry | AssistantEntry): readonly ContentBlock[] {
   const content = rawContent(entry);
   if (typeof content === "string") return [{ type: "text", text: content }];
@@ -329,14 +329,14 @@ export function entryBlocks(entry: UserEntry | AssistantEntry): readonly Content
   return content.every(isBlock) ? content : content.filter(isBlock);
 }
 
-/** The id that all entries of one model response share. An empty id counts as missing. */
+/** Returns the id that all entries of one model response share. An empty id counts as missing. */
 export function responseIdOf(entry: AssistantEntry): string | undefined {
   const message: unknown = entry.message;
   const id = isRecord(message) ? message.id : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** The response id of any list element. Undefined for everything but responses. */
+/** Returns the response id of any list element. Returns undefined for everything but responses. */
 export const anyResponseIdOf = (entry: Entry | undefined): string | undefined =>
   isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
 
@@ -348,7 +348,7 @@ export function isMicrocompactBoundary(entry: Entry): entry is MicrocompactBound
   return entry.type === "system" && entry.subtype === "microcompact_boundary";
 }
 
-/** True for error texts and fillers that the agent wrote in the model's name. They have no usage. */
+/** Returns true for error texts and fillers that the agent wrote in the model's name. They have no usage. */
 export function isSynthetic(entry: AssistantEntry): boolean {
   return entry.isApiErrorMessage === true || entry.message?.model === "<synthetic>";
 }

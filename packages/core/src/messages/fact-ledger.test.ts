@@ -34,13 +34,13 @@ function boundaryWith(ledger: unknown): CompactBoundaryEntry {
 const factsRead = (...facts: readonly unknown[]): Ledger["facts"] =>
   readLedger(boundaryWith({ ...LEDGER, facts }))?.facts ?? [];
 
-describe("a ledger that is read from a file", () => {
-  it("is the one that was written", () => {
+describe("readLedger", () => {
+  it("reads a ledger back as it was written", () => {
     const asWritten = JSON.parse(JSON.stringify(boundaryWith(LEDGER))) as CompactBoundaryEntry;
     expect(readLedger(asWritten)).toEqual(LEDGER);
   });
 
-  it("is none where the boundary has none, as those of other agents", () => {
+  it("returns no ledger for a boundary without one, such as that of another agent", () => {
     expect(readLedger(new ConversationBuilder().boundary())).toBeUndefined();
     for (const wrong of [null, "facts", 7, [], [LEDGER]])
       expect(readLedger(boundaryWith(wrong))).toBeUndefined();
@@ -49,7 +49,7 @@ describe("a ledger that is read from a file", () => {
     ).toBeUndefined();
   });
 
-  it("passes over facts of the wrong shape, and keeps the others", () => {
+  it("skips facts of the wrong shape and keeps the others", () => {
     const [good] = LEDGER.facts;
     const wrong = [
       null,
@@ -64,7 +64,7 @@ describe("a ledger that is read from a file", () => {
     expect(factsRead(...wrong, good)).toEqual([good]);
   });
 
-  it("takes of a fact only what has the right shape", () => {
+  it("reads only the valid fields of a fact", () => {
     const fact = { id: "c1", kind: "command", text: "npm test", fate: "summary" };
     expect(
       factsRead({ ...fact, status: "active", needles: [7, "npm", ""], entryIds: "e-1", isEvil: true }),
@@ -72,12 +72,12 @@ describe("a ledger that is read from a file", () => {
     expect(factsRead({ ...LEDGER.facts[0], status: "approved" })[0]).not.toHaveProperty("status");
   });
 
-  it("has each fact once", () => {
+  it("reads a fact with a repeated id once", () => {
     const [good] = LEDGER.facts;
     expect(factsRead(good, { ...good, text: "push always" })).toEqual([good]);
   });
 
-  it("is never larger than any that was written, whatever a file holds", () => {
+  it("limits the size of a ledger, whatever a file contains", () => {
     const huge = "x".repeat(1_000_000);
     const many = Array.from({ length: 20_000 }, (_, nth) => ({ ...LEDGER.facts[1], id: `f${nth}` }));
     const ids = Array.from({ length: 1_000 }, (_, nth) => `e-${nth}`);
@@ -86,7 +86,7 @@ describe("a ledger that is read from a file", () => {
     expect(JSON.stringify(fact).length).toBeLessThan(15_000);
   });
 
-  it("reads figures that are none as nothing", () => {
+  it("reads invalid figures of a ledger as zero or absent", () => {
     const read = readLedger(
       boundaryWith({
         quotedTokens: -5,
@@ -108,7 +108,7 @@ describe("a ledger that is read from a file", () => {
     });
   });
 
-  it("never throws, and reads the same again from what it read, whatever stands there", () => {
+  it("never throws for any ledger, and reads its own result back unchanged", () => {
     const piece = fc.oneof(fc.anything(), fc.constantFrom(...LEDGER.facts), fc.constant(LEDGER.restored));
     const names = ["facts", "summarized", "kept", "restored", "skipped", "quotedTokens", "earlier"];
     const ledgers = fc.dictionary(fc.constantFrom(...names), fc.oneof(piece, fc.array(piece)));

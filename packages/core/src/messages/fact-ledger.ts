@@ -105,7 +105,7 @@ export function countFates(facts: readonly LedgerFact[]): Readonly<Record<Fate, 
   return counts;
 }
 
-/** True if the agent still has the fact in its context. */
+/** Returns true if the agent still has the fact in its context. */
 export const isInContext = ({ fate }: Pick<LedgerFact, "fate">): boolean =>
   fate !== "recoverable" && fate !== "gone";
 

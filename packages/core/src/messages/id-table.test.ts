@@ -4,7 +4,7 @@ import { IdTable } from "./id-table.ts";
 
 const idArbitrary = fc.option(fc.oneof(fc.string({ maxLength: 3 }), fc.uuid()), { nil: undefined });
 
-it("finds the last position of every id, as a Map does", () => {
+it("an id table finds the last position of every id, like a Map", () => {
   fc.assert(
     fc.property(fc.array(idArbitrary), fc.array(fc.string({ maxLength: 3 })), (ids, others) => {
       const map = new Map<string, number>();
@@ -22,7 +22,7 @@ it("finds the last position of every id, as a Map does", () => {
   );
 });
 
-it("finds the first position of every id when asked for it", () => {
+it("an id table can find the first position of every id", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 2 })), (ids) => {
       const table = new IdTable(ids, (id) => id);

@@ -61,7 +61,7 @@ export class IdTable<T> implements Positions {
     return this.get(id) !== undefined;
   }
 
-  /** The slot of the id, or the free slot for it. */
+  /** Returns the slot of the id, or the free slot for it. */
   #slotOf(id: string, hash: number): number {
     const mask = this.#slots.length - 1;
     const tag = hash >>> TAG_SHIFT;
@@ -73,7 +73,7 @@ export class IdTable<T> implements Positions {
   }
 }
 
-/** Takes the highest byte, because the lowest bits select the slot. */
+/** Shift to the highest byte of a hash. The lowest bits select the slot. */
 const TAG_SHIFT = 24;
 
 /** Number of positions per page of a {@link PositionSet}, as a power of two. */
@@ -119,7 +119,7 @@ export class PositionList {
   }
 }
 
-/** FNV-1a with a seed. The last steps mix the result into the low bits. */
+/** Computes FNV-1a with a seed. The last steps mix the result into the low bits. */
 function hashOf(text: string, seed: number): number {
   let hash = seed;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

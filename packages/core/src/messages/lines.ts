@@ -15,9 +15,9 @@ const MAX_COPIED_IDS = 8;
 const NONE: readonly string[] = [];
 
 /**
- * Ids of the lines that an entry copies. A compaction or an undo may write a message again under a new id,
- * and the copy can also be found by the old ids. Files are untrusted: a line's own id and ids of the wrong
- * type are ignored.
+ * Returns the ids of the lines that an entry copies. A compaction or an undo may write a message again under
+ * a new id, and the copy can also be found by the old ids. Files are untrusted: a line's own id and ids of
+ * the wrong type are ignored.
  */
 export function copiedIds(entry: unknown): readonly string[] {
   if (field(entry, "copyOf") === undefined) return NONE;
@@ -38,13 +38,16 @@ export function copyFields(original: Entry & { readonly uuid: string }): CopyFie
 }
 
 /**
- * Time of a message. The last copy of a write has the time of that write and stores the original time in
- * another field.
+ * Returns the time of a message. The last copy of a write has the time of that write and stores the original
+ * time in another field.
  */
 export const timeOf = (entry: Entry): string | undefined =>
   stringField(entry, "originalTimestamp") ?? stringField(entry, "timestamp");
 
-/** Kept messages that come after their compaction: copies, and lines that an earlier boundary lists. */
+/**
+ * Returns the kept messages that come after their compaction: copies, and lines that an earlier boundary
+ * lists.
+ */
 export function keptMessagesAfterBoundary(entries: readonly Entry[]): ReadonlySet<Entry> {
   const named = new Set<string>();
   const kept = new Set<Entry>();
@@ -58,7 +61,7 @@ export function keptMessagesAfterBoundary(entries: readonly Entry[]): ReadonlySe
   return kept;
 }
 
-/** Index of the message with this id, otherwise of its first copy, otherwise -1. */
+/** Returns the index of the message with this id, otherwise of its first copy, otherwise -1. */
 export function indexOfMessage(entries: readonly Entry[], id: string): number {
   const exact = entries.findIndex((entry) => isEntry(entry) && entry.uuid === id);
   return exact === -1 ? entries.findIndex((entry) => copiedIds(entry).includes(id)) : exact;
@@ -88,34 +91,34 @@ const HARNESS_TEXT = /^\s*<(?:task-notification|teammate-message|agent-message|f
 /** Does not match a path such as `/usr/lib`. */
 const SLASH_COMMAND = /^\s*\/[\w:.-]+(?:\s|$)/;
 
-/** True for a line about the queue, which is not part of the conversation. */
+/** Returns true for a line about the queue, which is not part of the conversation. */
 export const isQueueOperation = (entry: Entry): boolean => (entry.type as string) === "queue-operation";
 
 export const isHarnessText = (text: string): boolean => HARNESS_TEXT.test(text);
 
 export const isSlashCommand = (text: string): boolean => SLASH_COMMAND.test(text);
 
-/** True for a queued text that is a message to the agent, not a notification or a slash command. */
+/** Returns true for a queued text that is a message to the agent, not a notification or a slash command. */
 export function isTypedMessage(text: string): boolean {
   return text.trim() !== "" && !isHarnessText(text) && !isSlashCommand(text);
 }
 
 /**
- * True for a message that the user typed while the agent worked and that has no line. The reader created the
- * entry from queue lines, so no line can have it as its parent.
+ * Returns true for a message that the user typed while the agent worked and that has no line. The reader
+ * created the entry from queue lines, so no line can have it as its parent.
  */
 export function isFromQueue(entry: Entry): entry is UserEntry & { readonly fromQueue: true } {
   return entry.type === "user" && field(entry, "fromQueue") === true;
 }
 
-/** Uuid of the newest entry that has a line. It is the parent of the next line. */
+/** Returns the uuid of the newest entry that has a line. It is the parent of the next line. */
 export function newestLineUuid(entries: readonly Entry[]): string | undefined {
   return entries.findLast((entry) => entry.uuid !== undefined && !isFromQueue(entry))?.uuid;
 }
 
 /**
- * The newest line of the conversation. A marker is in the place of older messages, although it was written
- * last.
+ * Returns the newest line of the conversation. A marker is in the place of older messages, although it was
+ * written last.
  */
 export function newestLine(entries: readonly Entry[]): Entry | undefined {
   const after = new Map<string | null, Entry>();

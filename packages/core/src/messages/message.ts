@@ -40,7 +40,7 @@ export interface ToolResultBlock extends Cacheable {
   readonly is_error?: boolean;
 }
 
-/** Has no `cache_control`, because the API refuses cache marks on thinking. */
+/** A thinking block. It has no `cache_control`, because the API refuses cache marks on thinking. */
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly thinking: string;
@@ -52,7 +52,7 @@ export interface RedactedThinkingBlock {
   readonly data: string;
 }
 
-/** `data` for base64 and plain text documents, `url` or `file_id` for remote media. */
+/** Source of an image or document: `data` for base64 and plain text, `url` or `file_id` for remote media. */
 export interface MediaSource {
   readonly type: string;
   readonly media_type?: string;
@@ -97,7 +97,7 @@ export function isThinking(block: ContentBlock): block is ThinkingBlock | Redact
   return block.type === "thinking" || block.type === "redacted_thinking";
 }
 
-/** The API refuses a text that is only whitespace. */
+/** Returns true for a text that is only whitespace, which the API refuses. */
 export function isBlankText(block: ContentBlock): block is TextBlock {
   return block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
 }
@@ -106,7 +106,7 @@ export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBloc
   return block.type === "image" || block.type === "document";
 }
 
-/** The provider's tag, to compare with types that the union does not name. */
+/** Returns the provider's tag, to compare with types that the union does not name. */
 export function tagOf(block: ContentBlock): string {
   return block.type;
 }

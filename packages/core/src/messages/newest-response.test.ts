@@ -9,8 +9,8 @@ function conversation(build: (c: ConversationBuilder) => void): boolean {
   return hasOpenCalls(c.entries);
 }
 
-describe("a turn has open tool calls", () => {
-  it("while the newest response waits for a result, also where others of it have come", () => {
+describe("hasOpenCalls", () => {
+  it("a call is open while the newest response waits for a result, even if other results arrived", () => {
     expect(conversation((c) => c.assistant([toolUse("a", "Read", {})], { id: "m1" }))).toBe(true);
     const half = conversation((c) => {
       c.assistant([toolUse("a", "Read", {})], { id: "m1" });
@@ -20,7 +20,7 @@ describe("a turn has open tool calls", () => {
     expect(half).toBe(true);
   });
 
-  it("but not once all have come, in whatever order, nor for what an earlier response never got", () => {
+  it("no call is open once all results of the newest response arrived, in any order", () => {
     const parallel = conversation((c) => {
       c.assistant([toolUse("a", "Read", {})], { id: "m1" });
       c.assistant([toolUse("b", "Read", {})], { id: "m1" });

@@ -3,8 +3,8 @@ import { ConversationBuilder, toolResult, toolUse } from "../../../../test/suppo
 import type { Entry } from "./entry.ts";
 import { indexPairs } from "./pairs.ts";
 
-describe("the index of tool uses and results", () => {
-  it("finds the use, its name and its result for parallel calls, contiguous or interleaved", () => {
+describe("indexPairs", () => {
+  it("finds call, name and result of parallel calls, contiguous or interleaved", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("a", "Read", { file_path: "/x" })], { id: "m" });
     talk.assistant([toolUse("b", "Grep", {})], { id: "m" });
@@ -18,7 +18,7 @@ describe("the index of tool uses and results", () => {
     expect(index).toMatchObject({ unanswered: [], orphanResults: [], secondResults: [], repeatedUses: [] });
   });
 
-  it("lists unanswered uses, orphan results, second results and ids used again", () => {
+  it("lists unanswered calls, orphan results, second results and repeated ids", () => {
     const talk = new ConversationBuilder();
     talk.tool("open", "Bash", {});
     talk.user([toolResult("gone", "nobody asked")]);
@@ -32,14 +32,14 @@ describe("the index of tool uses and results", () => {
     expect(index.repeatedUses.map((use) => use.entryIndex)).toEqual([5]);
   });
 
-  it("pairs a result that stands before its use", () => {
+  it("pairs a result that comes before its call", () => {
     const talk = new ConversationBuilder();
     talk.user([toolResult("a", "early")]);
     talk.assistant([toolUse("a", "Read", {})]);
     expect(indexPairs(talk.entries).pairs.get("a")?.results).toHaveLength(1);
   });
 
-  it("knows calls only from the assistant and results only from the user, and takes no other block for one", () => {
+  it("accepts calls only from the assistant and results only from the user", () => {
     const talk = new ConversationBuilder();
     talk.user([toolUse("a", "Read", {}), { ...toolUse("x", "Read", {}), tool_use_id: "b" } as never]);
     talk.assistant([{ ...toolUse("b", "web_search", {}), type: "server_tool_use" } as never]);
@@ -49,13 +49,13 @@ describe("the index of tool uses and results", () => {
     expect([index.pairs.size, index.orphanResults.length]).toEqual([0, 0]);
   });
 
-  it("has an empty name for a call without one", () => {
+  it("uses an empty name for a call without a name", () => {
     const talk = new ConversationBuilder();
     talk.assistant([{ type: "tool_use", id: "a", name: 7, input: {} } as never]);
     expect(indexPairs(talk.entries).pairs.get("a")?.name).toBe("");
   });
 
-  it("reads past entries that are not what their type says", () => {
+  it("skips entries that do not match their type", () => {
     const damaged = [
       null,
       3,

@@ -100,7 +100,7 @@ function collect(
 }
 
 /**
- * For every index from 0 to the number of entries, true if the entries can be cut there. A sound cut
+ * Returns, for every index from 0 to the number of entries, whether the entries can be cut there. A sound cut
  * separates no tool use from its result and splits no response.
  * @param index The pair index of these entries, if it exists already.
  */
@@ -118,12 +118,12 @@ export function soundCuts(
   return sound;
 }
 
-/** The largest sound cut at or before `index`. 0 means that nothing is cut off. */
+/** Returns the largest sound cut at or before `index`. 0 means that nothing is cut off. */
 export function moveCutBack(entries: readonly Entry[], index: number): number {
   return previousSoundCut(soundCuts(entries), Math.min(Math.max(0, Math.trunc(index) || 0), entries.length));
 }
 
-/** The last sound cut at or before `index`, in the result of {@link soundCuts}. */
+/** Returns the last sound cut at or before `index`, in the result of {@link soundCuts}. */
 export function previousSoundCut(sound: readonly boolean[], index: number): number {
   let cut = index;
   while (cut > 0 && sound[cut] === false) cut--;
@@ -143,7 +143,7 @@ export function* laterResponseEntries(
   }
 }
 
-/** For each entry, the index of the earliest entry that must stay on the same side of a cut. */
+/** Returns, for each entry, the index of the earliest entry that must stay on the same side of a cut. */
 function firstLinkedEntries(entries: readonly Entry[], { pairs, repeatedUses }: PairIndex): number[] {
   const mates = entries.map((_, index) => index);
   const bind = (at: number, first: number): void => {

@@ -7,7 +7,7 @@ const thoughtsIn = (entries: readonly Entry[]): readonly string[] => [
   ...new Set(JSON.stringify(entries).match(/thought-\d/g)),
 ];
 
-/** Three responses, each with thinking, a tool call and its result. */
+/** Creates three responses, each with thinking, a tool call and its result. */
 function talk(): ConversationBuilder {
   const c = new ConversationBuilder();
   for (const at of [1, 2, 3]) {
@@ -27,8 +27,8 @@ const clearedMark = (c: ConversationBuilder, compactedToolIds: unknown, longhaul
 
 const BINDS = { bindsThinking: true };
 
-describe("thinking that would be refused", () => {
-  it("is that between a cleared result and the mark, where the mark says that the model binds it", () => {
+describe("withoutRefusedThinking", () => {
+  it("removes thinking between a cleared result and its mark if the mark says that the model binds it", () => {
     const c = talk();
     clearedMark(c, ["t2"], BINDS);
     c.assistant([thinking("thought-4"), { type: "text", text: "done" }]);
@@ -39,7 +39,7 @@ describe("thinking that would be refused", () => {
     ]);
   });
 
-  it("is none where the mark says nothing of it, or is another agent's", () => {
+  it("removes no thinking if the mark does not mention it or comes from another agent", () => {
     for (const longhaul of [undefined, null, {}, { bindsThinking: "yes" }]) {
       const c = talk();
       clearedMark(c, ["t1"], longhaul);
@@ -48,7 +48,7 @@ describe("thinking that would be refused", () => {
     }
   });
 
-  it("is all before the mark where what was cleared or removed is not here any more", () => {
+  it("removes all thinking before a mark if the cleared or removed messages are missing", () => {
     const c = talk();
     clearedMark(c, ["gone", "t3"], BINDS);
     expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual([]);
@@ -58,7 +58,7 @@ describe("thinking that would be refused", () => {
     expect(thoughtsIn(withoutRefusedThinking(d.entries, undefined))).toEqual(["thought-4"]);
   });
 
-  it("is that after removed messages, up to the line that tells of them", () => {
+  it("removes thinking between removed messages and their marker", () => {
     const c = talk();
     c.user("[2 messages were removed]", {
       snipped: { messages: 2, uuids: ["e-4", "e-3"], ...BINDS },
@@ -66,7 +66,7 @@ describe("thinking that would be refused", () => {
     expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual(["thought-1"]);
   });
 
-  it("is told by where responses begin, however their lines lie interleaved", () => {
+  it("decides by the start of each response which thinking to remove, even if lines interleave", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a1", "Read", {})], { id: "A" });
     c.assistant([thinking("thought-1"), toolUse("b", "Read", {})], { id: "B" });
@@ -80,7 +80,7 @@ describe("thinking that would be refused", () => {
     }
   });
 
-  it("is not looked for in what is no entry", () => {
+  it("skips values that are not entries when it removes thinking", () => {
     const garbage = [null, 3, { type: "assistant" }, { type: "system" }] as unknown as Entry[];
     const c = new ConversationBuilder();
     clearedMark(c, [7, "t1"], BINDS);

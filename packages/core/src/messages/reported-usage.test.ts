@@ -8,20 +8,20 @@ const said = (figures: unknown, fields: Partial<AssistantEntry> = {}): Entry => 
   return { ...entry, message: { ...entry.message, usage: figures } } as Entry;
 };
 
-describe("the usage that a response reports", () => {
-  it("counts what was read from the cache and written to it as input", () => {
+describe("usage of a response", () => {
+  it("counts cache reads and cache writes as input", () => {
     expect(inputTokens(usage(1, 9, 20, 300))).toBe(321);
     expect(inputTokens({ input_tokens: 1, output_tokens: 9 })).toBe(1);
     const nulls = { cache_creation_input_tokens: null, cache_read_input_tokens: null };
     expect(inputTokens({ input_tokens: 1, output_tokens: 9, ...nulls })).toBe(1);
   });
 
-  it("is that of the entry, as it stands there", () => {
+  it("returns the usage object of an entry unchanged", () => {
     const figures = usage(0, 0, 5);
     expect(reportedUsage(said(figures))).toBe(figures);
   });
 
-  it("is none where nothing was read, or a figure is none", () => {
+  it("returns no usage if the input is zero or a figure is invalid", () => {
     const odd = [
       undefined,
       null,
@@ -34,7 +34,7 @@ describe("the usage that a response reports", () => {
     for (const figures of odd) expect(reportedUsage(said(figures))).toBeUndefined();
   });
 
-  it("is none of what no model said", () => {
+  it("returns no usage for entries that no model wrote", () => {
     expect(reportedUsage(said(usage(5, 5), { isApiErrorMessage: true }))).toBeUndefined();
     const synthetic = said(usage(5, 5)) as AssistantEntry;
     const message = { ...synthetic.message, model: "<synthetic>" };
@@ -43,7 +43,7 @@ describe("the usage that a response reports", () => {
     expect(reportedUsage({ type: "assistant" } as unknown as Entry)).toBeUndefined();
   });
 
-  it("has an output figure that may be too small only where the response was still streaming", () => {
+  it("the output figure is provisional only if the response was still streaming", () => {
     const entry = new ConversationBuilder().assistant("so");
     const stopped = (stop_reason: string | null): AssistantEntry => ({
       ...entry,

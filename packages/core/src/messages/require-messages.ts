@@ -188,8 +188,8 @@ interface ForeignShape {
 }
 
 /**
- * True for a whole reply in place of a message: a response of the Messages API, or a `ModelReply`. In a
- * conversation, the first would be read as a session line and the second as a user message.
+ * Returns true for a whole reply in place of a message: a response of the Messages API, or a `ModelReply`. In
+ * a conversation, the first would be read as a session line and the second as a user message.
  */
 export function isWholeReply(message: unknown): boolean {
   if (!isRecord(message) || typeof message.uuid === "string" || !Array.isArray(message.content)) return false;

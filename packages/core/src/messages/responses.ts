@@ -23,8 +23,8 @@ export function inputTokens(usage: Usage): number {
 }
 
 /**
- * The usage that an entry reports. Undefined for synthetic entries, for invalid figures and for other entry
- * types.
+ * Returns the usage that an entry reports. Returns undefined for synthetic entries, for invalid figures and
+ * for other entry types.
  */
 export function reportedUsage(entry: Entry): Usage | undefined {
   if (entry.type !== "assistant" || !entry.message || isSynthetic(entry)) return undefined;
@@ -34,36 +34,40 @@ export function reportedUsage(entry: Entry): Usage | undefined {
   return inputTokens(usage) > 0 ? usage : undefined;
 }
 
-/** The model that wrote a response. Undefined for other entries and for synthetic text. */
+/** Returns the model that wrote a response. Returns undefined for other entries and for synthetic text. */
 export function respondingModel(entry: Entry | undefined): string | undefined {
   if (entry?.type !== "assistant" || isSynthetic(entry)) return undefined;
   return stringField(entry.message, "model");
 }
 
-/** The model that one of our boundaries records. Undefined for other entries. */
+/** Returns the model that one of our boundaries records. Returns undefined for other entries. */
 export function recordedModel(entry: Entry): string | undefined {
   if (!isCompactBoundary(entry)) return undefined;
   return firstString(field(entry.compactMetadata, "longhaul"), "model");
 }
 
 /**
- * True if the output figure is not final. Some versions wrote a response while it was still streaming:
- * without a stop reason, and with an output of a few tokens that was never updated. The input figures are
- * correct.
+ * Returns true if the output figure is not final. Some versions wrote a response while it was still
+ * streaming: without a stop reason, and with an output of a few tokens that was never updated. The input
+ * figures are correct.
  */
 export function isOutputProvisional(entry: AssistantEntry): boolean {
   return entry.message.stop_reason === null;
 }
 
-/** Tokens of the request that the usage of a line does not include, because the provider cleared them. */
+/**
+ * Returns the tokens of the request that the usage of a line does not include, because the provider cleared
+ * them.
+ */
 export function clearedTokensOf(entry: AssistantEntry): number {
   const tokens = field(entry, CLEARED_FIELD);
   return typeof tokens === "number" && Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }
 
 /**
- * Tokens by which the last reported usage is too high, according to this mark: cleared results, collapsed
- * spans, removed messages. Negative if something was restored. Undefined if the entry is not such a mark.
+ * Returns how many tokens the last reported usage is too high, according to this mark: cleared results,
+ * collapsed spans, removed messages. The result is negative if something was restored. Returns undefined for
+ * other entries.
  */
 export function savedTokensOf(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
@@ -73,9 +77,9 @@ export function savedTokensOf(entry: Entry): number | undefined {
 }
 
 /**
- * Index of the newest response if no model has seen the results of its tool calls yet. That response and
- * everything after it belong together. Returns the number of entries if all results have been seen. Several
- * entries with the same response id count as one response.
+ * Returns the index of the newest response if no model has seen the results of its tool calls yet. That
+ * response and everything after it belong together. Returns the number of entries if all results have been
+ * seen. Several entries with the same response id count as one response.
  */
 export function firstUnseenIndex(entries: readonly Entry[]): number {
   const results = new Set<string>();
@@ -99,16 +103,16 @@ export function firstUnseenIndex(entries: readonly Entry[]): number {
 }
 
 /**
- * True for a response, or for a summary of messages that a model has seen. An error text from the host is
- * neither. A snip marker proves nothing, because it may replace only user messages.
+ * Returns true for a response, or for a summary of messages that a model has seen. An error text from the
+ * host is neither. A snip marker proves nothing, because it may replace only user messages.
  */
 export function isModelOutput(entry: Entry): boolean {
   return entry.type === "assistant" ? !isSynthetic(entry) : isSummaryEntry(entry);
 }
 
 /**
- * True if the newest response has a tool call without a result. Missing results of earlier responses do not
- * count.
+ * Returns true if the newest response has a tool call without a result. Missing results of earlier responses
+ * do not count.
  */
 export function hasOpenCalls(entries: readonly Entry[]): boolean {
   const answered = new Set<string>();

@@ -7,8 +7,8 @@ import { groupRounds } from "./pairs.ts";
 
 const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map((entry) => entry.uuid);
 
-describe("API rounds", () => {
-  it("puts what stands before the first response into a leading round without response", () => {
+describe("groupRounds", () => {
+  it("puts entries before the first response into a leading round without a response", () => {
     const talk = new ConversationBuilder();
     talk.user("hello");
     talk.user("are you there?");
@@ -19,7 +19,7 @@ describe("API rounds", () => {
     expect(first).toMatchObject({ hasResponse: true, responseId: "msg_a" });
   });
 
-  it("keeps a response with the tool results that answer it, parallel calls interleaved", () => {
+  it("keeps a response and its tool results in one round, with parallel calls interleaved", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("hm")], { id: "msg_a" });
@@ -29,7 +29,7 @@ describe("API rounds", () => {
     expect(groupRounds(talk.entries).map((round) => round.entries.length)).toEqual([1, 5, 2]);
   });
 
-  it("brings an entry of a response back to its round when another response came between", () => {
+  it("puts a late tool result into the round of its call, even after another response", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("t1", "Task", {})], { id: "msg_a" });
     talk.assistant("meanwhile", { id: "msg_b" });
@@ -37,7 +37,7 @@ describe("API rounds", () => {
     expect(groupRounds(talk.entries).map((round) => uuids(round.entries))).toEqual([["e-1", "e-3"], ["e-2"]]);
   });
 
-  it("starts the next response's round with the prompt that asked for it", () => {
+  it("starts the round of a response with the prompt before it", () => {
     const talk = new ConversationBuilder();
     talk.user("one");
     talk.assistant("first");
@@ -55,7 +55,7 @@ describe("API rounds", () => {
     expect(rounds.map(({ hasResponse }) => hasResponse)).toEqual([false, true, true, false]);
   });
 
-  it("leaves attachments, progress and API errors with the entry before them", () => {
+  it("keeps attachments, progress and API errors in the round of the entry before them", () => {
     const talk = new ConversationBuilder();
     talk.tool("t1", "Read", {}, "one", { id: "msg_a" });
     talk.attachment({ type: "nested_memory" });
@@ -63,7 +63,7 @@ describe("API rounds", () => {
     expect(groupRounds(talk.entries)).toHaveLength(1);
   });
 
-  it("leaves what answers nothing that is there, and what is no entry, with the entry before it", () => {
+  it("keeps orphan results and invalid entries in the round of the entry before them", () => {
     const talk = new ConversationBuilder();
     talk.assistant("said");
     talk.user([toolResult("gone", "nobody asked")]);
@@ -72,7 +72,7 @@ describe("API rounds", () => {
     expect(groupRounds([...talk.entries, ...odd]).map((round) => round.entries.length)).toEqual([5]);
   });
 
-  it("begins a round with a compaction's boundary and summary", () => {
+  it("starts a round at the boundary and summary of a compaction", () => {
     const talk = new ConversationBuilder();
     talk.assistant("old");
     const boundary = talk.boundary();
@@ -81,7 +81,7 @@ describe("API rounds", () => {
     expect(groupRounds(talk.entries)[1]?.entries[0]).toBe(boundary);
   });
 
-  it("has every entry in exactly one round, and in the order of the input within it", () => {
+  it("puts every entry into exactly one round, in input order", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const positions = new Map<unknown, number[]>();
@@ -101,7 +101,7 @@ describe("API rounds", () => {
     );
   });
 
-  it("gives the input again, one round after the other, when no two responses are interleaved", () => {
+  it("the rounds in order are the input if no responses interleave", () => {
     fc.assert(
       fc.property(arbitraryEntries({ damaged: false }), (entries) => {
         expect(groupRounds(entries).flatMap((round) => round.entries)).toEqual(entries);

@@ -15,8 +15,8 @@ function withMarker(removed: readonly number[]): { entries: readonly Entry[]; ma
 const textsOf = (entries: readonly Entry[]): unknown[] =>
   entries.map((entry) => entry.type === "user" && entry.message.content);
 
-describe("a marker for removed messages", () => {
-  it("is a user's entry that says how many, and nothing else", () => {
+describe("snip markers", () => {
+  it("recognizes a snip marker only as a user entry with the number of removed messages", () => {
     const c = new ConversationBuilder();
     const snipped = { messages: 2, uuids: ["a", 7, "b", null] };
     const marker = c.user("[removed]", { snipped } as object);
@@ -36,8 +36,8 @@ describe("a marker for removed messages", () => {
   });
 });
 
-describe("a transcript in which messages were removed", () => {
-  it("reads as the conversation was: the marker where the first of them stood, and once", () => {
+describe("a transcript with snip markers", () => {
+  it("shows a snip marker once, at the position of the first removed message", () => {
     const { entries } = withMarker([1, 2, 4]);
     expect(textsOf(withStandInsApplied(entries))).toEqual([
       "message 0",
@@ -48,7 +48,7 @@ describe("a transcript in which messages were removed", () => {
     ]);
   });
 
-  it("keeps a marker whose messages are not there, and changes nothing without one", () => {
+  it("keeps a snip marker whose messages are missing, and changes nothing without a marker", () => {
     const { entries } = withMarker([]);
     expect(textsOf(withStandInsApplied(entries))).toHaveLength(8);
     const plain = entries.slice(0, 3);

@@ -35,45 +35,57 @@ const shown = (text: string): string =>
     .map(({ uuid }) => uuid)
     .join(" ");
 
-describe("a transcript with spans that were collapsed", () => {
+describe("a transcript with collapsed spans", () => {
   it.each([
-    ["a span stands where the first of its messages was", "a b c d S(b c) e", "a S d e"],
-    ["two of one batch stand in their places", "a b c d S1(a b) S2(c d)", "S1 S2"],
-    ["a span within another is not to be seen", "a b c S1(a b) d S2(S1 c) e", "S2 d e"],
-    ["an expanded one gives way to its messages", "a b c S(a b) d E1(S) e", "a b c d e"],
-    ["expanding the outer one shows the inner again as it was", "a b c S1(a b) S2(S1 c) E1(S2) d", "S1 c d"],
-    ["expanding both, the outer first, shows all", "a b c S1(a b) S2(S1 c) E1(S2 S1) d", "a b c d"],
-    ["the newest word on a message counts", "a b S1(a b) E1(S1) S2(a b) c", "S2 c"],
-    ["a snip takes a span in, with all that it stands for", "a b c S(a b) M(S c) d", "M d"],
-    ["a span takes a marker in", "a b c M(a) S(M b) d E1(S) e", "M b c d e"],
-    ["markers of a snip are as ever: a later one names all", "a b c M1(a) M2(a M1 b) d", "M2 c d"],
+    ["shows a span at the position of its first message", "a b c d S(b c) e", "a S d e"],
+    ["shows two spans of one batch at their positions", "a b c d S1(a b) S2(c d)", "S1 S2"],
+    ["hides a span inside another span", "a b c S1(a b) d S2(S1 c) e", "S2 d e"],
+    ["replaces an expanded span with its messages", "a b c S(a b) d E1(S) e", "a b c d e"],
+    [
+      "shows the inner span again when the outer span is expanded",
+      "a b c S1(a b) S2(S1 c) E1(S2) d",
+      "S1 c d",
+    ],
+    [
+      "shows all messages when both spans are expanded, the outer one first",
+      "a b c S1(a b) S2(S1 c) E1(S2 S1) d",
+      "a b c d",
+    ],
+    ["follows the newest record about a message", "a b S1(a b) E1(S1) S2(a b) c", "S2 c"],
+    ["a snip marker replaces a span and all its messages", "a b c S(a b) M(S c) d", "M d"],
+    [
+      "a span replaces a snip marker, and its expansion shows the marker again",
+      "a b c M(a) S(M b) d E1(S) e",
+      "M b c d e",
+    ],
+    ["a later snip marker replaces the earlier marker that it names", "a b c M1(a) M2(a M1 b) d", "M2 c d"],
   ])("%s", (_rule, text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 });
 
-describe("records that were damaged, or made to harm", () => {
+describe("damaged or hostile records", () => {
   it.each([
-    ["claims nothing that is not there, and stays itself", "a S(x y) b", "a S b"],
-    ["claims what is there of it", "a b S(x b) c", "a S c"],
-    ["claims nothing that comes after it", "a S(b a c) b c", "S b c"],
-    ["cannot claim itself", "a S(S) b", "a S b"],
-    ["cannot claim another that claims it", "a b S1(a S2) S2(b S1) c", "S2 c"],
-    ["does not get what another has", "a b c S1(a b) S2(b c) d", "S1 S2 d"],
-    ["is expanded only once, and only where it is to be seen", "a b c S1(a b) S2(S1 c) E1(S1) d", "S2 d"],
-    ["does not vanish where its messages are not there", "S(x) a E1(S) b", "S a b"],
+    ["stays in place if it names only missing messages", "a S(x y) b", "a S b"],
+    ["covers only those of its messages that exist", "a b S(x b) c", "a S c"],
+    ["covers no message that comes after it", "a S(b a c) b c", "S b c"],
+    ["cannot cover itself", "a S(S) b", "a S b"],
+    ["cannot cover a span that names it", "a b S1(a S2) S2(b S1) c", "S2 c"],
+    ["does not cover a message that another span covers", "a b c S1(a b) S2(b c) d", "S1 S2 d"],
+    ["is not expanded while another span hides it", "a b c S1(a b) S2(S1 c) E1(S1) d", "S2 d"],
+    ["does not vanish on expansion if its messages are missing", "S(x) a E1(S) b", "S a b"],
   ])("a span %s", (_rule, text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 
-  it("never take a boundary or the summary of a compaction", () => {
+  it("a span never covers a boundary or the summary of a compaction", () => {
     const boundary = { type: "system", subtype: "compact_boundary", uuid: "b" } as unknown as Entry;
     const summary = { ...line("s", undefined), isCompactSummary: true } as Entry;
     const entries = [boundary, summary, line("a", undefined), line("S", "b s a")];
     expect(withStandInsApplied(entries).map(({ uuid }) => uuid)).toEqual(["b", "s", "S"]);
   });
 
-  it("hide no message for which nothing stands, whatever they claim", () => {
+  it("hides no message that nothing replaces, whatever the records claim", () => {
     fc.assert(
       fc.property(anyLines(), (entries) => {
         const after = withStandInsApplied(entries);

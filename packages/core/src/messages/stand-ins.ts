@@ -49,7 +49,7 @@ export function isSnipMarker(entry: Entry): entry is SnipMarker {
   );
 }
 
-/** Uuids of the entries that this marker replaces. Empty for other entries. */
+/** Returns the uuids of the entries that this marker replaces. Returns an empty list for other entries. */
 export function snippedUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? stringListField(entry.snipped, "uuids") : [];
 }
@@ -79,14 +79,14 @@ export interface CollapseRecord {
   readonly isSettled?: boolean;
 }
 
-/** True for a span with a summary. Without a summary, it replaces nothing. */
+/** Returns true for a span with a summary. Without a summary, it replaces nothing. */
 export function isCollapsedSpan(entry: Entry): entry is CollapsedSpan {
   if (!isEntry(entry) || entry.type !== "user") return false;
   const spanId = stringField(field(entry, "collapsed"), "spanId");
   return spanId !== undefined && contentText(rawContent(entry)).trim() !== "";
 }
 
-/** Uuids of the entries that this span replaces. Empty for other entries. */
+/** Returns the uuids of the entries that this span replaces. Returns an empty list for other entries. */
 export function collapsedUuids(entry: Entry): readonly string[] {
   return isCollapsedSpan(entry) ? stringListField(entry.collapsed, "uuids") : [];
 }
@@ -96,12 +96,12 @@ export function isCollapseMark(entry: Entry): entry is CollapseMark {
   return entry.subtype === "collapse_committed" || entry.subtype === "collapse_expanded";
 }
 
-/** Ids of the spans whose commit this line completes. Empty for other lines. */
+/** Returns the ids of the spans whose commit this line completes. Returns an empty list for other lines. */
 export function committedSpanIds(entry: Entry): readonly string[] {
   return spanIdsOf(entry, "collapse_committed");
 }
 
-/** Ids of the spans that this line expands. Empty for other lines. */
+/** Returns the ids of the spans that this line expands. Returns an empty list for other lines. */
 export function expandedSpanIds(entry: Entry): readonly string[] {
   return spanIdsOf(entry, "collapse_expanded");
 }
@@ -111,12 +111,14 @@ function spanIdsOf(entry: Entry, subtype: CollapseMark["subtype"]): readonly str
   return stringListField(entry.collapse, "spanIds");
 }
 
-/** Byte-stable, because a text that changes would break the prompt cache on every turn. */
+/**
+ * Text of a cleared result. It never changes, because a new text would break the prompt cache on every turn.
+ */
 export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";
 
 /**
- * Ids of tool results that micro-compactions cleared. On disk the results are unchanged, and only these marks
- * record the clearing.
+ * Returns the ids of tool results that micro-compactions cleared. On disk the results are unchanged, and only
+ * these marks record the clearing.
  */
 export function clearedIdsIn(entries: readonly Entry[]): ReadonlySet<string> {
   const ids = new Set<string>();
@@ -131,7 +133,7 @@ export function isCleared(block: ToolResultBlock): boolean {
   return block.content === CLEARED_RESULT_TEXT;
 }
 
-/** Ids of the cleared tool results in this entry. */
+/** Returns the ids of the cleared tool results in this entry. */
 export function clearedResultIds(entry: Entry): readonly string[] {
   if (!isEntry(entry) || entry.type !== "user") return [];
   return entryBlocks(entry).flatMap((block) =>
@@ -149,7 +151,8 @@ export function withClearedResults(
 }
 
 /**
- * Like {@link withClearedResults}, if the entries with these results are known. It skips all other entries.
+ * Works like {@link withClearedResults}, if the entries with these results are known. It skips all other
+ * entries.
  */
 export function withClearedResultsAt(
   entries: readonly Entry[],
@@ -187,16 +190,19 @@ function isStale(block: unknown, ids: ReadonlySet<string>): block is ToolResultB
   return isBlock(block) && block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
 }
 
-/** True for a snip marker or a collapsed span. */
+/** Returns true for a snip marker or a collapsed span. */
 export function isStandIn(entry: Entry): entry is SnipMarker | CollapsedSpan {
   return isSnipMarker(entry) || isCollapsedSpan(entry);
 }
 
-/** True if the stand-in no longer leads back to its messages and is all that the conversation has of them. */
+/**
+ * Returns true if the stand-in no longer leads back to its messages and is all that the conversation has of
+ * them.
+ */
 export const isSettled = (entry: SnipMarker | CollapsedSpan): boolean =>
   (isSnipMarker(entry) ? entry.snipped.isSettled : entry.collapsed.isSettled) === true;
 
-/** Uuids of the entries that this stand-in replaces. */
+/** Returns the uuids of the entries that this stand-in replaces. */
 export function standInUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? snippedUuids(entry) : collapsedUuids(entry);
 }
@@ -204,8 +210,8 @@ export function standInUuids(entry: Entry): readonly string[] {
 export const replacesMessage = (entry: Entry, uuid: string): boolean => standInUuids(entry).includes(uuid);
 
 /**
- * True if a stand-in may replace this entry. A compaction boundary and its summary cannot be replaced,
- * because nothing else remains of their messages.
+ * Returns true if a stand-in may replace this entry. A compaction boundary and its summary cannot be
+ * replaced, because nothing else remains of their messages.
  */
 export function canBeReplaced(entry: Entry): boolean {
   return isEntry(entry) && !isCompactBoundary(entry) && !isSummaryEntry(entry);
@@ -213,8 +219,8 @@ export function canBeReplaced(entry: Entry): boolean {
 
 /**
  * Converts a transcript to the conversation. In the transcript the messages are still in place, and their
- * stand-in is a later line. The stand-in moves to the position of its first message. An expanded span gives
- * way to its messages.
+ * stand-in is a later line. The stand-in moves to the position of its first message. The messages of an
+ * expanded span replace it again.
  *
  * Lines are processed in order, so the newest one wins. A line can claim only earlier lines that are not
  * claimed yet. This rules out cycles, and a wrongly claimed line stays visible.

@@ -4,8 +4,8 @@ import { formatCount, headOf, tailOf, withoutControls } from "./text.ts";
 
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
 
-describe("cutting text", () => {
-  it("never splits a character that takes two units, and loses no other", () => {
+describe("headOf and tailOf", () => {
+  it("cuts text without splitting a character of two units, and keeps all others", () => {
     fc.assert(
       fc.property(wellFormed, fc.nat(80), (text, length) => {
         for (const part of [headOf(text, length), tailOf(text, length)]) {
@@ -27,14 +27,14 @@ describe("cutting text", () => {
   });
 });
 
-describe("text without control characters", () => {
-  it("has lost what only a terminal understands; a carriage return ends a line", () => {
+describe("withoutControls", () => {
+  it("removes terminal control sequences, and turns a carriage return into a line break", () => {
     const colors = "\u001b[31mred\u001b[0m \u001b]8;;https://x\u001b\\link\u0007 10%\r100%\r\nend";
     expect(withoutControls(colors)).toBe("red link 10%\n100%\nend");
     expect(withoutControls("\u009b1mbold\u001bM \u0085 \u007f\tx")).toBe("bold  \tx");
   });
 
-  it("holds none, whatever it was, and is otherwise as it was", () => {
+  it("removes all control characters from any text and changes nothing else", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const plain = withoutControls(text);
@@ -46,8 +46,8 @@ describe("text without control characters", () => {
   });
 });
 
-describe("a count in a message", () => {
-  it("is written as an American writes it", () => {
+describe("formatCount", () => {
+  it("formats a count with American separators", () => {
     fc.assert(
       fc.property(fc.integer(), (count) => {
         expect(formatCount(count)).toBe(count.toLocaleString("en-US"));

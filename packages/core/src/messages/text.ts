@@ -1,11 +1,11 @@
-/** The first `maxChars` UTF-16 units, or one fewer if the cut would split a character. */
+/** Returns the first `maxChars` UTF-16 units, or one fewer if the cut would split a character. */
 export function headOf(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const end = Math.max(0, maxChars);
   return text.slice(0, isBetween(text.charCodeAt(end - 1), 0xd800, 0xdbff) ? end - 1 : end);
 }
 
-/** The last `maxChars` UTF-16 units, or one fewer if the cut would split a character. */
+/** Returns the last `maxChars` UTF-16 units, or one fewer if the cut would split a character. */
 export function tailOf(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const start = text.length - Math.max(0, maxChars);

@@ -8,8 +8,8 @@ function ledgerAfter(...calls: readonly (readonly [name: string, input: object, 
   return ledger;
 }
 
-describe("to-dos", () => {
-  it("are those of the newest list; one written empty is a list without any", () => {
+describe("TodoLedger", () => {
+  it("returns the to-dos of the newest list, and none after an empty list", () => {
     const ledger = ledgerAfter(
       ["TodoWrite", { todos: [{ content: "old", status: "pending" }] }],
       ["TodoWrite", { todos: [{ content: "new", status: "in_progress", id: "1" }, { nonsense: 1 }] }],
@@ -22,7 +22,7 @@ describe("to-dos", () => {
     expect(ledgerAfter(["TodoWrite", { todos: [{ content: "x" }] }], ["TodoWrite", {}]).todos()).toEqual([]);
   });
 
-  it("are followed by id from creation to completion, with what they are about", () => {
+  it("follows a task by its id from creation to completion, with its description", () => {
     const ledger = ledgerAfter(
       ["TaskCreate", { subject: "a", description: "with care" }, "Task #7 created successfully: a"],
       ["TaskCreate", { subject: "c" }, "Task #9 created"],
@@ -44,7 +44,7 @@ describe("to-dos", () => {
     ]);
   });
 
-  it("are known though nobody told the id of a task, but have none until it is used", () => {
+  it("lists a task with an unknown id, and assigns the id when it is first used", () => {
     const ledger = ledgerAfter(["TaskCreate", { subject: "a" }, "created"]);
     expect(ledger.todos()).toEqual([{ content: "a", status: "pending" }]);
     const input = { taskId: "1", status: "completed" };
@@ -52,7 +52,7 @@ describe("to-dos", () => {
     expect(ledger.todos()).toEqual([{ id: "1", content: "a", status: "completed" }]);
   });
 
-  it("are not changed by a call that failed or by another tool; only their own tools are about them", () => {
+  it("ignores failed calls and calls of other tools for the to-dos", () => {
     const ledger = ledgerAfter(["TodoWrite", { todos: [{ content: "a" }] }]);
     const call = { input: { todos: [] }, outcome: undefined, resultText: () => "" };
     expect(ledger.call({ ...call, name: "TodoWrite", isError: true })).toBe(true);
@@ -60,7 +60,7 @@ describe("to-dos", () => {
     expect(ledger.todos()).toHaveLength(1);
   });
 
-  it("are only the tasks that a reminder still names; its tasks are no items of a list", () => {
+  it("returns only the tasks that the newest reminder names", () => {
     const ledger = ledgerAfter(["TaskCreate", { subject: "forgotten" }, "Task #1 created"]);
     ledger.attachment({ type: "task_reminder", content: [{ id: "2", subject: "left", status: "pending" }] });
     ledger.attachment({ type: "plan_mode", content: [{ content: "no reminder" }] });

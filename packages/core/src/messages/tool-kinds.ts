@@ -88,7 +88,9 @@ function lowerCaseNames(kind: ToolKind): ReadonlySet<string> {
   return new Set([...sure, ...likely].map((name) => name.toLowerCase()));
 }
 
-/** Operation of a call on its file. Undefined for tools that do not work on a single file. */
+/**
+ * Returns the operation of a call on its file. Returns undefined for tools that do not work on a single file.
+ */
 export function fileUseOf(
   tool: string,
   input: unknown,
@@ -101,7 +103,7 @@ export function fileUseOf(
 
 const WHOLE_WRITES = lowerCaseNames("file-write");
 
-/** True if a call writes the whole content of a file. */
+/** Returns true if a call writes the whole content of a file. */
 export function writesWholeFile(tool: string, input: unknown): boolean {
   const name = lowerCase(tool);
   if (FILE_TOOLS.get(name) === "by-command") return stringField(input, "command") === "create";
@@ -125,5 +127,5 @@ const SHELLS = lowerCaseNames("shell");
 
 export const isShellTool = (tool: string): boolean => SHELLS.has(lowerCase(tool));
 
-/** Some files have calls without a name. */
+/** Returns the tool name in lower case. Some files have calls without a name. */
 const lowerCase = (tool: unknown): string => (typeof tool === "string" ? tool.toLowerCase() : "");

@@ -40,15 +40,15 @@ export interface StepBack {
   readonly since: readonly Entry[];
 }
 
-/** The record of an undo or rewind mark: the point from which the conversation continues. */
+/** Returns the record of an undo or rewind mark: the point from which the conversation continues. */
 export function rewindRecordOf(entry: Entry): RewindRecord | undefined {
   if (isUndoMark(entry)) return entry.undo;
   return isRewindMark(entry) ? entry.rewind : undefined;
 }
 
 /**
- * The record of an undo mark, or of a boundary that an undo wrote. Such a boundary is followed by the earlier
- * conversation, for agents that read only from the last boundary on.
+ * Returns the record of an undo mark, or of a boundary that an undo wrote. That boundary is followed by the
+ * earlier conversation, for agents that read only from the last boundary on.
  */
 export function undoRecordOf(entry: Entry): UndoRecord | undefined {
   if (!isEntry(entry)) return undefined;

@@ -22,26 +22,26 @@ import {
 const withMessage = (message: unknown): UserEntry & AssistantEntry =>
   ({ type: "assistant", message }) as unknown as UserEntry & AssistantEntry;
 
-describe("what anybody may have written", () => {
-  it("is a record only where it is an object and no list", () => {
+describe("untrusted values", () => {
+  it("accepts only an object that is no list as a record", () => {
     expect([{}, Object.create(null)].every(isRecord)).toBe(true);
     for (const odd of [null, undefined, [], "text", 7, () => undefined]) expect(isRecord(odd)).toBe(false);
   });
 
-  it("is an entry or a block only where it says of what type", () => {
+  it("accepts only an object with a text type as an entry or block", () => {
     for (const is of [isEntry, isBlock]) {
       expect(is({ type: "whatever" })).toBe(true);
       for (const odd of [null, [], {}, { type: 7 }, { type: null }, "type"]) expect(is(odd)).toBe(false);
     }
   });
 
-  it("has content only where it has a message", () => {
+  it("reads content only from an entry with a message", () => {
     expect(rawContent(withMessage({ content: "text" }))).toBe("text");
     for (const odd of [undefined, null, "text", ["content"]])
       expect(rawContent(withMessage(odd))).toBeUndefined();
   });
 
-  it("has the blocks that can be read: the very list where all can, and a text as one", () => {
+  it("returns the readable blocks of an entry, or the same list if all are readable", () => {
     const block = { type: "text", text: "a" };
     const content = [block, block];
     expect(entryBlocks(withMessage({ content }))).toBe(content);
@@ -51,13 +51,13 @@ describe("what anybody may have written", () => {
       expect(entryBlocks(withMessage({ content: odd }))).toEqual([]);
   });
 
-  it("belongs to a response only where that has an id, and an empty one is none", () => {
+  it("reads only a non-empty text as the id of a response", () => {
     expect(responseIdOf(withMessage({ id: "m" }))).toBe("m");
     for (const odd of [{ id: "" }, { id: 7 }, {}, null, undefined, "id"])
       expect(responseIdOf(withMessage(odd))).toBeUndefined();
   });
 
-  it("is parsed where it is JSON", () => {
+  it("parses JSON, and returns undefined for invalid JSON", () => {
     expect([parseJson("[1]"), parseJson("null")]).toEqual([[1], null]);
     expect([parseJson("{"), parseJson("")]).toEqual([undefined, undefined]);
   });
@@ -65,8 +65,8 @@ describe("what anybody may have written", () => {
 
 const NO_RECORDS = [null, undefined, 7, "text", ["name"]];
 
-describe("fields of what anybody may have written", () => {
-  it("are absent where there is no object", () => {
+describe("fields of untrusted values", () => {
+  it("a field of a value that is no object is absent", () => {
     for (const odd of NO_RECORDS) {
       expect(field(odd, "length")).toBeUndefined();
       expect(stringField(odd, "name")).toBeUndefined();
@@ -76,14 +76,14 @@ describe("fields of what anybody may have written", () => {
     expect(field({ name: null }, "name")).toBeNull();
   });
 
-  it("are absent where their type is another than the one asked for", () => {
+  it("a field of another type than requested is absent", () => {
     const record = { text: "a", number: 7, list: ["b"] };
     expect([stringField(record, "text"), stringField(record, "number")]).toEqual(["a", undefined]);
     expect([listField(record, "list"), listField(record, "text")]).toEqual([["b"], []]);
     expect(asList({ 0: "a", length: 1 })).toEqual([]);
   });
 
-  it("first of several: the first that holds text", () => {
+  it("firstString returns the first field with text", () => {
     const record = { a: 7, b: "", c: "third", d: "fourth" };
     expect(firstString(record, "a", "b", "c", "d")).toBe("third");
     expect(firstString(record, "a", "b")).toBeUndefined();
@@ -91,8 +91,8 @@ describe("fields of what anybody may have written", () => {
   });
 });
 
-describe("the text of content", () => {
-  it("is the text itself, or that of its blocks, with marks for media and nothing for the rest", () => {
+describe("contentText", () => {
+  it("returns the text of content, with marks for media and nothing for other blocks", () => {
     expect(contentText("as it is")).toBe("as it is");
     const blocks = [
       { type: "text", text: "one" },
@@ -111,8 +111,8 @@ describe("the text of content", () => {
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
-describe("values within values", () => {
-  it("accepts exactly as many levels as are allowed", () => {
+describe("deeply nested values", () => {
+  it("accepts exactly the allowed number of nested levels", () => {
     expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS)))).toBe(false);
     expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS + 1)))).toBe(true);
     expect(mayNestTooDeep(nested(MAX_NESTED_LEVELS + 1))).toBe(true);
@@ -124,7 +124,7 @@ describe("values within values", () => {
     expect(JSON.stringify(cut)).toContain("nested more than");
   });
 
-  it("keeps a tool input of a model that is nested too deep as text, so that nothing is lost", () => {
+  it("keeps a tool input that is nested too deep as text, so that nothing is lost", () => {
     const json = nested(100_000);
     expect(parsedInput(json)).toEqual({ INVALID_JSON: json });
   });

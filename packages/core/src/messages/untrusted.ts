@@ -18,7 +18,7 @@ export function stringField(value: unknown, name: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** The first of these fields that contains a string. */
+/** Returns the first of these fields that contains a string. */
 export function firstString(value: unknown, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const text = stringField(value, name);
@@ -37,7 +37,7 @@ export function listField(value: unknown, name: string): readonly unknown[] {
   return asList(field(value, name));
 }
 
-/** The strings in a list. Other items are skipped. */
+/** Returns the strings in a list. Other items are skipped. */
 export function stringListField(value: unknown, name: string): readonly string[] {
   return listField(value, name).filter((item) => typeof item === "string");
 }
@@ -46,7 +46,7 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** All text in message or tool result content. Media appear as short placeholders. */
+/** Returns all text in message or tool result content. Media appear as short placeholders. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts: string[] = [];
@@ -98,7 +98,7 @@ export function withoutDeepParts(value: unknown, levels: number = MAX_NESTED_LEV
   );
 }
 
-/** True if a JSON text has enough brackets to be nested too deeply. Most lines do not. */
+/** Returns true if a JSON text has enough brackets to be nested too deeply. Most lines do not. */
 export function mayNestTooDeep(json: string): boolean {
   if (json.length <= MAX_NESTED_LEVELS * 2) return false;
   let brackets = 0;

@@ -8,8 +8,8 @@ import { flatten } from "../request/flatten/flatten.ts";
 import type { Entry } from "./entry.ts";
 import { contentWithoutThinking, withoutThinkingFrom } from "./without-thinking.ts";
 
-describe("thinking after a change", () => {
-  it("is left out from that place on, and only from there", () => {
+describe("withoutThinkingFrom", () => {
+  it("removes thinking from the given index on", () => {
     const c = new ConversationBuilder();
     const before = c.assistant([thinking("early"), { type: "text", text: "one" }]);
     const after = c.assistant([thinking("late"), toolUse("t", "Read", {}), thinking("later")]);
@@ -22,7 +22,7 @@ describe("thinking after a change", () => {
     });
   });
 
-  it("goes whether readable or withheld", () => {
+  it("removes readable and redacted thinking", () => {
     const c = new ConversationBuilder();
     c.assistant([
       { type: "redacted_thinking", data: "x" },
@@ -31,9 +31,9 @@ describe("thinking after a change", () => {
     expect(JSON.stringify(withoutThinkingFrom(c.entries, 0))).not.toContain("redacted_thinking");
   });
 
-  it("leaves an entry of nothing else in its place, empty, and it is not sent", () => {
+  it("keeps an entry that contains only thinking as an empty entry, which is not sent", () => {
     const c = new ConversationBuilder();
-    c.user("go on");
+    c.user("continue");
     c.assistant([thinking("all there is")], { id: "a" });
     c.assistant([{ type: "text", text: "done" }], { id: "a" });
     const { entries } = withoutThinkingFrom(c.entries, 1);
@@ -41,9 +41,9 @@ describe("thinking after a change", () => {
     expect(flatten(entries)).toMatchObject([{ role: "user" }, { content: [{ text: "done" }] }]);
   });
 
-  it("stays in a response that began before the change, wherever its entries stand", () => {
+  it("keeps the thinking of a response that began before the index, wherever its entries are", () => {
     const c = new ConversationBuilder();
-    c.user("go on");
+    c.user("continue");
     c.assistant([thinking("first"), toolUse("t1", "Read", {})], { id: "a" });
     c.user([toolResult("t1", "one")]);
     c.assistant([thinking("of the same response"), toolUse("t2", "Read", {})], { id: "a" });
@@ -55,16 +55,16 @@ describe("thinking after a change", () => {
     expect(JSON.stringify(entries)).not.toContain("of the next");
   });
 
-  it("a message of the user's is no part of a response, whatever id it has", () => {
+  it("does not count a user message as part of a response, whatever its id", () => {
     const c = new ConversationBuilder();
-    const message = { role: "user" as const, content: "go on", id: "a" };
+    const message = { role: "user" as const, content: "continue", id: "a" };
     c.push({ ...c.link(), type: "user", message });
     c.entries.push(null as unknown as Entry);
     c.assistant([thinking("first"), { type: "text", text: "done" }], { id: "a" });
     expect(withoutThinkingFrom(c.entries, 2).blocks).toBe(1);
   });
 
-  it("is the assistant's: what else holds such a block, or is no entry, stays as it is", () => {
+  it("removes thinking only from assistant entries, and skips invalid values", () => {
     const c = new ConversationBuilder();
     c.user([thinking("quoted"), { type: "text", text: "look" }]);
     const entries = [...c.entries, null, 7, { type: "assistant" }] as unknown as readonly Entry[];
@@ -72,22 +72,22 @@ describe("thinking after a change", () => {
     expect(withoutThinkingFrom(entries, 0).entries).toBe(entries);
   });
 
-  it("an index that is none means all of it", () => {
+  it("treats an invalid index as 0", () => {
     const c = new ConversationBuilder();
     c.assistant([thinking("a"), { type: "text", text: "one" }]);
     for (const index of [-3, Number.NaN, 0.5]) expect(withoutThinkingFrom(c.entries, index).blocks).toBe(1);
     expect(withoutThinkingFrom(c.entries, Number.POSITIVE_INFINITY).entries).toBe(c.entries);
   });
 
-  it("leaves the rest the objects they were, changes nothing a second time, and breaks no rule", () => {
+  it("removal of thinking keeps all other entries, does nothing twice, and breaks no API rule", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(20), (entries, index) => {
         deepFreeze(entries);
         const left = withoutThinkingFrom(entries, index).entries;
         expect(left.length).toBe(entries.length);
         for (const [at, entry] of entries.entries()) {
-          const goes = at >= index && hasThinking(entry) && beginning(entries, at) >= index;
-          if (goes) expect(hasThinking(left[at])).toBe(false);
+          const isRemoved = at >= index && hasThinking(entry) && beginning(entries, at) >= index;
+          if (isRemoved) expect(hasThinking(left[at])).toBe(false);
           else expect(left[at]).toBe(entry);
         }
         expect(withoutThinkingFrom(left, index)).toEqual({ entries: left, blocks: 0 });
@@ -98,7 +98,7 @@ describe("thinking after a change", () => {
     );
   });
 
-  it("what is sent keeps its thinking up to one place and has none after it", () => {
+  it("the sent messages keep their thinking up to one position and have none after it", () => {
     const seals = (entries: readonly Entry[]): readonly string[] =>
       [...JSON.stringify(flatten(entries)).matchAll(/"sig:[^"]*"/g)].map(([seal]) => seal);
     fc.assert(
@@ -110,8 +110,8 @@ describe("thinking after a change", () => {
   });
 });
 
-describe("content without thinking", () => {
-  it("is the very content where it holds none", () => {
+describe("contentWithoutThinking", () => {
+  it("returns the same content if it contains no thinking", () => {
     const content = [{ type: "text" as const, text: "a" }];
     expect(contentWithoutThinking(content)).toBe(content);
     expect(contentWithoutThinking("text")).toBe("text");
@@ -122,7 +122,7 @@ describe("content without thinking", () => {
 const hasThinking = (entry: Entry | undefined): boolean =>
   entry?.type === "assistant" && JSON.stringify(entry).includes('"signature"');
 
-/** Index at which the response of this entry starts. */
+/** Returns the index at which the response of this entry starts. */
 function beginning(entries: readonly Entry[], at: number): number {
   const idOf = (entry: Entry | undefined): string | undefined =>
     entry?.type === "assistant" ? entry.message?.id : undefined;

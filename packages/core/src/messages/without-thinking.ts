@@ -47,8 +47,8 @@ interface Span {
 }
 
 /**
- * Like {@link withoutThinkingFrom}, but for several spans. Thinking after a change stays, because it was
- * written with the changed history.
+ * Works like {@link withoutThinkingFrom}, but for several spans. Thinking after a change stays, because it
+ * was written with the changed history.
  */
 export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Span[]): readonly Entry[] {
   const bounds = earliestStarts(entries.length, spans);
@@ -65,7 +65,7 @@ export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Spa
   });
 }
 
-/** For each index, the earliest start of all spans that end after it. */
+/** Returns, for each index, the earliest start of all spans that end after it. */
 function earliestStarts(length: number, spans: readonly Span[]): readonly number[] {
   const starts = new Array<number>(length).fill(Number.POSITIVE_INFINITY);
   for (const { from, to } of spans) {
@@ -120,7 +120,9 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
   });
 }
 
-/** Ids of the tool calls, messages or spans that a mark changed, if the model binds its thinking. */
+/**
+ * Returns the ids of the tool calls, messages or spans that a mark changed, if the model binds its thinking.
+ */
 function changedIdsOf(entry: Entry): readonly string[] {
   if (isSnipMarker(entry)) return entry.snipped.bindsThinking === true ? snippedUuids(entry) : [];
   // A span also covers lines that are never sent, and not all of them are loaded.
@@ -133,8 +135,8 @@ function changedIdsOf(entry: Entry): readonly string[] {
 }
 
 /**
- * For each id, the first index whose thinking a change affects: the position of a message, or the entry after
- * the response of a tool call.
+ * Returns, for each id, the first index whose thinking a change affects: the position of a message, or the
+ * entry after the response of a tool call.
  */
 function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
@@ -156,7 +158,7 @@ function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   return places;
 }
 
-/** A stand-in has the position of its first replaced entry. */
+/** Returns the position of an entry. A stand-in has the position of its first replaced entry. */
 function placeOf(entry: Entry, at: number, places: ReadonlyMap<string, number>): number {
   let place = at;
   for (const uuid of standInUuids(entry)) place = Math.min(place, places.get(uuid) ?? at);

@@ -11,7 +11,7 @@ const clientWith = (create: () => PromiseLike<unknown>): AnthropicClient => ({
   beta: { messages: { create, countTokens: () => never } },
 });
 
-/** A stream that sends one item and then hangs. It ignores every signal. */
+/** Streams one item and then hangs. Ignores every signal. */
 async function* deaf(): AsyncGenerator<unknown> {
   yield { type: "message_start", message: { id: "m", model: "claude-x" } };
   await never;
@@ -19,9 +19,9 @@ async function* deaf(): AsyncGenerator<unknown> {
 
 describe("an abort", () => {
   it.each<readonly [string, AnthropicClient]>([
-    ["before its answer", clientWith(() => never)],
-    ["in its answer", clientWith(async () => deaf())],
-  ])("ends a call at once, even to a client that hears nothing %s", async (_, client) => {
+    ["before it answers", clientWith(() => never)],
+    ["while it answers", clientWith(async () => deaf())],
+  ])("an abort ends a call at once, even when the client ignores the signal %s", async (_, client) => {
     const model = anthropicModel({ model: "claude-x", client });
     const abort = new AbortController();
     const call = complete(model, request, { signal: abort.signal });
@@ -29,7 +29,7 @@ describe("an abort", () => {
     await expect(call).rejects.toMatchObject({ code: "model-aborted" });
   });
 
-  it("ends a count at once, and one that waits for the SDK", async () => {
+  it("an abort ends a token count at once, even while the SDK loads", async () => {
     const abort = new AbortController();
     const { signal } = abort;
     const counts = [
@@ -42,7 +42,7 @@ describe("an abort", () => {
     }
   });
 
-  it("that never comes leaves no listener on its signal", async () => {
+  it("leaves no listener on the signal when no abort happens", async () => {
     let listeners = 0;
     const { signal } = new AbortController();
     signal.addEventListener = () => {
@@ -61,7 +61,7 @@ describe("an abort", () => {
     expect(listeners).toBe(0);
   });
 
-  it("leaves no failure of the abandoned work unhandled, at whichever moment it comes", async () => {
+  it("leaves no rejection of aborted work unhandled, whenever the abort happens", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -86,7 +86,7 @@ describe("an abort", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("closes the source that was being read", async () => {
+  it("closes the source when the reader of a stream stops early", async () => {
     let isClosed = false;
     const source = async function* (): AsyncGenerator<number> {
       try {

@@ -5,7 +5,7 @@ export interface Abortable {
   wait<T>(work: PromiseLike<T>): Promise<T>;
   /** Iterates a source. Closes it when the consumer stops early or the signal fires. */
   each<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, undefined>;
-  /** Call this at the end, so that a long-lived signal does not collect listeners. */
+  /** Removes the listener. Call this at the end, so that a long-lived signal does not collect listeners. */
   release(): void;
 }
 
@@ -48,7 +48,7 @@ export function linkedTo(signal: AbortSignal | undefined): LinkedController {
   return { controller, release: () => signal?.removeEventListener("abort", stop) };
 }
 
-/** Waits for one piece of work; see {@link abortableBy}. */
+/** Waits for one piece of work. See {@link abortableBy}. */
 export async function untilAborted<T>(signal: AbortSignal | undefined, work: PromiseLike<T>): Promise<T> {
   const abortable = abortableBy(signal);
   try {
@@ -143,13 +143,13 @@ export class TimeBudget {
     }
   }
 
-  /** Call this at the end, because the timer keeps the process alive. */
+  /** Stops the timer. Call this at the end, because the timer keeps the process alive. */
   close(): void {
     this.#release();
   }
 }
 
-/** Waits for one piece of work; see {@link TimeBudget}. */
+/** Waits for one piece of work. See {@link TimeBudget}. */
 export async function waitWithTimeLimit<T>(
   signal: AbortSignal | undefined,
   limitMs: number,

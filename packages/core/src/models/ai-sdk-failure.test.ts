@@ -28,24 +28,24 @@ const apiError = ({ status, body, headers, cause }: Answer): APICallError =>
 const failureOf = (error: unknown, state = fresh): ModelFailure => modelErrorOf(error, state).failure;
 
 describe("errors of the AI SDK", () => {
-  it("a missing key is a matter of authentication, and says what to do", () => {
+  it("reports a missing API key as an authentication failure with a remedy", () => {
     const error = modelErrorOf(new LoadAPIKeyError({ message: "OpenAI API key is missing." }), fresh);
     expect(error.failure).toEqual({ kind: "authentication" });
     expect(error.remedy).toMatch(/key/);
   });
 
-  it("a model that the provider object does not have is unknown", () => {
+  it("reports a model that the provider object lacks as unknown", () => {
     const error = new NoSuchModelError({ modelId: "x", modelType: "languageModel" });
     expect(failureOf(error)).toEqual({ kind: "unknown-model", model: "harbour-1" });
   });
 
-  it("of several tries the last one counts", () => {
+  it("classifies a retried call by its last attempt", () => {
     const errors = [apiError({ status: 500 }), apiError({ status: 401 })];
     const error = new RetryError({ message: "gave up", reason: "maxRetriesExceeded", errors });
     expect(failureOf(error)).toEqual({ kind: "authentication" });
   });
 
-  it("errors of the gateway are told by their names and their status", () => {
+  it("recognizes gateway errors by name and status", () => {
     const named = (name: string, fields: object): Error =>
       Object.assign(new Error("no"), { name, ...fields });
     expect(failureOf(named("GatewayAuthenticationError", {})).kind).toBe("authentication");
@@ -53,7 +53,7 @@ describe("errors of the AI SDK", () => {
     expect(failureOf(named("GatewayRateLimitError", { statusCode: 429 })).kind).toBe("rate-limited");
   });
 
-  it("an error part of version 7 has its status and code at the top", () => {
+  it("reads the top-level status of an error part of AI SDK 7", () => {
     const error = {
       name: "AI_StreamProviderError",
       message: "Overloaded",
@@ -63,36 +63,36 @@ describe("errors of the AI SDK", () => {
     expect(failureOf(error, begun)).toEqual({ kind: "overloaded" });
   });
 
-  it("an error of ours stays what it is", () => {
+  it("returns a ModelError unchanged", () => {
     const ours = new ModelError({ kind: "aborted" }, "over");
     expect(modelErrorOf(ours, fresh)).toBe(ours);
   });
 });
 
-describe("what a provider answers", () => {
+describe("error answers of a provider", () => {
   it.each<readonly [string, Answer, ModelFailure]>([
     ["a wrong key", { status: 401 }, { kind: "authentication" }],
-    ["a key without the right", { status: 403 }, { kind: "authentication" }],
-    ["a wrong key, in Google's words", googleKey(), { kind: "authentication" }],
-    ["no such model", { status: 404 }, { kind: "unknown-model", model: "harbour-1" }],
+    ["a key without permission", { status: 403 }, { kind: "authentication" }],
+    ["Google's answer to a wrong key", googleKey(), { kind: "authentication" }],
+    ["an unknown model", { status: 404 }, { kind: "unknown-model", model: "harbour-1" }],
     [
-      "no such model, as a bad request",
+      "an unknown model reported as a bad request",
       { status: 400, body: { error: { message: "The model `x` does not exist" } } },
       { kind: "unknown-model", model: "harbour-1" },
     ],
-    ["too many bytes", { status: 413 }, { kind: "too-large" }],
-    ["overloaded", { status: 529 }, { kind: "overloaded" }],
-    ["a fault of its own", { status: 500 }, { kind: "other", retry: true }],
+    ["a request with too many bytes", { status: 413 }, { kind: "too-large" }],
+    ["an overload", { status: 529 }, { kind: "overloaded" }],
+    ["a server error", { status: 500 }, { kind: "other", retry: true }],
     ["a bad request", { status: 400 }, { kind: "other", retry: false }],
-    ["spent money", withCode(429, "insufficient_quota"), { kind: "other", retry: false }],
+    ["an exhausted quota", withCode(429, "insufficient_quota"), { kind: "other", retry: false }],
     [
-      "spent money at Anthropic",
+      "Anthropic's spend limit",
       withCode(429, "enforced_spend_limit_reached"),
       { kind: "other", retry: false },
     ],
     ["a filtered prompt", withCode(400, "content_filter"), { kind: "refused" }],
     [
-      "a prompt against the rules",
+      "a prompt against the content policy",
       withCode(400, "content_policy_violation"),
       { kind: "refused", category: "content_policy_violation" },
     ],
@@ -102,16 +102,18 @@ describe("what a provider answers", () => {
       { kind: "thinking-mismatch" },
     ],
     [
-      "a bound signature",
+      "an invalid thinking signature",
       {
         status: 400,
         body: { error: { message: "messages.1.content.0: Invalid `signature` in `thinking` block" } },
       },
       { kind: "thinking-mismatch" },
     ],
-  ])("%s", (_, answer, expected) => expect(failureOf(apiError(answer))).toEqual(expected));
+  ])("assigns the right failure kind to %s", (_, answer, expected) =>
+    expect(failureOf(apiError(answer))).toEqual(expected),
+  );
 
-  it("keeps status, code, request id and the provider's words", () => {
+  it("keeps the status, code, request id and message of the provider", () => {
     const error = modelErrorOf(
       apiError({
         status: 400,
@@ -124,7 +126,7 @@ describe("what a provider answers", () => {
     expect(error.message).toContain("Strange field");
   });
 
-  it("bodies that are no JSON change nothing", () => {
+  it("classifies an error by its status when the body is not JSON", () => {
     const error = new APICallError({
       message: "Bad Gateway",
       url: "",
@@ -136,7 +138,7 @@ describe("what a provider answers", () => {
   });
 });
 
-describe("how long to wait", () => {
+describe("retry delays", () => {
   const limited = (answer: Answer): unknown => failureOf(apiError({ status: 429, ...answer }));
   it.each<readonly [string, Answer, number | undefined]>([
     ["seconds in a header", { headers: { "retry-after": "7" } }, 7_000],
@@ -151,44 +153,47 @@ describe("how long to wait", () => {
       },
       30_000,
     ],
-    ["Google's detail", { body: googleRetry("34.074824224s") }, 34_075],
-    ["words: minutes", { body: { error: { message: "Please try again in 7m12.5s." } } }, 432_500],
-    ["words: milliseconds", { body: { error: { message: "Please try again in 20ms." } } }, 20],
-    ["words: Google", { body: { error: { message: "Please retry in 3.5s." } } }, 3_500],
-    ["nothing", {}, undefined],
-  ])("%s", (_, answer, delayMs) => {
+    ["Google's RetryInfo detail", { body: googleRetry("34.074824224s") }, 34_075],
+    ["minutes in the message", { body: { error: { message: "Please try again in 7m12.5s." } } }, 432_500],
+    ["milliseconds in the message", { body: { error: { message: "Please try again in 20ms." } } }, 20],
+    ["seconds in Google's message", { body: { error: { message: "Please retry in 3.5s." } } }, 3_500],
+    ["an answer without a delay", {}, undefined],
+  ])("reads the retry delay from %s", (_, answer, delayMs) => {
     expect(limited(answer)).toEqual({ kind: "rate-limited", ...(delayMs === undefined ? {} : { delayMs }) });
   });
 
-  it("an overloaded provider may say it as well", () => {
+  it("reads the retry delay of an overloaded provider too", () => {
     const error = apiError({ status: 503, headers: { "retry-after": "2" } });
     expect(failureOf(error)).toEqual({ kind: "overloaded", delayMs: 2_000 });
   });
 });
 
-describe("connections", () => {
+describe("connection failures", () => {
   const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
-  it("nobody listens: unreachable, and trying again may help", () => {
+  it("reports a refused connection as unreachable and worth a retry", () => {
     const error = modelErrorOf(apiError({ cause: refused }), fresh);
     expect(error.failure).toEqual({ kind: "unreachable" });
     expect(error.retryHelps).toBe(true);
   });
-  it.each([new TypeError("fetch failed", { cause: refused }), new TypeError("terminated")])("%s", (error) => {
-    expect(failureOf(error)).toEqual({ kind: "unreachable" });
-    expect(failureOf(error, begun)).toEqual({ kind: "cut-off" });
-  });
-  it("an error of programming is none of the network's", () => {
+  it.each([new TypeError("fetch failed", { cause: refused }), new TypeError("terminated")])(
+    "a network error is unreachable before the reply and cut-off within the reply: %s",
+    (error) => {
+      expect(failureOf(error)).toEqual({ kind: "unreachable" });
+      expect(failureOf(error, begun)).toEqual({ kind: "cut-off" });
+    },
+  );
+  it("does not report a programming error as a network failure", () => {
     expect(failureOf(new TypeError("x is not a function"))).toEqual({ kind: "other", retry: false });
   });
-  it("an abort stays an abort", () => {
+  it("reports an AbortError as aborted", () => {
     expect(failureOf(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
   });
-  it("a cause that leads back to itself ends the search", () => {
+  it("stops at an error cause that refers to itself", () => {
     const error = new Error("round");
     error.cause = error;
     expect(failureOf(error)).toEqual({ kind: "other", retry: false });
   });
-  it.each([undefined, null, "words", 7, {}])("whatever is thrown becomes a failure: %s", (thrown) => {
+  it.each([undefined, null, "words", 7, {}])("turns any thrown value into a failure: %s", (thrown) => {
     expect(failureOf(thrown)).toEqual({ kind: "other", retry: false });
   });
 });

@@ -28,8 +28,8 @@ export function modelErrorOf(error: unknown, state: FailedCall): ModelError {
 }
 
 /**
- * The message to show. Hides the SDK's own messages about invalid answers, because they quote the answer at
- * length.
+ * Returns the message to show. Hides the SDK's own messages about invalid answers, because they quote the
+ * answer at length.
  */
 function messageToShow({ name, message }: ErrorFacts, { request }: FailedCall): string {
   const isAboutAnswer = /TypeValidationError|JSONParseError|InvalidResponseData/.test(name);
@@ -152,7 +152,7 @@ function numbersIn({ message, body }: ErrorFacts): Overflow | undefined {
   return overflowIn(message);
 }
 
-/** The delay that the provider requests: in a header, in Google's error details, or in the text. */
+/** Returns the delay that the provider requests: in a header, in Google's error details, or in the text. */
 function delayIn({ headers, body, message }: ErrorFacts): number | undefined {
   const byHeader = headerDelayMs((name) => headers[name]);
   if (byHeader !== undefined) return byHeader;
@@ -187,7 +187,7 @@ interface ErrorFacts {
 }
 
 function readError(thrown: unknown): ErrorFacts {
-  // A retry error holds the errors of all attempts. The last one counts.
+  // A retry error contains the errors of all attempts. The last one counts.
   const error = field(thrown, "lastError") ?? thrown;
   const body = bodyOf(error);
   const own = isRecord(error) ? error : {};
@@ -202,7 +202,10 @@ function readError(thrown: unknown): ErrorFacts {
   };
 }
 
-/** Bodies are `{error: {…}}`, `{error: "…"}`, the record itself, or a list with one of these (Google). */
+/**
+ * Returns the record that describes the failure. Bodies are `{error: {…}}`, `{error: "…"}`, the record
+ * itself, or a list with one of these (Google).
+ */
 function bodyOf(error: unknown): JsonRecord {
   const text = stringField(error, "responseBody");
   // A provider's error inside a stream is the plain record, without a class or a body.

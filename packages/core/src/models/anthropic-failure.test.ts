@@ -20,7 +20,7 @@ function failureOf(
 
 const invalid = (message: string): object => ({ type: "invalid_request_error", message });
 
-describe("errors of the API", () => {
+describe("errors of the Messages API", () => {
   it.each<readonly [string, ModelFailure]>([
     ["prompt is too long: 12 tokens > 10 maximum", { kind: "too-long", tokens: 12, limit: 10 }],
     [
@@ -39,9 +39,11 @@ describe("errors of the API", () => {
     ],
     ["Too much media: 0 document pages + 101 images > 100", { kind: "too-large" }],
     ["messages: at least one message is required", { kind: "other", retry: false }],
-  ])("400 %s", (message, expected) => expect(failureOf(400, invalid(message))).toEqual(expected));
+  ])("classifies status 400 by its message: %s", (message, expected) =>
+    expect(failureOf(400, invalid(message))).toEqual(expected),
+  );
 
-  it("a code of its own goes before the words", () => {
+  it("prefers a known error code over the message", () => {
     const details = { error_code: "compaction_signature_invalid" };
     const error = { ...invalid("Invalid `signature` in `thinking` block"), details };
     expect(failureOf(400, error)).toEqual({ kind: "other", retry: false });
@@ -53,7 +55,7 @@ describe("errors of the API", () => {
     expect(failureOf(529, unavailable)).toEqual({ kind: "overloaded" });
   });
 
-  it("a code that we do not know leaves the words to tell what it is", () => {
+  it("classifies an error by its message when the error code is unknown", () => {
     const details = { error_code: "prompt_too_long" };
     expect(failureOf(400, { ...invalid("prompt is too long: 12 tokens > 10 maximum"), details })).toEqual({
       kind: "too-long",
@@ -64,21 +66,21 @@ describe("errors of the API", () => {
 
   it.each<readonly [string, Record<string, string>, number | undefined]>([
     ["seconds", { "retry-after": "12" }, 12_000],
-    ["parts of seconds", { "retry-after": "0.5" }, 500],
-    ["milliseconds first", { "retry-after-ms": "250", "retry-after": "12" }, 250],
+    ["fractions of a second", { "retry-after": "0.5" }, 500],
+    ["milliseconds before seconds", { "retry-after-ms": "250", "retry-after": "12" }, 250],
     [
-      "a date, by the server's clock",
+      "a date by the server's clock",
       { "retry-after": "Sun, 15 Nov 2026 10:00:30 GMT", date: "Sun, 15 Nov 2026 10:00:00 GMT" },
       30_000,
     ],
-    ["nonsense is no delay", { "retry-after": "soon" }, undefined],
-    ["nothing is no delay", { "retry-after": "" }, undefined],
-  ])("the delay may be given in %s", (_, headers, delayMs) => {
+    ["no delay from an unreadable value", { "retry-after": "soon" }, undefined],
+    ["no delay from an empty value", { "retry-after": "" }, undefined],
+  ])("reads the retry-after headers: %s", (_, headers, delayMs) => {
     const expected = delayMs === undefined ? { kind: "rate-limited" } : { kind: "rate-limited", delayMs };
     expect(failureOf(429, { type: "rate_limit_error", message: "Slow down." }, headers)).toEqual(expected);
   });
 
-  it("statuses without a body still tell their kind", () => {
+  it("classifies an error without a body by its status", () => {
     expect(failureOf(529, undefined)).toEqual({ kind: "overloaded" });
     expect(failureOf(413, undefined)).toEqual({ kind: "too-large" });
     expect(failureOf(401, undefined)).toEqual({ kind: "authentication" });
@@ -87,7 +89,7 @@ describe("errors of the API", () => {
     expect(failureOf(418, undefined)).toEqual({ kind: "other", retry: false });
   });
 
-  it("a page that is not there is not a model that is not there", () => {
+  it("does not report every 404 as an unknown model", () => {
     expect(failureOf(404, { type: "not_found_error", message: "Not found" })).toEqual({
       kind: "other",
       retry: false,
@@ -100,11 +102,11 @@ describe("errors of the API", () => {
     expect(failureOf(404, thread)).toEqual({ kind: "other", retry: false });
   });
 
-  it("the server's own advice on trying again is heard", () => {
+  it("follows the server's x-should-retry header", () => {
     expect(failureOf(500, undefined, { "x-should-retry": "false" })).toEqual({ kind: "other", retry: false });
   });
 
-  it("types without a status, in mid-stream, tell the same", () => {
+  it("classifies an error in mid-stream by its type, without a status", () => {
     expect(failureOf(undefined, { type: "api_error", message: "Internal server error" })).toEqual({
       kind: "other",
       retry: true,
@@ -114,7 +116,7 @@ describe("errors of the API", () => {
     });
   });
 
-  it("a fault in a program is no matter of the network", () => {
+  it("distinguishes a programming error from a network failure", () => {
     expect(modelErrorFrom(new RangeError("no"), call).failure).toEqual({ kind: "other", retry: false });
     expect(
       modelErrorFrom(new TypeError("fetch failed", { cause: new Error("ECONNREFUSED") }), call).failure,

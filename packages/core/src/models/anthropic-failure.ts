@@ -48,7 +48,8 @@ const WORDS = {
 };
 
 /**
- * Status and type agree. An error inside a stream has only the type, and some proxies send only the status.
+ * Classifies an error answer. Status and type agree. An error inside a stream has only the type, and some
+ * proxies send only the status.
  */
 function answerFailure(wire: WireError, model: string): ModelFailure {
   const is = (status: number, type: string): boolean => wire.status === status || wire.type === type;
@@ -64,7 +65,10 @@ function answerFailure(wire: WireError, model: string): ModelFailure {
   );
 }
 
-/** Servers of other vendors report a full window with their own errors. */
+/**
+ * Returns true if the error can mean a full window. Servers of other vendors report that with their own
+ * errors.
+ */
 const isInputRefusal = ({ status, type }: WireError): boolean =>
   status === 400 || status === 422 || status === 500 || type === "invalid_request_error";
 
@@ -81,7 +85,7 @@ function inputFailure({ code, text }: WireError): ModelFailure | undefined {
   return undefined;
 }
 
-/** A spend limit has the same status as a rate limit, but waiting does not help. */
+/** Classifies a rate limit. A spend limit has the same status as a rate limit, but waiting does not help. */
 function rateLimit(wire: WireError): ModelFailure {
   const isSpent =
     wire.code === undefined ? WORDS.spendLimit.test(wire.text) : wire.code === "enforced_spend_limit_reached";
@@ -110,8 +114,8 @@ function failureWithoutAnswer(thrown: unknown, wire: WireError, call: FailedCall
 }
 
 /**
- * The SDK's connection errors are API errors without a status. `fetch` itself throws a TypeError with a
- * cause.
+ * Returns true for a connection error. Those of the SDK are API errors without a status. `fetch` itself
+ * throws a TypeError with a cause.
  */
 function isConnectionError(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
@@ -152,13 +156,16 @@ function readWireError(thrown: unknown): WireError {
   };
 }
 
-/** The SDK's "Connection error." hides the system's message, for example that the connection was refused. */
+/**
+ * Returns the error's message with that of its deepest cause. The SDK's "Connection error." hides the
+ * system's message, for example that the connection was refused.
+ */
 function deepestMessage(error: Error): string {
-  let told = error.message;
+  let deepest = error.message;
   let cause = error.cause;
   for (let depth = 0; depth < 5 && cause instanceof Error; depth++) {
-    if (cause.message !== "") told = cause.message;
+    if (cause.message !== "") deepest = cause.message;
     cause = cause.cause;
   }
-  return told === error.message ? told : `${error.message.replace(/\.$/, "")}: ${told}`;
+  return deepest === error.message ? deepest : `${error.message.replace(/\.$/, "")}: ${deepest}`;
 }

@@ -51,8 +51,8 @@ const googleError = (status: number, message: string, before = ""): Error =>
     },
   );
 
-describe("errors of a host's own client", () => {
-  it("one of ours stays what it is, also inside another", () => {
+describe("errors of the host's own client", () => {
+  it("returns a ModelError unchanged, even when it is a nested cause", () => {
     const ours = new ModelError({ kind: "refused" }, "no");
     expect(failureOf(ours)).toBe(ours);
     expect(failureOf(new Error("agent failed", { cause: new Error("step", { cause: ours }) }))).toBe(ours);
@@ -97,7 +97,7 @@ describe("errors of a host's own client", () => {
       { kind: "too-long" },
     ],
     [
-      "OpenAI, in words",
+      "OpenAI, by message",
       openaiError(400, {
         message:
           "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
@@ -105,7 +105,7 @@ describe("errors of a host's own client", () => {
       { kind: "too-long", tokens: 130_000, limit: 128_000 },
     ],
     [
-      "OpenAI, limited",
+      "OpenAI, rate-limited",
       openaiError(429, { message: "slow", type: "rate_limit" }),
       { kind: "rate-limited", delayMs: 3_000 },
     ],
@@ -119,7 +119,7 @@ describe("errors of a host's own client", () => {
       { kind: "too-long", tokens: 1_100_000, limit: 1_048_576 },
     ],
     [
-      "Google, words before the body",
+      "Google, with text before the body",
       googleError(
         400,
         "The input token count (9) exceeds the maximum number of tokens allowed (8).",
@@ -136,7 +136,7 @@ describe("errors of a host's own client", () => {
       { kind: "too-long" },
     ],
     [
-      "a client that has the answer as `response`",
+      "a client that keeps the answer in `response`",
       Object.assign(new Error("Request failed with status code 400"), {
         response: { status: 400, data: { error: { message: TOO_LONG } }, headers: {} },
       }),
@@ -165,19 +165,21 @@ describe("errors of a host's own client", () => {
       Object.assign(new Error("no"), { status: 400, error: { code: "context_length_exceeded" } }),
       { kind: "too-long" },
     ],
-    ["an object with status and words", { status: 400, message: TOO_LONG }, numbers],
-    ["an answer by its status", new Response(null, { status: 413 }), { kind: "too-large" }],
+    ["an object with a status and a message", { status: 400, message: TOO_LONG }, numbers],
+    ["a Response with only a status", new Response(null, { status: 413 }), { kind: "too-large" }],
     ["a plain error", new Error(TOO_LONG), numbers],
-    ["text", TOO_LONG, numbers],
-    ["a fault of the server", { statusCode: 500, message: "oops" }, { kind: "other", retry: true }],
+    ["a string", TOO_LONG, numbers],
+    ["a server error", { statusCode: 500, message: "oops" }, { kind: "other", retry: true }],
     [
       "no connection",
       new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) }),
       { kind: "unreachable" },
     ],
-  ])("%s", (_, error, expected) => expect(found(error)).toEqual(expected));
+  ])("classifies the error of a host's own client: %s", (_, error, expected) =>
+    expect(found(error)).toEqual(expected),
+  );
 
-  it("an abort is one, by whichever name", () => {
+  it("recognizes an abort under any name, even as a cause", () => {
     expect(found(new Anthropic.APIUserAbortError())).toEqual({ kind: "aborted" });
     expect(found(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
     expect(found(new Error("stopped", { cause: new DOMException("gone", "AbortError") }))).toEqual({
@@ -185,7 +187,7 @@ describe("errors of a host's own client", () => {
     });
   });
 
-  it("of several tries the last one counts, and an answer more than the words around it", () => {
+  it("prefers the last attempt of a retried call, and an answer over the message around it", () => {
     const errors = [aiError(500, {}), aiError(400, { error: { message: TOO_LONG } })];
     const retried = new RetryError({
       message: "Failed after 2 attempts. prompt is too long",
@@ -199,7 +201,7 @@ describe("errors of a host's own client", () => {
     });
   });
 
-  it("keeps status, request id and the provider's code, and the original as its cause", () => {
+  it("keeps the status, request id and provider code, and the original error as the cause", () => {
     const theirs = anthropicError(400, "invalid_request_error", TOO_LONG);
     expect(failureOf(theirs)).toMatchObject({ status: 400, requestId: "req_1", cause: theirs });
     const openai = openaiError(400, { message: "no", code: "context_length_exceeded" });
@@ -211,7 +213,7 @@ describe("errors of a host's own client", () => {
     });
   });
 
-  it("names the model, and shows nothing of what was sent", () => {
+  it("names the model in the message and quotes nothing of the request", () => {
     const said = "the harbour master keeps the ledger in the third drawer";
     const request = { max_tokens: 1, messages: [{ role: "user" as const, content: said }] };
     for (const error of [
@@ -236,11 +238,13 @@ describe("errors of a host's own client", () => {
     [],
     { message: "fine", status: 200 },
     () => undefined,
-  ])("%s is no failure of a model call", (error) => expect(failureOf(error)).toBeUndefined());
+  ])("returns undefined for a value that is not a model failure: %s", (error) =>
+    expect(failureOf(error)).toBeUndefined(),
+  );
 });
 
-describe("whatever it is given", () => {
-  it("never throws", () => {
+describe("failureOf with arbitrary values", () => {
+  it("failureOf never throws, whatever value it gets", () => {
     fc.assert(
       fc.property(
         fc.anything({ withNullPrototype: true, withBigInt: true, withMap: true, withDate: true }),
@@ -273,7 +277,7 @@ describe("whatever it is given", () => {
     fc.assert(fc.property(odd, (error) => void failureOf(error)));
   });
 
-  it("not for getters that throw, revoked proxies, and causes in a circle", () => {
+  it("failureOf does not throw on throwing getters, revoked proxies and circular causes", () => {
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
     const circle = new Error("round");

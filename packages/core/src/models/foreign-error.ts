@@ -61,7 +61,7 @@ function read(link: unknown, { model = "the model", request }: ForeignCall): Mod
   return modelErrorOf(plain, state);
 }
 
-/** True for a body in Anthropic's form, in an error of its SDK or directly from the stream. */
+/** Returns true for a body in Anthropic's form, in an error of its SDK or directly from the stream. */
 function isAnthropic(link: unknown): boolean {
   const body = stringField(link, "type") === "error" ? link : field(link, "error");
   return stringField(body, "type") === "error" && stringField(field(body, "error"), "type") !== undefined;
@@ -110,7 +110,10 @@ function bodyIn(link: unknown): unknown {
   return bodies.find((body) => isRecord(body) || Array.isArray(body));
 }
 
-/** Google's SDK uses the whole body as its message. Older versions put text before it. */
+/**
+ * Parses the JSON in a message. Google's SDK uses the whole body as its message. Older versions put text
+ * before it.
+ */
 function jsonIn(message: string): unknown {
   const start = message.indexOf("{");
   return start < 0 ? undefined : parseJson(message.slice(start));

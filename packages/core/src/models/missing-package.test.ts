@@ -11,7 +11,7 @@ describe("isMissingPackage", () => {
     "Cannot find module 'C:\\app\\node_modules\\ai\\dist\\index.mjs' imported from C:\\app\\main.js",
     "Cannot find module 'ai/internal'",
     'Cannot find package "ai" from "/app/main.ts"',
-  ])("is true when the package itself is not found: %s", (message) => {
+  ])("returns true when the package itself is not found: %s", (message) => {
     expect(isMissingPackage(notFound(message), "ai")).toBe(true);
   });
 
@@ -20,11 +20,11 @@ describe("isMissingPackage", () => {
     "Cannot find package '/app/node_modules/ai/node_modules/zod/index.js' imported from /app/main.js",
     "Cannot find package 'ai-tokenizer' imported from /app/main.js",
     "Cannot find it",
-  ])("is false when something else is not found: %s", (message) => {
+  ])("returns false when another package is not found: %s", (message) => {
     expect(isMissingPackage(notFound(message), "ai")).toBe(false);
   });
 
-  it("is false for an error of another kind", () => {
+  it("returns false for an error with another code or without a message", () => {
     expect(isMissingPackage(notFound("Cannot find package 'ai'", "ERR_OTHER"), "ai")).toBe(false);
     expect(isMissingPackage({ code: "MODULE_NOT_FOUND" }, "ai")).toBe(false);
   });

@@ -1,8 +1,8 @@
 import { field } from "../messages/untrusted.ts";
 
 /**
- * True if the package itself is not installed. A missing dependency of the package has the same error code
- * but names another module. A package that this Node version cannot run fails with another error.
+ * Returns true if the package itself is not installed. A missing dependency of the package has the same error
+ * code but names another module. A package that this Node version cannot run fails with another error.
  */
 export function isMissingPackage(cause: unknown, name: string): boolean {
   const code = field(cause, "code");

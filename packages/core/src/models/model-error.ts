@@ -106,7 +106,7 @@ export interface FailedCall {
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** The opening words of the message for a code, without the final period. */
+/** Returns the opening words of the message for a code, without the final period. */
 export const headlineOf = (code: `model-${ModelFailureKind}`, model: string): string =>
   HEADLINES[code.slice("model-".length) as ModelFailureKind](model);
 
@@ -167,6 +167,11 @@ const REMEDIES: Remedies = {
 };
 
 function remedyFor(failure: ModelFailure): string | undefined {
+  if (failure.kind === "other") {
+    return failure.retry
+      ? "Try again in a few minutes."
+      : "Fix the cause that the provider names. The same request fails again.";
+  }
   if (failure.kind !== "rate-limited") return REMEDIES[failure.kind];
   const { delayMs } = failure;
   return delayMs === undefined

@@ -10,7 +10,10 @@ export interface ModelTimeLimits {
   readonly totalMs: number;
 }
 
-/** A provider that accepts a call sends its first byte within seconds. A long summary takes a few minutes. */
+/**
+ * Default limits. A provider that accepts a call sends its first byte within seconds. A long summary takes a
+ * few minutes.
+ */
 export const MODEL_TIME_LIMITS: ModelTimeLimits = Object.freeze({ firstByteMs: 60_000, totalMs: 300_000 });
 
 /** Replaces each limit that is missing or not a positive number with its default. */

@@ -4,15 +4,18 @@ import { field } from "../messages/untrusted.ts";
 import { ModelError } from "./model-error.ts";
 import type { Model, ModelRequest } from "./port.ts";
 
-/** Smaller limits would cut off a summary with its analysis. */
+/** Minimum output in a large window. A smaller limit would cut off a summary with its analysis. */
 const MIN_OUTPUT_TOKENS = 4_000;
-/** Share of the window, for small windows. */
+/** Minimum output as a share of the window, for small windows. */
 const MIN_OUTPUT_SHARE = 1 / 16;
 
 /** The host's value for a model's context window. Undefined means the value from the model table. */
 export type WindowOf = (model: Model) => number | undefined;
 
-/** The prompt size is an estimate. It is off by a few percent even after the first reported usage. */
+/**
+ * Safety factor for the prompt size. The size is an estimate, and it is off by a few percent even after the
+ * first reported usage.
+ */
 const COUNT_MARGIN = 1.05;
 
 /** The model's window and the way its provider counts tokens. */
@@ -28,18 +31,18 @@ export function outputTokensFor(model: Model, wantedTokens: number): number {
   return Math.min(wantedTokens, findModel(model.name).maxOutputTokens);
 }
 
-/** The smallest output that makes a call worthwhile in a window of this size. */
+/** Returns the smallest output that makes a call worthwhile in a window of this size. */
 export const minOutputTokens = (windowTokens: number): number =>
   Math.max(1, Math.min(MIN_OUTPUT_TOKENS, Math.floor(windowTokens * MIN_OUTPUT_SHARE)));
 
-/** True if the window has enough room for this prompt, the thinking and an answer. */
+/** Returns true if the window has enough room for this prompt, the thinking and an answer. */
 export const hasOutputRoom = (model: Model, request: ModelRequest, options: OutputRoomOptions): boolean =>
   outputRoom(model, request, options) >=
   minOutputTokens(windowTokensOf(model, options)) + thinkingBudget(request);
 
 /**
- * Output tokens that fit into the window beside this prompt, by our count. Negative if the prompt alone is
- * too long.
+ * Returns the output tokens that fit into the window beside this prompt, by our count. Negative if the prompt
+ * alone is too long.
  */
 function outputRoom(model: Model, request: ModelRequest, options: OutputRoomOptions): number {
   const { countTokens = ESTIMATORS.o200k, promptTokens } = options;
@@ -81,7 +84,7 @@ export function withLessOutput(error: unknown, request: ModelRequest): ModelRequ
 const windowTokensOf = (model: Model, { windowOf }: OutputRoomOptions): number =>
   windowOf?.(model) ?? findModel(model.name).windowTokens;
 
-/** The thinking budget is part of the output and must be smaller than `max_tokens`. */
+/** Returns the thinking budget. It is part of the output and must be smaller than `max_tokens`. */
 export function thinkingBudget({ thinking }: Pick<ModelRequest, "thinking">): number {
   const budget = field(thinking, "budget_tokens");
   return typeof budget === "number" ? budget : 0;

@@ -9,7 +9,9 @@ export interface Overflow {
   readonly isLowerBound?: true;
 }
 
-/** Returns undefined if the text is not about an overflow. */
+/**
+ * Reads the size of an overflow from an error text. Returns undefined if the text is not about an overflow.
+ */
 export function overflowIn(said: string): Overflow | undefined {
   for (const pattern of Object.values(OVERFLOW_TEXTS)) {
     const match = pattern.exec(said);

@@ -16,8 +16,8 @@ const turns: readonly ApiMessage[] = [
   { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "nine" }] },
 ];
 
-describe("cache marks", () => {
-  it("are put at the ends of the tools, the system prompt, the previous request and this one", () => {
+describe("withCacheMarks", () => {
+  it("puts cache marks at the end of the tools, the system prompt, the previous request and this one", () => {
     const request = deepFreeze<ModelRequest>({
       tools: [tool("look"), tool("rare", { defer_loading: true })],
       system: "You count boats.",
@@ -37,7 +37,7 @@ describe("cache marks", () => {
     });
   });
 
-  it("never go on thinking or on text without content, but on what comes before", () => {
+  it("puts no cache mark on thinking or blank text, but on the block before", () => {
     const messages: readonly ApiMessage[] = [
       { role: "user", content: "Hello." },
       {
@@ -56,7 +56,7 @@ describe("cache marks", () => {
   });
 
   it.each(["5m", "1h"] as const)(
-    "move on with a conversation that was marked before (%s): the two ends always have one",
+    "moves the last two cache marks along with a growing conversation (%s)",
     (ttl) => {
       let request = withCacheMarks({ tools: [tool("look")], system: "You count.", messages: turns }, { ttl });
       for (let turn = 0; turn < 6; turn += 1) {
@@ -76,7 +76,7 @@ describe("cache marks", () => {
     },
   );
 
-  it("of the caller's own stay as long as the ends find room", () => {
+  it("keeps the caller's own cache marks while there is room for the ends", () => {
     const marked = { type: "text", text: "A long table.", cache_control: mark } as const;
     const request: ModelRequest = {
       tools: [tool("look")],
@@ -88,7 +88,7 @@ describe("cache marks", () => {
     expect(places).toHaveLength(4);
   });
 
-  it("take the life that existing ones allow: an hour never comes after five minutes", () => {
+  it("chooses a ttl that existing cache marks allow, never one hour after five minutes", () => {
     const long = { type: "ephemeral", ttl: "1h" } as const;
     const hours: ModelRequest = {
       system: "You count.",
@@ -110,7 +110,7 @@ describe("cache marks", () => {
     ]);
   });
 
-  it("leave the end to the automatic one, which counts", () => {
+  it("leaves the end to the automatic cache mark, which counts toward the limit", () => {
     const request: ModelRequest = { messages: turns, system: "S", tools: [tool("a")], cache_control: mark };
     expect(findMarks(withCacheMarks(request)).map(({ place }) => place)).toEqual([
       [0, 0, 0, 0],
@@ -119,7 +119,7 @@ describe("cache marks", () => {
     ]);
   });
 
-  it("do not become five with the automatic one", () => {
+  it("never exceeds four cache marks, the automatic one included", () => {
     const marked = turns.map((turn) => ({
       ...turn,
       content: [{ type: "text", text: "x", cache_control: mark } as const],
@@ -128,7 +128,7 @@ describe("cache marks", () => {
     expect(withCacheMarks(request)).toBe(request);
   });
 
-  it("are at most four, change nothing but marks, keep those that are there, and are put once", () => {
+  it("adds cache marks up to four, keeps existing ones, changes nothing else and is idempotent", () => {
     const requests = arbitraryRequest().filter((request) =>
       checkRequest(request).findings.every(({ rule }) => !/shape|role|mark|cache/.test(rule)),
     );

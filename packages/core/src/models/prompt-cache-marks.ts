@@ -92,8 +92,8 @@ function withoutOldest(
 const isInMessages = ([section]: Place): boolean => section === 2;
 
 /**
- * Longer lifetimes must come first in the prefix, so a mark between existing marks gets the lifetime that
- * they allow.
+ * Creates the mark for a position. Longer lifetimes must come first in the prefix, so a mark between existing
+ * marks gets the lifetime that they allow.
  */
 function markFor(place: Place, existing: ReturnType<typeof findMarks>, wanted: "5m" | "1h"): CacheControl {
   const longAfter = existing.some((mark) => mark.ttl === "1h" && isBefore(place, mark.place));
@@ -146,7 +146,7 @@ function systemSpot({ system }: ModelRequest): MarkPosition | undefined {
   };
 }
 
-/** A tool with deferred loading is not part of the prefix. */
+/** Finds the last tool of the prefix. A tool with deferred loading is not part of it. */
 function toolSpot({ tools = [] }: ModelRequest): MarkPosition | undefined {
   const at = tools.findLastIndex((tool) => tool.defer_loading !== true);
   if (at < 0) return undefined;

@@ -17,10 +17,10 @@ export interface ProviderMemory {
   /** The metadata from the AI SDK, by namespace. */
   readonly metadata: JsonRecord;
   /** The data belongs to the next block, and the thinking block only carries it. */
-  readonly isForNext?: boolean;
+  readonly belongsToNextBlock?: boolean;
 }
 
-export function packMemory(memory: ProviderMemory): string {
+export function encodeProviderData(memory: ProviderMemory): string {
   return `${FOREIGN_THINKING_MARK}${JSON.stringify(memory)}`;
 }
 
@@ -28,7 +28,11 @@ export function unpackMemory(signature: string): ProviderMemory | undefined {
   if (!signature.startsWith(FOREIGN_THINKING_MARK)) return undefined;
   const value = parseJson(signature.slice(FOREIGN_THINKING_MARK.length));
   if (!isRecord(value) || typeof value.maker !== "string" || !isRecord(value.metadata)) return undefined;
-  return { maker: value.maker, metadata: value.metadata, isForNext: value.isForNext === true };
+  return {
+    maker: value.maker,
+    metadata: value.metadata,
+    belongsToNextBlock: value.belongsToNextBlock === true,
+  };
 }
 
 /** Metadata of text and tool calls that a provider needs back. */

@@ -14,15 +14,15 @@ const turns: readonly ApiMessage[] = [
 ];
 const request: ModelRequest = { system: "You count.", messages: turns };
 
-describe("the one mark of a call that only reads", () => {
-  it("stands where the last call put its last one, and all others are gone", () => {
+describe("withReadMarkOnly", () => {
+  it("keeps a single cache mark, at the place of the last mark of the previous call", () => {
     const marked = withCacheMarks({ ...request, messages: turns.slice(0, 1) });
     const longer = { ...marked, messages: [...marked.messages, ...turns.slice(1)] };
     const end = findMarks(marked).at(-1);
     expect(findMarks(withReadMarkOnly(longer, 1))).toEqual([end]);
   });
 
-  it("has the life of those it replaces, the automatic one included", () => {
+  it("gives the read mark the ttl of the marks it replaces, the automatic one included", () => {
     const hour = { type: "ephemeral", ttl: "1h" } as const;
     const automatic = withReadMarkOnly({ ...request, cache_control: hour }, 3);
     expect(automatic.cache_control).toBeUndefined();
@@ -32,11 +32,11 @@ describe("the one mark of a call that only reads", () => {
     expect(findMarks(withReadMarkOnly(request, 3)).map(({ ttl }) => ttl)).toEqual(["5m"]);
   });
 
-  it.each([0, -1, 4])("is not put where there is nothing to read: after %i messages", (messages) => {
+  it.each([0, -1, 4])("puts no read mark when there is nothing to read: after %i messages", (messages) => {
     expect(findMarks(withReadMarkOnly(withCacheMarks(request), messages))).toEqual([]);
   });
 
-  it("whatever the request: there is at most one, within what was sent, and nothing else changes", () => {
+  it("puts at most one read mark, within the sent messages, and changes nothing else", () => {
     fc.assert(
       fc.property(arbitraryRequest(), fc.nat(12), (raw, count) => {
         const given = deepFreeze(checkRequest(raw).request) as ModelRequest;

@@ -10,8 +10,8 @@ const request: ModelRequest = { messages: [{ role: "user", content: "Go on." }] 
 const failed = (failure: ModelFailure): ModelError => new ModelError(failure, "It failed.");
 const overloaded = failed({ kind: "overloaded" });
 
-/** Options that record each wait instead of waiting. */
-function patience(options: RetryOptions = {}): RetryOptions & { readonly waits: Retry[] } {
+/** Returns options that record each wait instead of waiting. */
+function recordingWaits(options: RetryOptions = {}): RetryOptions & { readonly waits: Retry[] } {
   const waits: Retry[] = [];
   return {
     waits,
@@ -22,15 +22,15 @@ function patience(options: RetryOptions = {}): RetryOptions & { readonly waits: 
   };
 }
 
-describe("a model with retries", () => {
-  it("tries again twice, then gives up with the last failure", async () => {
+describe("withRetries", () => {
+  it("retries twice, then fails with the last error", async () => {
     const script = scriptedModel([overloaded, overloaded, "At last."]);
-    expect((await complete(withRetries(script, patience()), request)).content).toEqual([
+    expect((await complete(withRetries(script, recordingWaits()), request)).content).toEqual([
       { type: "text", text: "At last." },
     ]);
     const last = failed({ kind: "unreachable" });
     const hopeless = scriptedModel([overloaded, overloaded, last, "Too late."]);
-    await expect(complete(withRetries(hopeless, patience()), request)).rejects.toBe(last);
+    await expect(complete(withRetries(hopeless, recordingWaits()), request)).rejects.toBe(last);
     expect(hopeless.requests).toHaveLength(3);
   });
 
@@ -43,20 +43,20 @@ describe("a model with retries", () => {
     { kind: "aborted" },
     { kind: "thinking-mismatch" },
     { kind: "other", retry: false },
-  ])("does not try again after $kind", async (failure) => {
+  ])("does not retry after a failure of kind $kind", async (failure) => {
     const script = scriptedModel([failed(failure), "Never."]);
-    await expect(complete(withRetries(script, patience()), request)).rejects.toMatchObject({ failure });
+    await expect(complete(withRetries(script, recordingWaits()), request)).rejects.toMatchObject({ failure });
     expect(script.requests).toHaveLength(1);
   });
 
-  it("waits as long as the provider asks, or twice as long each time, less up to a quarter", async () => {
+  it("waits as long as the provider asks, or else doubles the delay, minus up to a quarter", async () => {
     const limited = failed({ kind: "rate-limited", delayMs: 7_000 });
-    const asked = patience();
+    const asked = recordingWaits();
     await complete(withRetries(scriptedModel([limited, "Yes."]), asked), request);
     expect(asked.waits).toEqual([{ attempt: 1, delayMs: 7_000, error: limited }]);
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 0.999, noNaN: true }), async (random) => {
-        const options = patience({ retries: 7, random: () => random });
+        const options = recordingWaits({ retries: 7, random: () => random });
         const script = scriptedModel([...Array.from({ length: 7 }, () => overloaded), "Yes."]);
         await complete(withRetries(script, options), request);
         for (const [index, { delayMs }] of options.waits.entries()) {
@@ -68,33 +68,33 @@ describe("a model with retries", () => {
     );
   });
 
-  it("reports at once when the provider asks for more patience than two minutes", async () => {
+  it("fails at once when the provider asks for a wait of more than two minutes", async () => {
     const script = scriptedModel([failed({ kind: "rate-limited", delayMs: 120_001 }), "Never."]);
-    await expect(complete(withRetries(script, patience()), request)).rejects.toMatchObject({
+    await expect(complete(withRetries(script, recordingWaits()), request)).rejects.toMatchObject({
       code: "model-rate-limited",
     });
     expect(script.requests).toHaveLength(1);
   });
 
-  it("does not begin anew once a part of the answer was handed out", async () => {
+  it("does not retry after the caller received a part of the answer", async () => {
     const script = scriptedModel([{ content: "Half an ans", failsWith: overloaded }, "Whole."]);
     const events: ModelEvent[] = [];
     await expect(async () => {
-      for await (const event of withRetries(script, patience()).stream(request)) events.push(event);
+      for await (const event of withRetries(script, recordingWaits()).stream(request)) events.push(event);
     }).rejects.toBe(overloaded);
     expect(script.requests).toHaveLength(1);
     expect(events[0]?.type).toBe("start");
   });
 
-  it("begins anew all the same for a caller that is ready for a second start", async () => {
+  it("retries after a partial answer when the caller sets restarts", async () => {
     const script = scriptedModel([{ content: "Half an ans", failsWith: overloaded }, "Whole."]);
     const starts: string[] = [];
-    const model = withRetries(script, patience({ restarts: true }));
+    const model = withRetries(script, recordingWaits({ restarts: true }));
     for await (const event of model.stream(request)) if (event.type === "start") starts.push(event.type);
     expect(starts).toHaveLength(2);
   });
 
-  it("ends the wait at once on an abort, and does not call again", async () => {
+  it("an abort ends the wait before a retry at once, without another call", async () => {
     const script = scriptedModel([failed({ kind: "overloaded", delayMs: 100_000 }), "Never."]);
     const abort = new AbortController();
     const model = withRetries(script, { onRetry: () => setImmediate(() => abort.abort()) });
@@ -104,7 +104,7 @@ describe("a model with retries", () => {
     expect(script.requests).toHaveLength(1);
   });
 
-  it("leaves no timer behind when the wait was aborted", async () => {
+  it("leaves no timer behind after an aborted wait", async () => {
     vi.useFakeTimers();
     const script = scriptedModel([failed({ kind: "overloaded", delayMs: 100_000 })]);
     const abort = new AbortController();
@@ -120,7 +120,7 @@ describe("a model with retries", () => {
     vi.useRealTimers();
   });
 
-  it("tries again although there were signs of life", async () => {
+  it("retries even after keep-alive events", async () => {
     let calls = 0;
     const slow = {
       ...scriptedModel([]),
@@ -131,10 +131,10 @@ describe("a model with retries", () => {
         yield* scriptedModel(["Yes."]).stream(request);
       },
     };
-    expect((await complete(withRetries(slow, patience()), request)).content).toHaveLength(1);
+    expect((await complete(withRetries(slow, recordingWaits()), request)).content).toHaveLength(1);
   });
 
-  it("leaves no listener behind on a signal that lives on", async () => {
+  it("leaves no listener behind on a long-lived signal", async () => {
     const script = scriptedModel([failed({ kind: "overloaded", delayMs: 1 }), "Yes."]);
     const { signal } = new AbortController();
     let listeners = 0;
@@ -153,7 +153,7 @@ describe("a model with retries", () => {
     expect(listeners).toBe(0);
   });
 
-  it("counts with the same patience", async () => {
+  it("retries a token count as well", async () => {
     let calls = 0;
     const flaky = {
       ...scriptedModel([]),
@@ -163,7 +163,7 @@ describe("a model with retries", () => {
         return { tokens: 12, source: "exact" as const };
       },
     };
-    expect(await withRetries(flaky, patience()).countTokens(request)).toEqual({
+    expect(await withRetries(flaky, recordingWaits()).countTokens(request)).toEqual({
       tokens: 12,
       source: "exact",
     });

@@ -26,15 +26,17 @@ export interface Retry {
 }
 
 /**
- * Common among clients of hosted models: a temporary failure has passed by then, and a lasting one is
- * reported soon.
+ * The usual number among clients of hosted models: a temporary failure has passed by then, and a lasting one
+ * is reported soon.
  */
 const DEFAULT_RETRIES = 2;
 const FIRST_DELAY_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** A random share of the delay, up to this one, is subtracted. */
+/** Largest share of the delay that is subtracted at random. */
 const JITTER_SHARE = 0.25;
-/** If the provider asks for a longer wait, the call fails, so that the caller can decide. */
+/**
+ * Longest wait that a provider may ask for. For a longer one, the call fails, so that the caller can decide.
+ */
 const MAX_REQUESTED_DELAY_MS = 120_000;
 
 /**
@@ -122,8 +124,8 @@ function waitFor(delayMs: number, signal: AbortSignal | undefined): Promise<void
 const MS_PER_SECOND = 1_000;
 
 /**
- * The delay that the server requests, in milliseconds. The header with milliseconds takes precedence over the
- * standard one.
+ * Returns the delay that the server requests, in milliseconds. The header with milliseconds takes precedence
+ * over the standard one.
  */
 export function headerDelayMs(header: (name: string) => string | undefined): number | undefined {
   const exact = amount(header("retry-after-ms"));

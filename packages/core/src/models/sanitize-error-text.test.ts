@@ -21,20 +21,22 @@ const request: ModelRequest = {
   ],
 };
 
-describe("what a provider said", () => {
+describe("sanitizeErrorText", () => {
   it.each([
     ["messages.8: `tool_use` ids were found without results: toolu_012345678901234567."],
     ["prompt is too long: 208656 tokens > 200000 maximum"],
     ["invalid x-api-key"],
     ["Tool open_the_vault is not known."],
-  ])("stays as it is: %s", (said) => expect(sanitizeErrorText(said, request)).toBe(said));
+  ])("keeps an error text without secrets unchanged: %s", (said) =>
+    expect(sanitizeErrorText(said, request)).toBe(said),
+  );
 
   it.each([
     ["Bad input_value='The crocodile sleeps under the third bridge until noon.'", "Bad input_value='[…]'"],
     ["Bad value: crocodile sleeps under the th…", "Bad value:[…]…"],
     ["Bad: You guard the vault of the third", "Bad:[…]"],
     ["Bad code 'opensesame'", "Bad code '[…]'"],
-  ])("says nothing of the conversation: %s", (said, shown) => {
+  ])("removes quotes of the conversation from an error text: %s", (said, shown) => {
     expect(sanitizeErrorText(said, request).replace(/ (?=\[)/, "")).toBe(shown.replace(/ (?=\[)/, ""));
   });
 
@@ -44,16 +46,16 @@ describe("what a provider said", () => {
     ["got Bearer abcdefgh.12345678, not allowed", "got Bearer […] not allowed"],
     ['auth token = "0123456789abcdef"', 'auth token = "[…]"'],
     ["the key house-secret-1 is wrong", "the key […] is wrong"],
-  ])("names no key: %s", (said, shown) => {
+  ])("removes API keys from an error text: %s", (said, shown) => {
     expect(sanitizeErrorText(said, request, ["house-secret-1"])).toBe(shown);
   });
 
-  it("is one line of a length that is read, and moves no cursor", () => {
+  it("shortens an error text to one line without control characters", () => {
     expect(sanitizeErrorText("bad\u001b[31m red\r\n\n\tthing ")).toBe("bad [31m red thing");
     expect(sanitizeErrorText(`<html>${"x".repeat(5_000)}`).length).toBeLessThan(410);
   });
 
-  it("never holds 24 characters in a row of any message, wherever they are quoted", () => {
+  it("never quotes 24 consecutive characters of a message", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 24, maxLength: 80 }),

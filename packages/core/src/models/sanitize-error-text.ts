@@ -2,20 +2,20 @@ import { headOf } from "../messages/text.ts";
 import { isRecord } from "../messages/untrusted.ts";
 import type { ModelRequest } from "./port.ts";
 
-/** Nobody reads more. Some proxies answer with whole HTML pages. */
+/** Maximum length of a shown text. Nobody reads more, and some proxies answer with whole HTML pages. */
 const MAX_SHOWN_CHARACTERS = 400;
 /**
- * Longer texts are cut before we search them. Hiding echoes and keys rarely shortens a text by more than
- * this.
+ * Maximum length of a searched text. Longer texts are cut first. Hiding echoes and keys rarely shortens a
+ * text by more than this.
  */
 const MAX_READ_CHARACTERS = 2_000;
-/** A match this long with the conversation is not a coincidence. */
+/** Minimum length of an echo. A match this long with the conversation is not a coincidence. */
 const MIN_ECHO_CHARACTERS = 24;
-/**
- * The conversation is searched in steps of this size, so that each echo contains at least one whole piece.
- */
+/** Step size of the search, so that each echo contains at least one whole piece. */
 const PIECE_CHARACTERS = MIN_ECHO_CHARACTERS / 2;
-/** Shorter texts of the conversation are common words and not worth hiding. */
+/**
+ * Minimum length of a hidden text. Shorter texts of the conversation are common words and not worth hiding.
+ */
 const MIN_TEXT_CHARACTERS = 8;
 const HIDDEN = "[…]";
 
@@ -34,7 +34,7 @@ export function sanitizeErrorText(
   return text.length <= MAX_SHOWN_CHARACTERS ? text : `${headOf(text, MAX_SHOWN_CHARACTERS).trimEnd()} …`;
 }
 
-/** Recognizes keys by their usual prefixes, or by the words before them. */
+/** Patterns that recognize keys by their usual prefixes, or by the words before them. */
 const KEYS: readonly RegExp[] = [
   /\b(?:sk|pk|rk|xai|gsk|csk|pplx|nvapi|hf|r8|fw|tgp)[-_][\w*.-]{8,}/g,
   /\bAIza[\w-]{20,}/g,
@@ -106,7 +106,7 @@ function withoutMarked(said: string, isEcho: Uint8Array): string {
   return kept;
 }
 
-/** An error message may name ids and names. */
+/** Fields with ids and names, which an error message may contain. */
 const NOT_CONTENT: ReadonlySet<string> = new Set([
   "type",
   "role",

@@ -49,16 +49,16 @@ const begun = [
 
 const ANSWERS: readonly (readonly [string, WireAnswer])[] = [
   ["a refusal that quotes the input", refusal(400, `messages.0.content: bad [input_value='${TEXT}']`)],
-  ["a refusal that quotes a part of it", refusal(422, `bad: ${JSON.stringify(TEXT.slice(4, 40))}…`)],
+  ["a refusal that quotes a part of the input", refusal(422, `bad: ${JSON.stringify(TEXT.slice(4, 40))}…`)],
   ["a refusal that names the key", refusal(401, `Incorrect API key provided: ${KEY}.`)],
   ["a page that repeats the request", { status: 502, body: `<html>${TEXT} ${KEY}</html>` }],
   ["an answer that breaks off", { body: begun.join("") }],
   ["an answer of an unknown form", { body: `${begun.join("")}event: x\ndata: {"type":"${TEXT}"}\n\n` }],
-  ["an answer that is torn", { body: `${begun.join("")}event: message_delta\ndata: {"${TEXT}\n\n` }],
+  ["an answer with broken JSON", { body: `${begun.join("")}event: message_delta\ndata: {"${TEXT}\n\n` }],
 ];
 
 describe.each(MODELS)("an error of %s", (_, connect) => {
-  it.each(ANSWERS)("says nothing of the key and the conversation: %s", async (__, answer) => {
+  it.each(ANSWERS)("an error reveals neither the key nor the conversation: %s", async (__, answer) => {
     const server = await serveWires([answer]);
     try {
       const request = { max_tokens: 64, system: TEXT, messages: [{ role: "user" as const, content: TEXT }] };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
 import type { ContentBlock } from "../messages/message.ts";
 import type { ModelRequest } from "./port.ts";
-import { packMemory } from "./provider-memory.ts";
+import { encodeProviderData } from "./provider-memory.ts";
 import { ThinkingMemory, withMismatchesDropped } from "./sent-thinking.ts";
 
 const thought = (seal: string): ContentBlock =>
@@ -29,14 +29,14 @@ const sealsOf = (request: ModelRequest): readonly string[] =>
     ),
   );
 
-describe("thinking that must be left out", () => {
-  it("is that of another maker, and all before it: a conversation may change its provider", () => {
-    const given = conversation([["s1"], [packMemory({ maker: "openai", metadata: {} })], ["s2"]]);
+describe("ThinkingMemory", () => {
+  it("leaves out thinking of another provider and all thinking before it", () => {
+    const given = conversation([["s1"], [encodeProviderData({ maker: "openai", metadata: {} })], ["s2"]]);
     const { request, blocks } = new ThinkingMemory().withoutRefused(given);
     expect([sealsOf(request), blocks]).toEqual([["s2"], 2]);
   });
 
-  it("goes oldest first: what stays is the unbroken rest after the last refused block", () => {
+  it("keeps only the thinking after the last refused block", () => {
     const turns = fc.array(fc.array(fc.stringMatching(/^[rs][0-9]{1,2}$/), { maxLength: 3 }), {
       maxLength: 8,
     });
@@ -55,12 +55,12 @@ describe("thinking that must be left out", () => {
     );
   });
 
-  it("leaves a request alone that holds none of it", () => {
+  it("returns the same request when no thinking must be left out", () => {
     const request = conversation([["s1"], ["s2"]]);
     expect(new ThinkingMemory().withoutRefused(request).request).toBe(request);
   });
 
-  it("includes thinking without a signature, and messages that held nothing else", () => {
+  it("leaves out thinking without a signature, and messages that contain nothing else", () => {
     const request: ModelRequest = {
       messages: [
         { role: "user", content: "Go on." },
@@ -74,7 +74,7 @@ describe("thinking that must be left out", () => {
     });
   });
 
-  it("switches thinking off where the model would demand it at the head of the turn", () => {
+  it("disables thinking when the model would require it at the start of the turn", () => {
     const memory = new ThinkingMemory();
     const request: ModelRequest = {
       thinking: { type: "enabled", budget_tokens: 2_000 } as never,
@@ -91,7 +91,7 @@ describe("thinking that must be left out", () => {
     expect(memory.withoutRefused(request).request.thinking).toEqual({ type: "disabled" });
   });
 
-  it("is dropped by the provider only where thinking is on", () => {
+  it("asks the provider to drop mismatched thinking only when thinking is on", () => {
     const off: ModelRequest = { messages: [], thinking: { type: "disabled" } };
     expect(withMismatchesDropped(off)).toBe(off);
     expect(withMismatchesDropped({ messages: [] }).thinking).toMatchObject({ type: "adaptive" });

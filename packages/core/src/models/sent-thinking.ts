@@ -60,7 +60,7 @@ function thinkingOf({ messages }: ModelRequest): readonly Thinking[] {
 /** Identifies a block. Unsigned thinking has an empty or missing identifier. */
 const signatureOf = (block: Thinking): string => (block.type === "thinking" ? block.signature : block.data);
 
-/** Number of thinking blocks up to and including the last one that must not be sent. */
+/** Counts the thinking blocks up to and including the last one that must not be sent. */
 function lastRefused(request: ModelRequest, refused: ReadonlySet<string>): number {
   return (
     thinkingOf(request).findLastIndex((block) => {
@@ -103,8 +103,9 @@ function withSatisfiableThinking(request: ModelRequest): ModelRequest {
 }
 
 /**
- * True if the next user message would change the content that the model sees, and so the cached prefix. Older
- * models drop the thinking of a turn when the user writes again, unless the request says otherwise.
+ * Returns true if the next user message would change the content that the model sees, and so the cached
+ * prefix. Older models drop the thinking of a turn when the user writes again, unless the request says
+ * otherwise.
  */
 export function forgetsThinkingAtNextTurn(
   model: string,
@@ -116,6 +117,6 @@ export function forgetsThinkingAtNextTurn(
   return turn.some(({ content }) => contentBlocks(content).some(isThinking));
 }
 
-/** A message with only tool results continues a turn and does not start one. */
+/** Returns true if the message starts a turn. A message with only tool results continues one. */
 const isUserPrompt = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");

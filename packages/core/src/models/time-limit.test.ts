@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { collectGarbage } from "../../../../test/engine/garbage.case.ts";
 import { TimeLimitError, withTimeLimit } from "./abortable.ts";
 
-/** Work that only waits for its abort, like a call to a dead server. */
+/** Waits only for its abort, like a call to a dead server. */
 const untilEnded = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
 const never = new AbortController().signal;
 
-describe("work with a time limit", () => {
-  it("is ended when the time is over, also when garbage was collected meanwhile", async () => {
+describe("withTimeLimit", () => {
+  it("ends work at its time limit, even when garbage is collected in between", async () => {
     const ended = withTimeLimit(new AbortController().signal, 100, untilEnded);
     const collecting = setInterval(collectGarbage, 10);
     await expect(ended)
@@ -18,7 +18,7 @@ describe("work with a time limit", () => {
       .finally(() => clearInterval(collecting));
   });
 
-  it("is ended by the signal, for its reason, and is not begun when that has fired", async () => {
+  it("ends work with the reason of the signal, and does not start work after the abort", async () => {
     const abort = new AbortController();
     const ended = withTimeLimit(abort.signal, 60_000, untilEnded);
     abort.abort(new Error("enough"));
@@ -31,7 +31,7 @@ describe("work with a time limit", () => {
     expect(isBegun).toBe(false);
   });
 
-  it("leaves no listener on the signal, whatever comes of it", async () => {
+  it("leaves no listener on the signal, whether the work succeeds or fails", async () => {
     const { signal } = new AbortController();
     expect(await withTimeLimit(signal, 60_000, async () => 7)).toBe(7);
     await withTimeLimit(signal, 60_000, () => Promise.reject(new Error("no"))).catch(() => undefined);
@@ -39,7 +39,7 @@ describe("work with a time limit", () => {
   });
 
   it.each([2 ** 31, Number.POSITIVE_INFINITY])(
-    "may have one that no timer can wait for: %d",
+    "accepts a time limit that no timer can wait for: %d",
     async (limitMs) => {
       const work = (signal: AbortSignal): Promise<boolean> =>
         new Promise((resolve) => setTimeout(() => resolve(signal.aborted), 20));

@@ -64,8 +64,8 @@ const replayOf = (id: string, policies: readonly PolicyReplay[]): Replay => ({
 const sizes = Array.from({ length: 30 }, (_, index) => 10_000 + (index % 9) * 3_000);
 const all = REPLAY_POLICIES.map((policy) => policyOf(policy, sizes));
 
-describe("the chart of a replay", () => {
-  it("is a whole SVG document with a title, both plots, a line for each policy and a legend", () => {
+describe("replayChart", () => {
+  it("draws a complete SVG document with a title, both plots, a line per policy and a legend", () => {
     const svg = replayChart(replayOf("abc", all));
     const names = elementsIn(svg);
     expect(names[0]).toBe("svg");
@@ -78,11 +78,11 @@ describe("the chart of a replay", () => {
     expect(svg).toContain("full at 34K");
   });
 
-  it("can be read in light and in dark", () => {
+  it("draws a chart for light and dark color schemes", () => {
     expect(replayChart(replayOf("abc", all))).toContain("@media (prefers-color-scheme:dark)");
   });
 
-  it("marks where the history was rewritten, but not where it was with every call", () => {
+  it("marks the calls that rewrote the history, unless every call did", () => {
     const marked = replayChart(replayOf("abc", [policyOf("longhaul", sizes)]));
     expect(elementsIn(marked).filter((name) => name === "circle")).toHaveLength(3);
     const sliding = policyOf("keep-last", sizes);
@@ -91,7 +91,7 @@ describe("the chart of a replay", () => {
     expect(elementsIn(busy)).not.toContain("circle");
   });
 
-  it("has the sessions below each other, with ids of their own for what they refer to", () => {
+  it("draws several sessions below each other without repeating an element id", () => {
     const svg = replayChart([replayOf("one", all), replayOf("two", all)]);
     const ids = [...svg.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -99,11 +99,11 @@ describe("the chart of a replay", () => {
     expect(svg).toMatch(/Session one[\s\S]*Session two/);
   });
 
-  it("says nothing of where the session lies", () => {
+  it("leaves the path of the session out of the chart", () => {
     expect(replayChart(replayOf("abc", all))).not.toContain("secret");
   });
 
-  it("is well formed whatever the names and figures are", () => {
+  it("draws well-formed SVG without NaN or Infinity for any name and any figures", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),
@@ -126,21 +126,21 @@ describe("the chart of a replay", () => {
   });
 });
 
-describe("a piece of SVG", () => {
-  it("has everything escaped that could end it, and leaves out what XML has no form for", () => {
+describe("SVG fragments", () => {
+  it("escapes markup in SVG text and attributes, and removes characters that XML cannot represent", () => {
     const { markup } = element("text", { class: 'a"><script>' }, [text("<b>&\u0000\u001b")]);
     expect(markup).toBe('<text class="a&quot;&gt;&lt;script&gt;">&lt;b&gt;&amp;</text>');
   });
 });
 
-describe("the axes", () => {
-  it("have round steps from nothing up to the largest value", () => {
+describe("axes of a plot", () => {
+  it("places axis ticks at round steps from 0 up to the largest value", () => {
     expect(ticksTo(38_000)).toEqual([0, 10_000, 20_000, 30_000]);
     expect(ticksTo(6.1)).toEqual([0, 2, 4, 6]);
     expect(ticksTo(0)).toEqual([0]);
   });
 
-  it("name their values shortly", () => {
+  it("formats tokens and dollars on an axis in short form", () => {
     expect([0, 812, 2_500, 33_500, 1_250_000].map(shortTokens)).toEqual(["0", "812", "2.5K", "34K", "1.3M"]);
     expect([0, 0.5, 12.345, 222.8].map(shortDollars)).toEqual(["$0.00", "$0.50", "$12.35", "$223"]);
   });

@@ -128,12 +128,12 @@ function contextPlot({ policies, window }: Replay): PlotContents {
   // The policy that keeps everything would flatten the other lines, so it does not set the scale.
   const peaks = withinWindow(policies).map(({ peakTokens }) => peakTokens);
   const maximum = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
-  const isDueInSight = window.autoCompact <= maximum;
+  const isLimitVisible = window.autoCompact <= maximum;
   return {
     title: "Tokens in the context · a dot where the history was rewritten",
     series: policies.map((policy) => seriesOf(policy, ({ tokens }) => tokens, true)),
     maximum,
-    ...(isDueInSight
+    ...(isLimitVisible
       ? { limit: { value: window.autoCompact, title: `full at ${shortTokens(window.autoCompact)}` } }
       : {}),
     format: shortTokens,

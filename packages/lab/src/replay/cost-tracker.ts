@@ -74,7 +74,7 @@ export class CostTracker {
     this.turns.push({ tokens, cost: this.cost, isRewritten });
   }
 
-  /** Tokens of the last call that are still in the provider's cache at this time. */
+  /** Returns the tokens of the last call that are still in the provider's cache at this time. */
   cachedAt(time: number): number {
     return time - this.#last.at < CACHE_TTL_MS[this.#options.ttl] ? this.#last.cached : 0;
   }

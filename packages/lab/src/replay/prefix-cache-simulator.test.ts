@@ -13,7 +13,7 @@ const SYSTEM: readonly ContentBlock[] = [{ type: "text", text: "You are an agent
 
 /** Returns the requests of a session and their times. The history is cut once, in the middle. */
 function requestsOf(entries: readonly Entry[]): readonly { request: ModelRequest; at: number }[] {
-  const { calls } = recordedCalls({ entries, isRetold: () => false });
+  const { calls } = recordedCalls({ entries, isRepeated: () => false });
   let said: readonly Entry[] = [];
   return calls.map(({ newEntries: news, startedAt }, index) => {
     said = [...(index === Math.floor(calls.length / 2) ? said.slice(-20) : said), ...news];
@@ -22,8 +22,8 @@ function requestsOf(entries: readonly Entry[]): readonly { request: ModelRequest
   });
 }
 
-describe("the model of the prompt cache and the simulator's own", () => {
-  it("agree within three percent of each prompt on what is read, written and paid in full", async () => {
+describe("PrefixCache compared with the simulator", () => {
+  it("agrees with the simulator's cache within 3% of each prompt on read, written and uncached tokens", async () => {
     const scene = await createScene();
     const cache = new PrefixCache({
       minimumTokens: 1_024,

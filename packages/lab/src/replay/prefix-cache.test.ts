@@ -26,8 +26,8 @@ const parts = (read: number, written: number, plain: number): Partial<InputParts
   plain,
 });
 
-describe("the model of the prompt cache", () => {
-  it("writes up to the last mark, reads it the next time, and pays the rest in full", () => {
+describe("PrefixCache", () => {
+  it("writes the prompt up to the last cache mark, reads it next time, and charges the rest in full", () => {
     const cache = newCache();
     const first = [user(words(100), marked(words(50, "a"))), assistant(words(7, "b"))];
     expect(cache.call({ messages: first }, 0)).toMatchObject(parts(0, 150, 7));
@@ -35,7 +35,7 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(second, MINUTE_MS)).toMatchObject(parts(150, 27, 0));
   });
 
-  it("takes nothing as the same that differs in one byte, and marks for no byte", () => {
+  it("reads nothing from the cache after a changed byte, and ignores moved cache marks", () => {
     const cache = newCache();
     cache.call({ messages: [user(words(100), marked(words(50)))] }, 0);
     const other = { messages: [user(words(100), marked(words(50, "y")))] };
@@ -44,7 +44,7 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(moved, 2)).toMatchObject(parts(150, 0, 0));
   });
 
-  it("does not read a text of one role for the same text of another role", () => {
+  it("does not reuse a cached text for the same text of another role", () => {
     const cache = newCache();
     const [text, end] = ["x".repeat(100), user(marked(words(50)))];
     cache.call({ messages: [{ role: "user", content: text }, end] }, 0);
@@ -53,7 +53,7 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(other, 2)).toMatchObject(parts(150, 0, 0));
   });
 
-  it("reads the longest prefix that was written: the system prompt where the messages are others", () => {
+  it("reads the longest cached prefix, such as only the system prompt when the messages differ", () => {
     const cache = newCache();
     const system = [marked(words(40, "s"))];
     cache.call({ system, messages: [user(marked(words(100)))] }, 0);
@@ -61,7 +61,7 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(other, 1)).toMatchObject(parts(40, 30, 0));
   });
 
-  it("keeps what nobody reads for five minutes from when the request went out, and begins anew with each use", () => {
+  it("keeps a prefix for five minutes after the request that last used it", () => {
     const cache = newCache();
     const request = { messages: [user(marked(words(100)))] };
     cache.call(request, 0);
@@ -70,7 +70,7 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(request, 14 * MINUTE_MS)).toMatchObject(parts(0, 100, 0));
   });
 
-  it("keeps for an hour what was marked so", () => {
+  it("keeps a prefix for an hour when its cache mark asks for one hour", () => {
     const cache = newCache();
     const block = { ...words(100), cache_control: { type: "ephemeral", ttl: "1h" } } as ContentBlock;
     expect(cache.call({ messages: [user(block)] }, 0).ttl).toBe("1h");
@@ -78,14 +78,14 @@ describe("the model of the prompt cache", () => {
     expect(cache.call({ messages: [user(block)] }, 119 * MINUTE_MS)).toMatchObject(parts(0, 100, 0));
   });
 
-  it("does not cache a prompt that is too short up to its mark", () => {
+  it("does not cache a prompt that is shorter than the minimum up to its cache mark", () => {
     const cache = newCache(1_024);
     const short = { messages: [user(marked(words(1_023)))] };
     cache.call(short, 0);
     expect(cache.call(short, 1)).toMatchObject(parts(0, 0, 1_023));
   });
 
-  it("looks back twenty positions from a mark, and no further", () => {
+  it("looks back twenty positions from a cache mark, and no further", () => {
     const blocks = Array.from({ length: 30 }, (_, index) => words(10, String.fromCharCode(97 + index)));
     const upTo = (count: number): ModelRequest => ({
       messages: [user(...blocks.slice(0, count - 1), marked(blocks[count - 1] as ContentBlock))],
@@ -98,7 +98,7 @@ describe("the model of the prompt cache", () => {
     expect(another.call(upTo(25), 1)).toMatchObject(parts(0, 250, 0));
   });
 
-  it("lets a call that shares the prefix read it and write nothing, as a summary in a fork does", () => {
+  it("lets a forked summary call read the shared prefix without writing to the cache", () => {
     const cache = newCache();
     const sent = { system: [words(50, "s")], messages: [user(words(500))] };
     cache.call(withCacheMarks(sent), 0);
@@ -107,7 +107,7 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(fork, 1)).toMatchObject(parts(550, 0, 50));
   });
 
-  it("is told as the provider tells it: what was read, written for how long, and the rest", () => {
+  it("reports usage in the provider's form: tokens read, tokens written per lifetime, and the rest", () => {
     expect(usageOf({ read: 1, written: 2, plain: 3, ttl: "1h" }, 4)).toEqual({
       input_tokens: 3,
       output_tokens: 4,

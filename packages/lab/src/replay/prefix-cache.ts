@@ -88,7 +88,7 @@ function markIn(block: object): CacheTtl | undefined {
   return mark.ttl === "1h" ? "1h" : "5m";
 }
 
-/** Index of the longest prefix that this mark can read, or -1. */
+/** Returns the index of the longest prefix that this mark can read, or -1. */
 function lookBack(positions: readonly Position[], mark: number, at: number): number {
   let steps = 0;
   for (let index = mark; index >= 0; index--) {

@@ -7,11 +7,11 @@ import { isSummaryEntry } from "../../../core/src/messages/entry.ts";
 import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
 import { createTokenScale } from "./token-scale.ts";
 
-const calls = (built: ConversationBuilder, isRetold = isSummaryEntry): RecordedSession =>
-  recordedCalls({ entries: built.entries, isRetold });
+const calls = (built: ConversationBuilder, isRepeated = isSummaryEntry): RecordedSession =>
+  recordedCalls({ entries: built.entries, isRepeated });
 
-describe("the calls of a recorded session", () => {
-  it("are its responses: each with what came since the one before, and with what it took", () => {
+describe("recordedCalls", () => {
+  it("returns a call per response, with its reported tokens and the entries since the previous call", () => {
     const built = new ConversationBuilder();
     built.user("fix the parser");
     built.assistant("I look", { usage: usage(100, 20) });
@@ -26,7 +26,7 @@ describe("the calls of a recorded session", () => {
     expect(rest).toHaveLength(1);
   });
 
-  it("take one response that is spread over several lines for one, with the results between them", () => {
+  it("counts a response that is spread over several lines as one call", () => {
     const built = new ConversationBuilder();
     built.user("read both");
     for (const id of ["a", "b"]) {
@@ -38,7 +38,7 @@ describe("the calls of a recorded session", () => {
     expect(found.map(({ newEntries: news }) => news.length)).toEqual([1, 4]);
   });
 
-  it("leave out what the recorded agent made of its history, and say where its figures are about another one", () => {
+  it("leaves out summaries of the recorded agent, and marks the next call as after a rewrite", () => {
     const built = new ConversationBuilder();
     built.user("one");
     built.assistant("1", { usage: usage(100_000, 20) });
@@ -55,14 +55,14 @@ describe("the calls of a recorded session", () => {
     ]);
   });
 
-  it("are none where the agent only wrote an error in the model's name", () => {
+  it("finds no call in a session whose only response is an API error", () => {
     const built = new ConversationBuilder();
     built.user("one");
     built.assistant("API error", { isApiErrorMessage: true });
     expect(calls(built).calls).toEqual([]);
   });
 
-  it("go out when the last message before them was there, and never before an earlier one", () => {
+  it("starts a call at the time of the message before it and ends it at the time of its answer", () => {
     const built = new ConversationBuilder();
     const asked = built.user("one");
     const answered = built.assistant("1");
@@ -73,18 +73,21 @@ describe("the calls of a recorded session", () => {
     });
   });
 
-  it.each([undefined, "yesterday"])("have a time on the clock where the file has none: %s", (timestamp) => {
-    const built = new ConversationBuilder();
-    built.user("one");
-    built.assistant("1");
-    const entries = built.entries.map((entry) => ({ ...entry, timestamp }) as Entry);
-    const { calls: found } = recordedCalls({ entries, isRetold: () => false });
-    expect(found).toMatchObject([{ startedAt: 0, endedAt: 0 }]);
-  });
+  it.each([undefined, "yesterday"])(
+    "places a call at time 0 when its entries have the timestamp %s",
+    (timestamp) => {
+      const built = new ConversationBuilder();
+      built.user("one");
+      built.assistant("1");
+      const entries = built.entries.map((entry) => ({ ...entry, timestamp }) as Entry);
+      const { calls: found } = recordedCalls({ entries, isRepeated: () => false });
+      expect(found).toMatchObject([{ startedAt: 0, endedAt: 0 }]);
+    },
+  );
 });
 
-describe("the scale of a replay", () => {
-  it("takes its ratio from the recorded growth and its overhead from the size of the session", () => {
+describe("createTokenScale", () => {
+  it("learns the token ratio from reported growth and the overhead from the size of the session", () => {
     const built = new ConversationBuilder();
     built.user("word ".repeat(1_000));
     built.assistant("ok", { usage: usage(21_500, 2) });
@@ -104,7 +107,7 @@ describe("the scale of a replay", () => {
     expect(scale.tokensOf(system ?? {}) / scale.overheadTokens).toBeCloseTo(1, 1);
   });
 
-  it("is the usual one where nothing was reported, and no overhead fills a small window", () => {
+  it("assumes a ratio when no usage was reported, and limits the overhead in a small window", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");

@@ -38,8 +38,8 @@ export interface RecordedSession {
   readonly rest: readonly Entry[];
 }
 
-/** Everything that was said, oldest first. `isRetold` is true for entries that repeat earlier ones. */
-export type RecordedHistory = Pick<SessionHistory, "entries" | "isRetold">;
+/** Everything that was said, oldest first. `isRepeated` is true for entries that repeat earlier ones. */
+export type RecordedHistory = Pick<SessionHistory, "entries" | "isRepeated">;
 
 /**
  * Splits the whole session into its model calls. Omits the recorded agent's own summaries and cleared
@@ -48,7 +48,7 @@ export type RecordedHistory = Pick<SessionHistory, "entries" | "isRetold">;
 export function recordedCalls(history: RecordedHistory): RecordedSession {
   const entries = history.entries.filter((entry) => isEntry(entry) && entry.type !== "progress");
   const starts = new Map<Entry, ResponseEntries>();
-  for (const response of responses(entries.filter((entry) => !history.isRetold(entry)))) {
+  for (const response of responses(entries.filter((entry) => !history.isRepeated(entry)))) {
     const [first] = response.entries;
     if (first !== undefined && !response.isSynthetic) starts.set(first, response);
   }
@@ -58,7 +58,7 @@ export function recordedCalls(history: RecordedHistory): RecordedSession {
   let clock = Number.NEGATIVE_INFINITY;
   for (const entry of entries) {
     if (isRewrite(entry)) isAfterRewrite = true;
-    if (history.isRetold(entry) || isRewrite(entry)) continue;
+    if (history.isRepeated(entry) || isRewrite(entry)) continue;
     const response = starts.get(entry);
     if (response !== undefined) {
       const endedAt = finite(Math.max(clock, ...response.entries.map(timeOf)), 0);

@@ -31,19 +31,19 @@ describeRecorded("recorded sessions in a small window", () => {
     total = totalOfReplays(replays);
   }, 5 * MINUTE_MS);
 
-  it("go through without a call that is too long, and without a turn that waits", () => {
+  it("replays recorded sessions without a refused call and without a turn that waits", () => {
     expect(of("longhaul")).toMatchObject({ refusedCalls: 0, stallMs: 0 });
     expect(of("longhaul")?.compactions).toBeGreaterThan(20);
   });
 
-  it("are known at their end by the most part, and better than by leaving the oldest out", () => {
+  it("keeps over 90% of the probes of recorded sessions, and more than drop-oldest does", () => {
     const kept = of("longhaul")?.probesKept ?? 0;
     expect(kept / total.probes).toBeGreaterThan(0.9);
     expect(kept).toBeGreaterThan(of("drop-oldest")?.probesKept ?? Number.POSITIVE_INFINITY);
   });
 
   // There is no expectation against a plain summary: a plain summary that keeps as many probes is cheaper.
-  it("cost less than two thirds of what keeping everything would, if a window held it", () => {
+  it("costs less than two thirds of keeping everything in an unlimited window", () => {
     expect(total.comparison?.everything?.ratio).toBeLessThan(2 / 3);
   });
 });

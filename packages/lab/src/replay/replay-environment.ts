@@ -61,7 +61,7 @@ export function tokensOfRequest(
   return Math.round(tokens);
 }
 
-/** Recorded output tokens. If the file has none, estimates them from the answer. */
+/** Returns the recorded output tokens. If the file has none, estimates them from the answer. */
 export function outputTokensOf(call: RecordedCall, after: readonly Entry[], scale: TokenScale): number {
   return call.outputTokens ?? scale.tokensOfEntries(after.filter((entry) => isAnswer(entry, call)));
 }

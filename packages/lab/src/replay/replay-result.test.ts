@@ -19,8 +19,8 @@ const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): 
   turns: [],
 });
 
-describe("what longhaul costs beside the others", () => {
-  it("is told relative to the cheapest that keeps as many probes in the window", () => {
+describe("compare", () => {
+  it("compares longhaul with the cheapest policy that keeps as many probes within the window", () => {
     const comparison = compare([
       replayed("longhaul", 6, 90),
       replayed("drop-oldest", 5, 40),
@@ -36,7 +36,7 @@ describe("what longhaul costs beside the others", () => {
     });
   });
 
-  it("is told plainly where none keeps as many: keeping everything takes a window that there is not", () => {
+  it("names no equal policy when only an unlimited window keeps as many probes", () => {
     const comparison = compare([
       replayed("longhaul", 6, 90),
       replayed("drop-oldest", 5, 40),
@@ -46,7 +46,7 @@ describe("what longhaul costs beside the others", () => {
     expect(comparison?.everything?.ratio).toBe(0.3);
   });
 
-  it("is told of the one that keeps the most too, be it more or fewer", () => {
+  it("names the policy that keeps the most probes, whether more or fewer than longhaul", () => {
     const ours = replayed("longhaul", 6, 90);
     const rivals = [replayed("drop-oldest", 5, 90), replayed("plain-summary", 10, 95)];
     expect(compare([ours, ...rivals])).toMatchObject({
@@ -59,7 +59,7 @@ describe("what longhaul costs beside the others", () => {
     });
   });
 
-  it("is not told relative to one that kept its probes by not getting its calls through", () => {
+  it("does not treat a policy with refused calls as equal or fullest", () => {
     const stuck = { ...replayed("keep-last", 1, 95), refusedCalls: 1 };
     const comparison = compare([replayed("longhaul", 6, 90), stuck, replayed("plain-summary", 10, 90)]);
     expect(comparison?.equal?.policy).toBe("plain-summary");
@@ -68,7 +68,7 @@ describe("what longhaul costs beside the others", () => {
     expect(compare([replayed("longhaul", 6, 90), stuck])).toMatchObject({ equal: null, fullest: null });
   });
 
-  it("is never told relative to the library itself, nor where there is nothing to compare", () => {
+  it("returns no comparison without longhaul or without another policy", () => {
     expect(compare([replayed("longhaul", 6, 90), replayed("longhaul-built-in", 1, 99)])).toBeNull();
     expect(compare([replayed("drop-oldest", 6, 90)])).toBeNull();
     expect(compare([replayed("longhaul", 0, 0), replayed("drop-oldest", 0, 0)])?.equal?.ratio).toBe(1);

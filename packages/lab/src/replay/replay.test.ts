@@ -23,7 +23,7 @@ const of = ({ policies }: Replay, name: ReplayPolicyName): PolicyReplay => {
 
 afterEach(() => vi.restoreAllMocks());
 
-describe("a session replayed under every policy", () => {
+describe("a replay under every policy", () => {
   let result: Replay;
   let requests: readonly ModelRequest[];
 
@@ -33,7 +33,7 @@ describe("a session replayed under every policy", () => {
     requests = call.mock.calls.map(([request]) => request);
   });
 
-  it("makes each of the recorded calls, within the window", () => {
+  it("replays every recorded call, within the window", () => {
     const { policies, calls, window } = result;
     expect(policies.map(({ policy }) => policy)).toEqual(REPLAY_POLICIES);
     for (const { policy, turns, peakTokens, refusedCalls, compactions } of policies) {
@@ -45,7 +45,7 @@ describe("a session replayed under every policy", () => {
     }
   });
 
-  it("sends nothing that the API would refuse", () => {
+  it("sends only requests that the API accepts", () => {
     expect(requests.length).toBeGreaterThan(REPLAY_POLICIES.length * result.calls);
     for (const request of requests) {
       const body = { ...request, model: MODEL, max_tokens: 1_000 };
@@ -53,7 +53,7 @@ describe("a session replayed under every policy", () => {
     }
   });
 
-  it("breaks the cache with nearly every call where the oldest message goes each time, and seldom else", () => {
+  it("breaks the cache often under keep-last, and only at compactions and clearings otherwise", () => {
     const sliding = of(result, "keep-last");
     expect(sliding.cacheBreaks).toBeGreaterThan(sliding.turns.length / 3);
     for (const name of ["longhaul", "drop-oldest", "plain-summary"] as const) {
@@ -62,27 +62,27 @@ describe("a session replayed under every policy", () => {
     }
   });
 
-  it("has nobody wait who calls no model, and those wait who ask for a summary at the threshold", () => {
+  it("makes a turn wait only for policies that request a summary at the threshold", () => {
     for (const name of ["longhaul-built-in", "drop-oldest", "clear-results"] as const) {
       expect(of(result, name)).toMatchObject({ stallMs: 0, summaryCalls: 0 });
     }
     expect(of(result, "plain-summary").stallMs).toBeGreaterThan(0);
   });
 
-  it("keeps more of the probes with the engine than by leaving things out", () => {
+  it("keeps more probes with the engine than with drop-oldest", () => {
     expect(of(result, "everything").probesKept).toBe(result.probes);
     expect(of(result, "longhaul").probesKept).toBeGreaterThan(of(result, "drop-oldest").probesKept);
     expect(of(result, "longhaul").probesKept / result.probes).toBeGreaterThan(0.9);
   });
 });
 
-describe("a session replayed", () => {
-  it("gives the same figures every time", async () => {
+describe("replayEntries", () => {
+  it("returns the same figures for every replay of a session", async () => {
     const policies: readonly ReplayPolicyName[] = ["longhaul", "keep-last", "plain-summary"];
     expect(await replay({ policies })).toEqual(await replay({ policies }));
   });
 
-  it("adds up: what is paid is what the calls read, wrote and answered, at the model's prices", async () => {
+  it("charges exactly the tokens that the calls read, wrote and returned, at the model's prices", async () => {
     const call = vi.spyOn(PrefixCache.prototype, "call");
     const result = of(await replay({ policies: ["longhaul"] }), "longhaul");
     const sum = (figure: (parts: InputParts) => number): number =>
@@ -105,7 +105,7 @@ describe("a session replayed", () => {
     expect(result.turns.at(-1)?.cost).toBeLessThanOrEqual(result.cost.total);
   });
 
-  it("pays for keeping everything what a growing cached prefix costs, without a break", async () => {
+  it("reads or writes every token from the cache under the policy that keeps everything", async () => {
     const everything = of(await replay({ policies: ["everything"] }), "everything");
     expect(everything).toMatchObject({ cacheBreaks: 0, compactions: 0, stallMs: 0, summaryCalls: 0 });
     expect(everything.tokens.plain).toBe(0);
@@ -116,7 +116,7 @@ describe("a session replayed", () => {
     expect(tokens.read + tokens.written).toBe(turns.reduce((sum, turn) => sum + turn.tokens, 0));
   });
 
-  it("reads the cache longer where it is kept for an hour, and pays more for writing", async () => {
+  it("reads more from a one-hour cache than from a five-minute cache in a slow session", async () => {
     const late = entries.map((entry, index) => ({
       ...entry,
       timestamp: new Date(Date.UTC(2026, 0, 1) + index * 6 * 60_000).toISOString(),
@@ -130,7 +130,7 @@ describe("a session replayed", () => {
     expect(long.cost.total).toBeLessThan(short.cost.total);
   });
 
-  it("gives the engine the settings that it is told", async () => {
+  it("passes the given settings to the engine", async () => {
     const policies: readonly ReplayPolicyName[] = ["longhaul-built-in"];
     const usual = of(await replay({ policies }), "longhaul-built-in");
     const settings = { autoCompactPercent: 50 };
@@ -138,23 +138,23 @@ describe("a session replayed", () => {
     expect(early.peakTokens).toBeLessThan(0.8 * usual.peakTokens);
   });
 
-  it("takes the prices of the model it is told, and a usual model's where the session's are unknown", async () => {
+  it("uses the prices of the given model, or of a common model when the session's are unknown", async () => {
     const session = { id: "x", model: "nobody-1" };
     const options: ReplayOptions = { policies: ["everything"] };
     const unknown = await replayEntries(session, entries, options);
     expect(unknown.pricesOf).toBe("claude-sonnet-4-5");
-    const told = await replayEntries(session, entries, { ...options, model: "claude-opus-5" });
-    expect(told.pricesOf).toBe("claude-opus-5");
-    expect(of(told, "everything").cost.total).toBeGreaterThan(of(unknown, "everything").cost.total);
+    const chosen = await replayEntries(session, entries, { ...options, model: "claude-opus-5" });
+    expect(chosen.pricesOf).toBe("claude-opus-5");
+    expect(of(chosen, "everything").cost.total).toBeGreaterThan(of(unknown, "everything").cost.total);
   });
 
-  it("says so where no model has answered", async () => {
+  it("rejects a session without a model response", async () => {
     await expect(replayEntries({ id: "x", model: undefined }, entries.slice(0, 1))).rejects.toMatchObject({
-      code: "not-enough-messages",
+      code: "nothing-to-replay",
     });
   });
 
-  it("tells of its progress, up to the end", async () => {
+  it("reports progress after each call of each policy", async () => {
     const seen: number[] = [];
     const policies: readonly ReplayPolicyName[] = ["drop-oldest", "everything"];
     const { calls } = await replay({ policies, onProgress: ({ done }) => seen.push(done) });
@@ -162,8 +162,8 @@ describe("a session replayed", () => {
   });
 });
 
-describe("several sessions replayed", () => {
-  it("add up", async () => {
+describe("totalOfReplays", () => {
+  it("adds up the calls, probes and costs of several replays", async () => {
     const one = await replay({ policies: ["longhaul", "drop-oldest"] });
     const total = totalOfReplays([one, one]);
     expect(total).toMatchObject({ calls: 2 * one.calls, probes: 2 * one.probes });

@@ -69,7 +69,7 @@ export function replayEntries(
   entries: readonly Entry[],
   options: ReplayOptions = {},
 ): Promise<Replay> {
-  const history = { entries, isRetold: () => false };
+  const history = { entries, isRepeated: () => false };
   return replayHistory(session, { history, entries, current: { entries } }, options);
 }
 
@@ -145,8 +145,8 @@ function createSharedEnvironment(
 }
 
 /**
- * Overhead as `inspect` computes it: from the usage of the conversation, or from the boundary of a compaction
- * that recorded it. Undefined if no response reports its usage.
+ * Returns the overhead as `inspect` computes it: from the usage of the conversation, or from the boundary of
+ * a compaction that recorded it. Undefined if no response reports its usage.
  */
 function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
   const { source, overheadTokens, entries: counted } = sizeUp(now, {});
@@ -205,10 +205,10 @@ function run(policy: ReplayPolicyName, stage: ReplayEnvironment): Promise<RunOut
 
 function nothingToReplay({ id, path }: EvaluatedSession): LonghaulError {
   return new LonghaulError(
-    "not-enough-messages",
-    `No model has answered in session ${id}: nothing to replay.`,
+    "nothing-to-replay",
+    `Nothing to replay: no model has answered in session ${id}.`,
     {
-      remedy: "Choose a session in which an agent has worked; `longhaul sessions` lists them.",
+      remedy: "Choose a session with at least one answer. `longhaul sessions` lists all sessions.",
       facts: path === undefined ? { id } : { id, path },
     },
   );

@@ -47,7 +47,11 @@ async function* streamSummary(
 }
 
 export const tooLong = (tokens: number, limit: number): ModelError =>
-  new ModelError({ kind: "too-long", tokens, limit }, `The request has ${tokens} tokens of ${limit}.`);
+  new ModelError(
+    { kind: "too-long", tokens, limit },
+    `The conversation is too long for the replayed model: the request has ${tokens} tokens, and the context window has ${limit}.`,
+    { remedy: "Compact the conversation, then call again." },
+  );
 
 /** Time until a model starts to answer, for any request. */
 const BASE_MS = 1_000;

@@ -25,7 +25,7 @@ export const label = (content: string, x: number, y: number, attributes: Attribu
 export const line = (x1: number, y1: number, x2: number, y2: number, className: string): Svg =>
   element("line", { x1, y1, x2, y2, class: className });
 
-/** Nobody sees less than a tenth of a pixel. */
+/** Rounds to a tenth of a pixel, because smaller differences are invisible. */
 export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;
 
 const shown = (value: string | number): string =>

@@ -65,7 +65,7 @@ export function createTokenScale(
 
 const jsonTokens = (value: object): number => ESTIMATORS.o200k(JSON.stringify(value));
 
-/** Reported growth divided by estimated growth, over the whole session. */
+/** Returns the reported growth divided by estimated growth, over the whole session. */
 function learnRatio(calls: readonly RecordedCall[]): number | undefined {
   let estimatedSum = 0;
   let reportedSum = 0;

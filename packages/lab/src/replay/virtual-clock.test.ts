@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "./virtual-clock.ts";
 
-describe("the clock of a replay", () => {
-  it("wakes those who wait in the order of their times, each at its own", async () => {
+describe("VirtualClock", () => {
+  it("wakes sleepers in the order of their times, each at its own time", async () => {
     const clock = new VirtualClock(1_000);
     const seen: string[] = [];
     const wait = async (name: string, milliseconds: number): Promise<void> => {
@@ -17,7 +17,7 @@ describe("the clock of a replay", () => {
     expect(clock.now()).toBe(2_000);
   });
 
-  it("passes only as far as the work at hand waits for it", async () => {
+  it("advances the clock only as far as the awaited work needs", async () => {
     const clock = new VirtualClock(0);
     void clock.sleep(60_000);
     expect(await clock.advanceUntilDone(Promise.resolve("at once"))).toBe("at once");
@@ -26,7 +26,7 @@ describe("the clock of a replay", () => {
     expect(clock.now()).toBe(500);
   });
 
-  it("never goes back", async () => {
+  it("never moves the clock backward", async () => {
     const clock = new VirtualClock(1_000);
     await clock.advanceTo(500);
     expect(clock.now()).toBe(1_000);

@@ -15,7 +15,7 @@ interface Held {
   at(now: number): void;
 }
 
-/** A chat with this agent. The test plays the person. */
+/** Creates a chat with this agent. The test plays the person. */
 async function held(parts: Partial<Agent>, setup: Partial<ChatSetup> = {}): Promise<Held> {
   const screen = fakeScreen({ chosen: [{ picked: [1] }] });
   let handlers: ScreenHandlers | undefined;
@@ -67,7 +67,7 @@ const endless: Agent["run"] = async function* (_, options) {
 };
 
 describe("runChat", () => {
-  it("says what it is, answers, and how to go on when the person leaves", async () => {
+  it("shows the version, model and window first, answers a prompt, and names the resume command last", async () => {
     const chat = await held({
       run: (prompt) => runOf([text(`You said: ${prompt}`)]),
       conversation: [{ type: "x" } as never],
@@ -82,7 +82,7 @@ describe("runChat", () => {
     expect(chat.screen.printed.at(-1)).toContain("longhaul chat --resume 3fa9c1d0");
   });
 
-  it("keeps what is sent meanwhile, and gives it back when it is stopped", async () => {
+  it("queues a prompt while the agent works, and returns it to the input line after an interrupt", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("two");
@@ -95,7 +95,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("leaves when it is interrupted twice within two seconds, at rest", async () => {
+  it("exits an idle chat after two interrupts within two seconds", async () => {
     const chat = await held({});
     let isOver = false;
     void chat.over.then(() => {
@@ -113,7 +113,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("is stopped by Esc, which never leaves", async () => {
+  it("stops the agent on Esc, but never exits the chat on Esc", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().escaped();
@@ -127,12 +127,12 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("says of commands that change the conversation that they have to wait", async () => {
+  it("rejects a command that changes the conversation while the agent works, but runs /todos", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("/compact");
     expect(shown(chat.screen)).toContain(
-      "✗ /compact has to wait until the agent is done.\n  Ctrl-C stops it.",
+      "✗ /compact cannot run while the agent works.\n  Wait until the agent has finished, or press Ctrl-C to stop it.",
     );
     chat.person().submitted("/todos");
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("There are no to-dos."));
@@ -140,7 +140,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("shows the error of a command with its remedy, and goes on", async () => {
+  it("shows the error of a failed command with its remedy, and answers the next prompt", async () => {
     const compact = async (): Promise<void> => {
       throw new LonghaulError("not-enough-messages", "There is too little.", { remedy: "Go on." });
     };
@@ -148,14 +148,14 @@ describe("runChat", () => {
     chat.person().submitted("/compact");
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("✗ There is too little.\n  Go on."));
     chat.person().submitted("/compcat");
-    expect(shown(chat.screen)).toContain("Did you mean /compact? /help lists them all.");
+    expect(shown(chat.screen)).toContain("Did you mean /compact? /help lists all commands.");
     chat.person().submitted("and now?");
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("Here I am."));
     chat.person().ended();
     await chat.over;
   });
 
-  it("asks the person for permission, and stops where they will not answer", async () => {
+  it("asks the person for permission, and stops the agent when the person declines to answer", async () => {
     const chat = await held({ run: endless });
     const need = { kind: "shell", title: "Run npm test", key: "shell:npm test", scope: "npm test" } as const;
     const signal = new AbortController().signal;
@@ -191,7 +191,7 @@ describe("runChat with a guide", () => {
     };
   };
 
-  it("puts its words on the screen and its input into the input line", async () => {
+  it("shows the words of the guide and puts its input into the input line", async () => {
     const chat = await held({ run: () => runOf([]) }, { guide: guide(["do it"]) });
     await vi.waitFor(() => expect(chat.screen.suggested).toEqual(["do it"]));
     expect(shown(chat.screen)).toContain("Now: do it");
@@ -199,7 +199,7 @@ describe("runChat with a guide", () => {
     await chat.over;
   });
 
-  it("sends its input at once where nobody is there, one after the other, and ends with it", async () => {
+  it("sends the guide's inputs one after the other in an unattended chat, and then ends the chat", async () => {
     const led = guide(["one", "/plan", "two"]);
     const chat = await held(
       { run: (prompt) => runOf([text(`did ${prompt}`)]), planPath: "/nowhere/plan.md" },

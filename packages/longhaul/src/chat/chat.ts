@@ -5,7 +5,7 @@ import type { ChatSetup, Guide } from "./chat-setup.ts";
 import type { CommandContext } from "./commands/command.ts";
 import { type CalledCommand, commandIn, completions } from "./commands/commands.ts";
 import { Folded, unfold } from "./folded.ts";
-import { chatHeader, goOnWords, recap, stopWords } from "./header.ts";
+import { chatHeader, recap, resumeHint, stopWords } from "./header.ts";
 import { screenPerson } from "./person.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 import { EventView } from "./show/event-view.ts";
@@ -99,7 +99,7 @@ class Chat {
       const late = new Promise((resolve) => setTimeout(resolve, LEAVE_AFTER_MS).unref());
       await Promise.race([this.#work?.done.then(() => agent?.close()) ?? agent?.close(), late]);
       if (agent === undefined) return;
-      const words = (await this.#setup.farewell?.(agent)) ?? this.#screen.colors.dim(goOnWords(agent));
+      const words = (await this.#setup.farewell?.(agent)) ?? this.#screen.colors.dim(resumeHint(agent));
       if (agent.conversation.length > 0) this.#view.say(words);
     } finally {
       this.#screen.close();
@@ -256,7 +256,7 @@ class Chat {
       folded: this.#folded,
       say: (text) => this.#view.say(text),
       modelNamed: (name) => this.#setup.modelNamed(name),
-      goOnWith: (session) => this.#open(session),
+      resumeFrom: (session) => this.#open(session),
       leave: () => this.#leave(),
     };
   }
@@ -302,7 +302,7 @@ class Chat {
     if (agent === undefined || this.#isLeaving) return;
     const { colors } = this.#screen;
     const now = this.#now();
-    const isLeaveAsked = now - this.#askedToLeaveAt <= LEAVE_WITHIN_MS;
+    const isExitRequested = now - this.#askedToLeaveAt <= LEAVE_WITHIN_MS;
     const queue = this.#queue;
     this.#screen.setActivity((width) => [
       ...this.#live.lines(now, width, colors),
@@ -310,7 +310,7 @@ class Chat {
     ]);
     const status = statusOf(agent, this.#tally.total().dollars, queue.length);
     this.#screen.setStatus((width) =>
-      isLeaveAsked ? fitText("Press Ctrl-C again to exit.", width) : statusLine(status, width, colors),
+      isExitRequested ? fitText("Press Ctrl-C again to exit.", width) : statusLine(status, width, colors),
     );
   }
 }

@@ -8,18 +8,18 @@ export interface FoldedItem {
   readonly body: string;
 }
 
-/** Nobody goes back further. The transcript has everything. */
-const MOST_KEPT = 100;
+/** Maximum number of kept items. The transcript has everything. */
+const MAX_KEPT = 100;
 
 /** Recent items that can be shown in full. */
 export class Folded {
   #items: readonly FoldedItem[] = [];
 
   add(item: FoldedItem): void {
-    this.#items = [...this.#items.slice(1 - MOST_KEPT), item];
+    this.#items = [...this.#items.slice(1 - MAX_KEPT), item];
   }
 
-  /** 1 is the newest. */
+  /** Returns an item by its number. 1 is the newest. */
   back(nth: number): FoldedItem | undefined {
     return this.#items[this.#items.length - nth];
   }

@@ -12,7 +12,7 @@ import { compactedWords, currentSummary } from "./summaries.ts";
 
 type Style = Pick<Terminal, "width" | "colors">;
 
-/** Information for the person before the first prompt. */
+/** Returns the information for the person before the first prompt. */
 export function chatHeader(agent: Agent, version: string, home: string, { width, colors }: Style): string {
   const folder = agent.cwd.startsWith(`${home}/`) ? `~${agent.cwd.slice(home.length)}` : agent.cwd;
   const lines = [
@@ -41,7 +41,7 @@ export function stopWords({ reason, turns }: RunResult): string {
   return reason === "turn-limit" ? `Stopped after ${plural(turns, "turn")}. Send "continue" to resume.` : "";
 }
 
-export const goOnWords = ({ sessionId }: Agent): string =>
+export const resumeHint = ({ sessionId }: Agent): string =>
   `To resume this session:\n  longhaul chat --resume ${sessionId}`;
 
 /** Lines of the last answer, enough to remember its topic. */

@@ -22,38 +22,38 @@ const commandNeed = (command: string): Partial<PermissionNeed> => ({
   detail: command,
 });
 
-describe("a permission question", () => {
-  it("grants, and its options have no keys", async () => {
+describe("permission questions", () => {
+  it("marks a permission question as granting, and assigns no keys to its options", async () => {
     const { grants, options } = await askedFor({ scope: "npm test" });
     expect(grants).toBe(true);
     expect(options.map(({ key }) => key)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("cuts the description of a subagent, so that the title stays in sight", async () => {
+  it("cuts a subagent's long description, so that the title of a permission question stays visible", async () => {
     const { title } = await askedFor({ title: "Run rm -rf ~" }, `Look${" at it".repeat(100_000)}`);
     expect(title).toMatch(/^Agent "Look at it at it.*…": Run rm -rf ~$/);
     expect(textWidth(title)).toBeLessThanOrEqual(65);
   });
 
-  it("shows hidden characters in the description of a subagent as codes, and begins with its own words", async () => {
+  it("shows hidden characters in a subagent's description as escape codes", async () => {
     const { title } = await askedFor({ title: "Run touch x" }, `Run echo" fine \u1ac1\u3164`);
     expect(title).toBe(`Agent "Run echo' fine \\u{1ac1}\\u{3164}": Run touch x`);
   });
 
-  it("leaves a command out of the detail only where the title has all of it", async () => {
+  it("omits a command from the detail only when the title shows all of it", async () => {
     expect((await askedFor(commandNeed("npm test"))).detail).toBeUndefined();
     for (const command of ["echo hi # a\nrm -rf ~", `echo ${" ".repeat(300)}; rm -rf ~`, "echo\trm"])
       expect((await askedFor(commandNeed(command))).detail).toBe(command);
   });
 
-  it("hides nothing that a shell would run inside an escape sequence", async () => {
+  it("shows escape sequences in a command as codes, so that no part of it is hidden", async () => {
     const { title, detail } = await askedFor(commandNeed("echo \u001b]0;rm -rf ~;\u0007 \u009bm\r done"));
     expect(detail).toBe("echo \\u001b]0;rm -rf ~;\\u0007 \\u009bm\\u000d done");
     expect(title).toContain("\\u001b]0;rm -rf ~;\\u0007");
   });
 });
 
-it("a question of the model appears unasked, and grants nothing", async () => {
+it("marks a question of the model as unasked, without granting anything", async () => {
   const screen = fakeScreen();
   const person = screenPerson({ screen, describe: () => undefined, interrupt: () => undefined });
   const question = { question: "Which?", options: [{ label: "A" }], mayChooseSeveral: false };

@@ -19,7 +19,7 @@ export interface PersonOptions {
 /** The model writes the description of a subagent. It must not push the title off the screen. */
 const DESCRIPTION_WIDTH = 40;
 
-/** The person at the screen. */
+/** Returns the person at the screen. */
 export function screenPerson({ screen, describe, interrupt }: PersonOptions): Person {
   const by = (agentId: string | undefined): string => {
     if (agentId === undefined) return "";

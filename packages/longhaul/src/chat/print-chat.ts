@@ -167,24 +167,27 @@ function refusedIn(event: AgentEvent): readonly RefusedCall[] {
 }
 
 function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulError | undefined {
-  const remedy = `It can be gone on with: longhaul chat --resume ${agent.sessionId}`;
+  const remedy = `Continue with: longhaul chat --resume ${agent.sessionId}`;
   switch (reason) {
     case "answered":
       return undefined;
     case "aborted":
-      return new LonghaulError("model-aborted", "Interrupted.", { remedy });
+      return new LonghaulError("interrupted", "You interrupted the command.", { remedy });
     case "turn-limit":
-      return new LonghaulError("turn-limit", `Stopped after ${plural(turns, "turn")}.`, {
+      return new LonghaulError("turn-limit", `The agent stopped at its limit of ${plural(turns, "turn")}.`, {
         remedy,
         facts: { turns },
       });
     case "failed":
-      return error ?? new LonghaulError("agent-failed", "The agent failed.", { remedy });
+      return (
+        error ??
+        new LonghaulError("agent-failed", "The agent failed unexpectedly: it reported no reason.", { remedy })
+      );
   }
 }
 
 interface PrintedCommand {
-  /** The lines without blank ones at the ends. */
+  /** Returns the lines without blank ones at the ends. */
   text(): string;
   see(event: AgentEvent): void;
   run(): Promise<void>;
@@ -201,17 +204,32 @@ function printedCommand(
   const printed: string[] = [];
   const folded = new Folded();
   const nothing = (): void => undefined;
-  const needTerminal = async (): Promise<never> => {
-    throw new LonghaulError("command-misused", `${name} asks which one, and nobody can answer here.`, {
-      remedy:
-        usage === undefined ? "Use it in a terminal: longhaul chat --continue" : `Usage: ${name} ${usage}`,
-    });
+  const noChoice = async (): Promise<never> => {
+    throw new LonghaulError(
+      "command-unavailable",
+      `${name} is not available here: nobody can answer its question.`,
+      {
+        remedy: [
+          ...(usage === undefined ? [] : [`Pass the answer as an argument. Usage: ${name} ${usage}.`]),
+          "Use the command in a terminal: longhaul chat --continue",
+        ].join("\n"),
+      },
+    );
+  };
+  const noSwitch = async (): Promise<never> => {
+    throw new LonghaulError(
+      "command-unavailable",
+      `${name} is not available here: longhaul chat -p cannot switch to another session.`,
+      {
+        remedy: "Choose the session with an option: longhaul chat -p PROMPT --resume ID",
+      },
+    );
   };
   const screen: Screen = {
     width,
     colors,
     print: (text) => void printed.push(text),
-    choose: needTerminal,
+    choose: noChoice,
     ...{ stream: nothing, endStream: nothing, dropStream: nothing, suggest: nothing, close: nothing },
     ...{ setActivity: nothing, setStatus: nothing },
   };
@@ -231,7 +249,7 @@ function printedCommand(
     folded,
     say: (text) => view.say(text),
     modelNamed,
-    goOnWith: needTerminal,
+    resumeFrom: noSwitch,
     leave: nothing,
   };
   return {

@@ -88,7 +88,7 @@ export function printReport(
   };
 }
 
-/** The first line of `stream-json`. */
+/** Returns the first line of `stream-json`. */
 export function initLine(agent: Agent, version: string): object {
   return {
     type: "init",

@@ -18,7 +18,7 @@ const STATUS: Status = {
 };
 
 describe("statusLine", () => {
-  it("tells all in 80 columns", () => {
+  it("shows all parts of the status in 80 columns", () => {
     expect(statusLine(STATUS, 80, plain)).toBe(
       "████░░░░░░ 42% · 70K of 167K · $0.1234 · plan mode · 2 queued · 1 agent",
     );
@@ -27,7 +27,7 @@ describe("statusLine", () => {
     );
   });
 
-  it("says when the agent asks less than usual", () => {
+  it("shows a permission mode that asks less often than the default", () => {
     const status: Status = {
       ...STATUS,
       isPlanMode: false,
@@ -38,16 +38,16 @@ describe("statusLine", () => {
     expect(statusLine(status, 80, plain)).toContain(" · accept-edits");
   });
 
-  it("leaves out the least important where there is less room", () => {
+  it("omits the least important parts of the status when space is short", () => {
     expect(statusLine(STATUS, 60, plain)).toBe("████░░░░░░ 42% · plan mode · 2 queued · 1 agent");
     expect(statusLine(STATUS, 40, plain)).toBe("████░░░░░░ 42% · plan mode · 2 queued");
   });
 
-  it.each([80, 60, 40, 20, 8])("is never wider than %i columns", (width) => {
+  it.each([80, 60, 40, 20, 8])("keeps the status line within %i columns", (width) => {
     expect(textWidth(statusLine(STATUS, width, plain))).toBeLessThanOrEqual(width);
   });
 
-  it("is green, yellow from the warning on and red from the auto-compact threshold on", () => {
+  it("colors the gauge green, yellow from the warning threshold, and red from auto-compact", () => {
     const { warning, autoCompact } = readingOf(0).thresholds;
     const at = (tokens: number): string => statusLine({ ...STATUS, reading: readingOf(tokens) }, 80, colored);
     expect(at(warning - 1)).toContain(colored.green("█████████░ 88%"));

@@ -36,8 +36,8 @@ interface Part {
 }
 
 /**
- * One line with the fill level of the window and other current facts. Omits the least important parts that do
- * not fit.
+ * Shows one line with the fill level of the window and other current facts. Omits the least important parts
+ * that do not fit.
  */
 export function statusLine(status: Status, width: number, colors: Colors): string {
   let parts = partsOf(status, colors);

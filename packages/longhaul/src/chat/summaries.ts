@@ -10,7 +10,7 @@ import {
 import { unwrapSummary } from "@longhaul/core/internal/summary";
 import type { CompactBoundaryEntry, Entry } from "@longhaul/core/messages";
 import type { Session } from "@longhaul/sessions";
-import { stretchesOf } from "@longhaul/sessions/internal";
+import { historySegmentsOf } from "@longhaul/sessions/internal";
 import { formatCount } from "../view/numbers.ts";
 import { shownText } from "../view/text-width.ts";
 
@@ -34,9 +34,9 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
   return text.trim() === "" ? undefined : shownText(text.trim());
 }
 
-/** Compactions that led to the conversation, newest first, without undone ones. */
+/** Returns the compactions that led to the conversation, newest first, without undone ones. */
 export function summariesOf(session: Session): readonly CompactionSummary[] {
-  return stretchesOf(session)
+  return historySegmentsOf(session)
     .flatMap(({ boundary, entries }) => {
       const text = boundary && undoRecordOf(boundary) === undefined ? summaryIn(entries()) : undefined;
       return boundary === undefined || text === undefined ? [] : [{ boundary, text }];
@@ -44,7 +44,7 @@ export function summariesOf(session: Session): readonly CompactionSummary[] {
     .toReversed();
 }
 
-/** The compaction at the start of a conversation. */
+/** Returns the compaction at the start of a conversation. */
 export function currentSummary(conversation: readonly Entry[]): CompactionSummary | undefined {
   const boundary = conversation.findLast(isCompactBoundary);
   const text = summaryIn(conversation);
@@ -52,7 +52,7 @@ export function currentSummary(conversation: readonly Entry[]): CompactionSummar
   return { boundary, text };
 }
 
-/** Figures of a compaction, as far as its boundary has them. */
+/** Describes the figures of a compaction, as far as its boundary has them. */
 export function compactedWords({ compactMetadata }: CompactBoundaryEntry): string {
   const { preTokens, postTokens } = compactMetadata ?? {};
   if (typeof preTokens !== "number") return "Compacted";

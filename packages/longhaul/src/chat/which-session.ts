@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { LonghaulError } from "@longhaul/core/errors";
 import { type SessionAgent, sessionPath, type UserPlaces } from "@longhaul/sessions";
 import {
-  glanceAtSession,
   latestSession,
+  peekSession,
   type SessionFile,
   sessionFiles,
   sessionLabel,
@@ -13,10 +13,10 @@ import { fitText } from "../view/text-width.ts";
 import type { Screen } from "./screen/screen.ts";
 
 /** A person who wants an older one knows its id, or finds it with `longhaul sessions`. */
-const MOST_LISTED = 10;
+const MAX_LISTED = 10;
 const TITLE_WIDTH = 60;
 
-/** Sessions of a working directory, newest first. */
+/** Returns the sessions of a working directory, newest first. */
 async function sessionsOf(cwd: string, places: UserPlaces): Promise<readonly SessionFile[]> {
   const agents: readonly SessionAgent[] = ["longhaul", "claude-code"];
   const folders = new Set(agents.map((agent) => dirname(sessionPath(agent, places, cwd, "any"))));
@@ -27,8 +27,8 @@ async function sessionsOf(cwd: string, places: UserPlaces): Promise<readonly Ses
 export async function newestSession(cwd: string, places: UserPlaces): Promise<string> {
   const newest = await latestSession({ ...places, cwd }, "longhaul");
   if (newest?.isOfProject) return newest.path;
-  throw new LonghaulError("session-not-found", "This folder's project has no chat to continue.", {
-    remedy: "`longhaul chat` begins one; `longhaul sessions` lists those of other folders.",
+  throw new LonghaulError("no-session-to-resume", "The project of this folder has no chat to continue.", {
+    remedy: "Start one with `longhaul chat`. `longhaul sessions` lists the sessions of other folders.",
     facts: { cwd },
   });
 }
@@ -49,12 +49,16 @@ export async function chooseSession(
   { places, cwd, now, without }: ChooseOptions,
 ): Promise<string | undefined> {
   const all = await sessionsOf(cwd, places);
-  const files = all.filter(({ path }) => path !== without).slice(0, MOST_LISTED);
+  const files = all.filter(({ path }) => path !== without).slice(0, MAX_LISTED);
   if (files.length === 0) {
-    throw new LonghaulError("session-not-found", "There are no other sessions of this folder.", {
-      remedy: "`longhaul sessions` lists those of all folders; any can be resumed by its id.",
-      facts: { cwd },
-    });
+    throw new LonghaulError(
+      "no-session-to-resume",
+      "The project of this folder has no other session to resume.",
+      {
+        remedy: "Pass the id of a session. `longhaul sessions` lists the sessions of all folders.",
+        facts: { cwd },
+      },
+    );
   }
   const options = await Promise.all(files.map((file) => optionOf(file, now, screen.width)));
   const chosen = await screen.choose({ title: "Resume which session?", options });
@@ -66,7 +70,7 @@ async function optionOf(
   now: Date,
   width: number,
 ): Promise<{ readonly label: string; readonly description: string }> {
-  const glance = await glanceAtSession(file.path, file.bytes);
+  const glance = await peekSession(file.path, file.bytes);
   const facts = [
     file.id.slice(0, ID_SHOWN),
     formatAge(now.getTime() - file.modifiedAt.getTime()),

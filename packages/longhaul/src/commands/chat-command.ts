@@ -99,8 +99,8 @@ export async function chat(
 
 /** Loads the simulator only here, so that an ordinary chat starts without it. */
 async function tour(choice: TourOptions, composition: Composition, host: ChatCommandHost): Promise<void> {
-  const { takeTour } = await import("../chat/tour/tour.ts");
-  await takeTour(choice, composition, host);
+  const { runTour } = await import("../chat/tour/tour.ts");
+  await runTour(choice, composition, host);
 }
 
 async function wantsTour(error: LonghaulError): Promise<boolean> {
@@ -140,24 +140,24 @@ async function print(
   if (options.resume === true) host.wrongUse("--resume needs to know which session, without a terminal.");
   const format = options.outputFormat ?? "text";
   /** With JSON output, startup errors are JSON too. */
-  const told = (error: unknown): never => {
+  const reportFailure = (error: unknown): never => {
     if (format !== "text" && error instanceof LonghaulError)
       composition.terminal.print(JSON.stringify({ error: errorFacts(error) }));
     throw error;
   };
   await untilInterrupted(async (signal) => {
-    const setup = await setupOf(options, composition, host).catch(told);
+    const setup = await setupOf(options, composition, host).catch(reportFailure);
     await printChat(
-      { ...setup, open: (wiring) => setup.open(wiring).catch(told) },
+      { ...setup, open: (wiring) => setup.open(wiring).catch(reportFailure) },
       {
         prompt: whole,
         format,
-        session: await pickSession(options, composition).catch(told),
+        session: await pickSession(options, composition).catch(reportFailure),
         signal,
         isWatched: process.stderr.isTTY === true,
       },
     );
-  }, "What was done until then is in the session; `longhaul chat --continue` goes on with it.");
+  }, "The session has everything up to this point. Continue with: longhaul chat --continue");
 }
 
 async function pickSession(

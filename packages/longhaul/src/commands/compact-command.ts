@@ -5,7 +5,7 @@ import { isSameModel } from "@longhaul/core/internal/measure";
 import type { WindowOf } from "@longhaul/core/internal/models";
 import type { Thresholds } from "@longhaul/core/measure";
 import { findModel } from "@longhaul/core/measure";
-import type { SummaryWishes } from "@longhaul/core/summary";
+import type { SummaryInstructions } from "@longhaul/core/summary";
 import type { Session } from "@longhaul/sessions";
 import { compactSession, type SessionCompaction, writeCompaction } from "@longhaul/sessions";
 import { readCompactSettings, timeLimitsIn } from "../command-settings.ts";
@@ -33,7 +33,7 @@ export interface CompactCommandOptions
     ModelChoice,
     TargetChoice,
     ProjectChoice,
-    SummaryWishes {
+    SummaryInstructions {
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly force?: boolean;

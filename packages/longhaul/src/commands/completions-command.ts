@@ -1,5 +1,5 @@
 import { userHome } from "@longhaul/sessions";
-import { glanceAtSession, sessionFiles, sessionLabel } from "@longhaul/sessions/internal";
+import { peekSession, sessionFiles, sessionLabel } from "@longhaul/sessions/internal";
 import type { Command } from "commander";
 import { type Candidate, completionOf, SCRIPTS, type Shell } from "../completions.ts";
 import type { Composition } from "../composition.ts";
@@ -12,7 +12,7 @@ export async function completions(shell: Shell, _: unknown, { terminal }: Compos
 }
 
 /** Maximum number of sessions among the completions. */
-const MOST_SESSIONS = 20;
+const MAX_SESSIONS = 20;
 const ABOUT_WIDTH = 60;
 
 /** Prints the answer to a completion script: the type of paths, then the candidates. */
@@ -24,14 +24,14 @@ export async function printCompletion(program: Command, words: readonly string[]
 
 async function findSessions(start: string): Promise<readonly Candidate[]> {
   const places = { home: userHome(), env: process.env, cwd: process.cwd() };
-  const files = (await sessionFiles(places)).filter(({ id }) => id.startsWith(start)).slice(0, MOST_SESSIONS);
+  const files = (await sessionFiles(places)).filter(({ id }) => id.startsWith(start)).slice(0, MAX_SESSIONS);
   const length = Math.max(ID_SHOWN, start.length);
   return await Promise.all(
     files.map(async ({ id, path, bytes }) => {
       // A prefix that several sessions share would complete to none of them.
       const isShared = files.filter((other) => other.id.slice(0, length) === id.slice(0, length)).length > 1;
       const value = oneLine(isShared ? id : id.slice(0, length));
-      return { value, about: sessionLabel(await glanceAtSession(path, bytes)) };
+      return { value, about: sessionLabel(await peekSession(path, bytes)) };
     }),
   );
 }

@@ -13,25 +13,28 @@ let report: EvalReport;
 beforeAll(async () => {
   const stream = toStream(createDemoSession({ approximateTokens: 60_000 }));
   const one = await evaluateStream({ id: "one", model: "claude-sonnet-5" }, stream, { compactions: [2] });
-  const told = JSON.parse(
+  const copy = JSON.parse(
     JSON.stringify(one).replaceAll("berth", JSON.stringify(`berth${HOSTILE}`).slice(1, -1)),
   );
-  const other: Evaluation = { ...told, session: { ...told.session, id: `two${HOSTILE}` } };
+  const other: Evaluation = { ...copy, session: { ...copy.session, id: `two${HOSTILE}` } };
   report = { promptVersion: 7, sessions: [one, other], total: totalOf([one, other]) };
 });
 
-describe.each([44, 60, 80, 100])("an evaluation in %i columns", (width) => {
-  it.each([false, true])("is never wider, and lets no text steer the terminal (colors: %s)", (isColored) => {
-    const shown = evalView(report, { missing: true }, terminal(width, isColored));
-    expect(shown.split("\n").filter((line) => textWidth(line) > width)).toEqual([]);
-    expect(shown).not.toContain("\u001b[2J");
-    expect(shown).not.toContain("\u0007");
-    expect(shown).not.toContain("\r");
-  });
+describe.each([44, 60, 80, 100])("evalView in %i columns", (width) => {
+  it.each([false, true])(
+    "keeps the evaluation within the width and free of control sequences (colors: %s)",
+    (isColored) => {
+      const shown = evalView(report, { missing: true }, terminal(width, isColored));
+      expect(shown.split("\n").filter((line) => textWidth(line) > width)).toEqual([]);
+      expect(shown).not.toContain("\u001b[2J");
+      expect(shown).not.toContain("\u0007");
+      expect(shown).not.toContain("\r");
+    },
+  );
 });
 
-describe("an evaluation as people see it", () => {
-  it("has every policy, what it costs, and all sessions as one", () => {
+describe("evalView", () => {
+  it("shows every policy with its cost, and a total over all sessions", () => {
     const shown = evalView(report, {}, terminal(80));
     expect(shown).toMatch(/longhaul +100% +0% +0% +\d+\/\d+ +[\d,]+ +\$/);
     expect(shown).toMatch(/drop-oldest( ×\d+)? +\d+% +0% +\d+%/);
@@ -40,12 +43,12 @@ describe("an evaluation as people see it", () => {
     expect(shown).not.toContain(": not in the context");
   });
 
-  it("lists what is missing only where it is asked for", () => {
+  it("lists missing probes only with --missing", () => {
     const shown = evalView(report, { missing: true }, terminal(80));
     expect(shown).toMatch(/drop-oldest: not in the context\n {2}lost +directive-1/);
   });
 
-  it("rounds nothing up to all", () => {
+  it("does not round 99.9% up to 100%", () => {
     const [session] = report.sessions;
     if (session === undefined) throw new Error("There is a session.");
     const [chain] = session.chains;

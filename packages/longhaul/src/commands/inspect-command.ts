@@ -77,7 +77,9 @@ export const inspect = async (
 const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
-/** The preview of `longhaul compact SESSION`, so that both commands agree. Undefined if it refuses. */
+/**
+ * Returns the preview of `longhaul compact SESSION`, so that both commands agree. Undefined if it refuses.
+ */
 async function preview(
   session: Session,
   given: Pick<CompactSessionOptions, "sized" | "targetTokens" | "project">,

@@ -75,8 +75,8 @@ const SOME = [
   fact(5, "recoverable"),
 ];
 
-describe("the view of a ledger", () => {
-  it("counts what is in the context and what is recoverable, with a bar, and says that nothing is lost", () => {
+describe("ledgerView", () => {
+  it("counts facts in the context and recoverable ones with a bar, and reports that nothing is lost", () => {
     const view = shown(report(compaction(ledgerOf(SOME, { quotedTokens: 84 }))));
     expect(view).toMatch(/files\s+5\s+4\s+1 {2}█+▓+░+\n/);
     expect(view).toContain(
@@ -85,7 +85,7 @@ describe("the view of a ledger", () => {
     expect(view).not.toContain("gone  ");
   });
 
-  it("lists what is not in the context with the message to recall, and all of it only when asked", () => {
+  it("lists facts outside the context with the message to recall, and every fact with --all", () => {
     const view = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))));
     expect(view).toContain("00000005  file  changed src/a/rather/long/folder/of/the/project/part-5.ts\n");
     const narrow = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))), false, 60);
@@ -103,7 +103,7 @@ describe("the view of a ledger", () => {
     }
   });
 
-  it("shows fifteen facts, and says how many more there are", () => {
+  it("lists at most fifteen facts, and says how many more there are", () => {
     const facts = Array.from({ length: 40 }, (_, nth) => fact(nth, "recoverable"));
     const view = shown(report(compaction(ledgerOf(facts))));
     expect(view).toContain("00000014  ");
@@ -118,7 +118,7 @@ describe("the view of a ledger", () => {
     expect(view(2)).toContain("2 more facts are not listed.");
   });
 
-  it("says what is gone where there is no transcript", () => {
+  it("counts the facts that are lost without a transcript", () => {
     const view = shown(report(compaction(ledgerOf([fact(1, "gone"), fact(2, "summary")]))));
     expect(view).toContain("1 lost: no transcript has them.");
     expect(view).toContain("file, lost");
@@ -126,14 +126,14 @@ describe("the view of a ledger", () => {
     expect(view).not.toContain("longhaul recall");
   });
 
-  it("says which version of the prompts a compaction used if its boundary records it", () => {
+  it("names the prompt version of a compaction when its boundary records it", () => {
     expect(shown(report(compaction(ledgerOf(SOME), { promptVersion: 7 })))).toContain(
       "297,190 → 16,970 tokens · prompts v7",
     );
     expect(shown(report(compaction(ledgerOf(SOME))))).not.toContain("prompts");
   });
 
-  it("says when it was computed, and when nothing can be told", () => {
+  it("says when longhaul computed the ledger, and when there is none", () => {
     expect(shown(report(compaction(ledgerOf(SOME), { source: "computed" })))).toContain(
       "longhaul computed this one",
     );
@@ -143,13 +143,13 @@ describe("the view of a ledger", () => {
     );
   });
 
-  it("says where to look when the session was made from another", () => {
+  it("refers to the original session when its messages are in another file", () => {
     const view = shown(report(compaction(ledgerOf(SOME), { inThisFile: false })));
     expect(view).toContain("These messages are in the original session");
     expect(view).not.toContain("longhaul recall");
   });
 
-  it("has a line for each earlier compaction", () => {
+  it("shows a line for each earlier compaction", () => {
     const older = { isCurrent: false, ledger: null } as const;
     const view = shown(
       report(
@@ -168,7 +168,7 @@ describe("the view of a ledger", () => {
     expect(shown(report())).not.toContain("everything that was said");
   });
 
-  it("has colors only where they are wanted", () => {
+  it("colors the ledger only when colors are on", () => {
     const colored = ledgerView(
       report(compaction(ledgerOf(SOME))),
       { all: false, session: "latest" },
@@ -179,7 +179,7 @@ describe("the view of a ledger", () => {
   });
 
   it.each([44, 60, 80, 100, 120])(
-    "at %d columns no line is wider, and nothing of a session steers the terminal",
+    "keeps the ledger within %d columns and free of control sequences",
     (width) => {
       const facts = (["summary", "quoted", "recoverable", "gone"] as const).map((fate, nth) =>
         fact(nth, fate, { text: `说${HOSTILE} ${"word ".repeat(80)}`, entryIds: [`${HOSTILE}${nth}`] }),
@@ -219,8 +219,8 @@ describe("the view of a ledger", () => {
   );
 });
 
-describe("the ledger after a compaction", () => {
-  it("is a line or two: how many facts are where, and that nothing is lost", () => {
+describe("ledgerLine", () => {
+  it("summarizes in one or two lines where the facts are, and that nothing is lost", () => {
     expect(ledgerLine(ledgerOf(SOME, { quotedTokens: 84 }), terminal(100))).toBe(
       "Facts       5 facts: 1 in the summary, 1 in kept messages, 1 quoted (84 tokens), 1 restored, 1 only\n            in the transcript. Nothing is lost.",
     );

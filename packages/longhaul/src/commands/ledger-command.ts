@@ -7,7 +7,7 @@ import {
   type LedgerReport,
   ledgerReport,
 } from "../ledger-report.ts";
-import { tellingLength } from "../prompts-report.ts";
+import { uniqueIdLength } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "../view/bar.ts";
 import { skippedWords } from "../view/compact-view.ts";
@@ -84,9 +84,9 @@ function compactionTitle(compaction: CompactionLedgerReport, terminal: Terminal)
     ...(sizes.length === 0 ? [] : [`${sizes.join(" → ")} tokens`]),
     ...(promptVersion === null ? [] : [`prompts v${promptVersion}`]),
   ].join(" · ");
-  const told = source === "computed" ? [colors.dim(indented(COMPUTED, terminal))] : [];
+  const computed = source === "computed" ? [colors.dim(indented(COMPUTED, terminal))] : [];
   const name = `${colors.bold("Compaction")} ${colors.cyan(fitText(uuid, width - 11))}`;
-  return [name, indented(facts, terminal), ...told].join("\n");
+  return [name, indented(facts, terminal), ...computed].join("\n");
 }
 
 const COMPUTED = "The boundary has no ledger. longhaul computed this one from the file.";
@@ -239,7 +239,7 @@ function factsSection(
   const { colors, width } = terminal;
   if (facts.length === 0) return counts.facts === 0 ? "" : foldText(noneListed(kind, all), width);
   const shown = all ? facts : facts.slice(0, ROWS_SHOWN);
-  const idLength = tellingLength([...new Set(shown.flatMap(({ entryIds }) => entryIds[0] ?? []))]);
+  const idLength = uniqueIdLength([...new Set(shown.flatMap(({ entryIds }) => entryIds[0] ?? []))]);
   const labelWidth = Math.min(LABEL_WIDTH, Math.floor((width - idLength - 6) / 2));
   const labels = shown.map((fact) => labelOf(fact, all, labelWidth));
   const room = width - idLength - Math.max(...labels.map(textWidth)) - 6;

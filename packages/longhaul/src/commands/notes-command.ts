@@ -27,7 +27,8 @@ export interface NotesCommandOptions extends ModelChoice {
   readonly path?: boolean;
 }
 
-const KEPT_SO_FAR = "What was noted before that is kept; run it again with --update to go on.";
+const KEPT_SO_FAR =
+  "longhaul keeps the notes that are complete. Run the command again with --update to continue.";
 
 /** Shows the notes of a session, or builds them if there are none. Never changes the session. */
 export const notes: SessionCommand<NotesCommandOptions> = async (query, options, composition) => {
@@ -92,16 +93,22 @@ async function build(
 }
 
 const OFFER =
-  "What was noted before is kept. Without --model they are written without any model, with no key and no network.";
+  "longhaul keeps the existing notes. Without --model it writes notes without a model, a key or a network.";
+
+const TEMPLATE_PROBLEMS = {
+  gone: "there is no such file",
+  unreadable: "you may not read the file, or it is not a regular file",
+  "not-text": "it is not a text file",
+  "too-large": "it is too large",
+} as const;
 
 async function readTemplate(path: string): Promise<string> {
   const file = await readTextFile(path);
   if (file.state === "read" && !file.isHead) return file.text;
   const reason = file.state === "read" ? "too-large" : file.reason;
-  const what =
-    reason === "gone" ? "There is no template" : `The template cannot be read (${reason.replace("-", " ")}):`;
-  throw new LonghaulError("notes-template-invalid", `${what} ${path}.`, {
-    remedy: "Give a markdown file of headings, each with a line in italics below it.",
+  const why = TEMPLATE_PROBLEMS[reason];
+  throw new LonghaulError("notes-template-unreadable", `The notes template ${path} cannot be read: ${why}.`, {
+    remedy: "Set notes.template in settings.json to an existing Markdown file, or remove the setting.",
     facts: { path },
   });
 }

@@ -34,8 +34,8 @@ const report = (over: Partial<RecallReport> = {}): RecallReport => ({
   ...over,
 });
 
-describe("what recall shows", () => {
-  it("is when, who, which file, the line that was found with the word marked, and the id", () => {
+describe("output of recall", () => {
+  it("shows time, author, file, matching line with the word highlighted, and id of a match", () => {
     const shown = recallView(report(), terminal(80, true));
     expect(shown).toContain("\u001b[33mzebra\u001b[39m");
     const plain = stripVTControlCharacters(shown);
@@ -52,12 +52,12 @@ describe("what recall shows", () => {
     expect(recallView(report(), terminal(100))).toContain("old messages");
   });
 
-  it.each([44, 60, 80, 120])("keeps to %i columns, but for ids and paths", (width) => {
+  it.each([44, 60, 80, 120])("keeps the matches within %i columns", (width) => {
     for (const line of recallView(report(), terminal(width)).split("\n"))
       expect(textWidth(line)).toBeLessThanOrEqual(width);
   });
 
-  it("lets nothing of a session steer the terminal", () => {
+  it("removes control sequences of the session from the matches", () => {
     const evil = { ...hit, text: "\u001b[2Jzebra", matches: [[4, 9]] as const, who: "result of \u001b[2J" };
     expect(recallView(report({ hits: [evil] }), terminal(80))).not.toContain("\u001b");
   });
@@ -69,12 +69,12 @@ describe("what recall shows", () => {
     [{ query: { words: "zebra" } }, "--all also searches"],
     [{ page: 4 }, "There is no page 4"],
     [{ notSearched: 2 }, "too slow"],
-  ])("helps where %j finds nothing", (over, words) => {
+  ])("gives advice when %j finds nothing", (over, words) => {
     const shown = recallView(report({ hits: [], total: 0, hasMore: false, ...over }), terminal(120));
     expect(shown).toContain(words);
   });
 
-  it("of one entry is all of it, and how to go on", () => {
+  it("shows a whole entry with --id, and how to read the next page", () => {
     const reading = {
       session: { path: "s" },
       id: "1f0c",

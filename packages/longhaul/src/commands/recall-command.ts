@@ -66,14 +66,20 @@ function recallQuery(query: string, options: RecallCommandOptions): RecallQuery 
 function notRead(id: string, { candidates, page }: RecallReading): LonghaulError {
   const [first, ...others] = candidates;
   if (first !== undefined && others.length > 0) {
-    return new LonghaulError("message-not-found", `Several ids begin like ${id}: ${candidates.join(", ")}.`, {
-      remedy: "Give more of the one that is meant.",
-      facts: { id, candidates: candidates.length },
+    return new LonghaulError(
+      "id-ambiguous",
+      `Ambiguous id: ${candidates.length} entries have an id that starts with ${id}: ${candidates.join(", ")}.`,
+      { remedy: "Pass more of the id.", facts: { id, candidates: candidates.length } },
+    );
+  }
+  if (page > 1) {
+    return new LonghaulError("page-not-found", `No page found: ${id} has no page ${page}.`, {
+      remedy: "Pass a smaller page number.",
+      facts: { id, page },
     });
   }
-  const what = page > 1 ? `There is no page ${page} of ${id}` : `Nothing in the session has the id ${id}`;
-  return new LonghaulError("message-not-found", `${what}.`, {
-    remedy: "`longhaul recall SESSION WORDS` finds entries by their words, and says their ids.",
+  return new LonghaulError("entry-not-found", `No entry found: no entry of the session has the id ${id}.`, {
+    remedy: "Find ids with `longhaul recall SESSION WORDS`.",
     facts: { id, page },
   });
 }
@@ -149,7 +155,7 @@ function hitLines(hit: RecallHit, terminal: Terminal): readonly string[] {
   ];
 }
 
-/** Time, author and file. */
+/** Shows the time, author and file. */
 function headOf(piece: RecallPiece, { colors, width }: Terminal): string {
   const when = formatTime(piece.timestamp);
   const remarks = [

@@ -90,7 +90,10 @@ function replayOptions(
   };
 }
 
-/** Window settings without the switches: a replay always compacts, at the default thresholds of `inspect`. */
+/**
+ * Returns the window settings without the switches: a replay always compacts, at the default thresholds of
+ * `inspect`.
+ */
 function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
   const {
     compactEnabled: _,
@@ -114,7 +117,7 @@ async function drawChart(
     const { code, reason } = whyNotWritten(cause);
     if (code === "EEXIST") throw exists(path);
     throw new LonghaulError("chart-not-written", `The chart ${path} was not written: ${reason}.`, {
-      remedy: "Solve that, or choose another name.",
+      remedy: "Fix this and try again, or choose another name.",
       facts: { path },
       cause,
     });
@@ -122,8 +125,8 @@ async function drawChart(
 }
 
 const exists = (path: string): LonghaulError =>
-  new LonghaulError("chart-not-written", `The chart ${path} was not written: there is such a file.`, {
-    remedy: "Choose another name, or give --force to overwrite it.",
+  new LonghaulError("chart-not-written", `The chart ${path} was not written: the file exists already.`, {
+    remedy: "Choose another name, or pass --force to overwrite the file.",
     facts: { path },
   });
 

@@ -23,7 +23,7 @@ export async function sessions(options: SessionsOptions, composition: Compositio
   else terminal.print(sessionsView(listings, { now: composition.now(), limit }, terminal));
 }
 
-/** Output format of `sessions --json`. */
+/** Formats a session for `sessions --json`. */
 function listingReport(listing: SessionListing): Readonly<Record<string, unknown>> {
   const { id, path, agent, bytes, cwd: project = null, title = null, contextTokens = null } = listing;
   const modifiedAt = listing.modifiedAt.toISOString();

@@ -41,7 +41,7 @@ async function run(options: SimOptions, work: (url: string) => Promise<unknown>)
 }
 
 describe("longhaul sim", () => {
-  it("says where it is, how to use it, what came, and what it would have cost", async () => {
+  it("prints the address, how to use it, each request with its cost, and a total", async () => {
     const lines = await run({}, async (url) => {
       await (await post(url)).text();
       await (await post(url, { ...BODY, messages: [] })).text();
@@ -53,7 +53,7 @@ describe("longhaul sim", () => {
     expect(lines.at(-2)).toMatch(/^Total {2}2 requests, 1 error, \d+ tokens in .*, \d+ out, \$0\.\d{4}$/);
   });
 
-  it("speaks JSON to machines, a line for each request", async () => {
+  it("prints one JSON object per request with --json", async () => {
     const lines = await run({ json: true }, async (url) => (await post(url)).text());
     const [listening, request, totals] = lines.map((line) => JSON.parse(line));
     expect(lines).toHaveLength(3);
@@ -72,7 +72,7 @@ describe("longhaul sim", () => {
     expect(totals).toMatchObject({ type: "totals", requests: 1, errors: 0 });
   });
 
-  it("answers from a script first", async () => {
+  it("answers with the turns of a script first", async () => {
     const script = join(folder, "script.json");
     writeFileSync(script, JSON.stringify(["from the script"]));
     const answers: unknown[] = [];
@@ -82,15 +82,17 @@ describe("longhaul sim", () => {
 
   it.each([
     ["is missing", "none.json", undefined],
-    ["is torn", "torn.json", "["],
-    ["holds something else", "other.json", '{"turns": 3}'],
-  ])("a script that %s is told, and nothing is started", async (_, name, content) => {
+    ["is not valid JSON", "torn.json", "["],
+    ["contains something else", "other.json", '{"turns": 3}'],
+  ])("does not start when the script file %s", async (_, name, content) => {
     const script = join(folder, name);
     if (content !== undefined) writeFileSync(script, content);
-    await expect(run({ script }, async () => {})).rejects.toMatchObject({ code: "simulator-failed" });
+    await expect(run({ script }, async () => {})).rejects.toMatchObject({
+      code: "simulator-script-invalid",
+    });
   });
 
-  it("gives every model the window that is asked for", async () => {
+  it("sets the window of every model with --window", async () => {
     const windows: unknown[] = [];
     const look = async (url: string): Promise<void> => {
       const response = await fetch(`${url}/v1/models/claude-opus-5`, { headers: HEADERS });
@@ -101,20 +103,20 @@ describe("longhaul sim", () => {
     expect(windows).toEqual([32_000, 1_000_000]);
   });
 
-  it("a port in use is told with what to do", async () => {
+  it("reports a port that is in use, and suggests --port", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
     await expect(run({ port }, async () => {})).rejects.toMatchObject({
       code: "simulator-failed",
-      message: `Port ${port} is already in use.`,
+      message: `The simulator cannot listen on port ${port}: another program uses this port.`,
       remedy: expect.stringContaining("--port"),
     });
     taken.close();
   });
 });
 
-describe("sim --config", () => {
+describe("longhaul sim --config", () => {
   let files = 0;
   const configured = (config: unknown): string => {
     const path = join(folder, `config-${files++}.json`);
@@ -129,7 +131,7 @@ describe("sim --config", () => {
     return statuses;
   };
 
-  it("makes calls fail as often as the file says", async () => {
+  it("injects faults as often as the configuration file says", async () => {
     const faults = [{ fault: 529, probability: 0.5 }];
     const statuses = await statusesWith({ config: configured({ faults }) }, 20);
     expect(new Set(statuses)).toEqual(new Set([200, 529]));
@@ -137,7 +139,7 @@ describe("sim --config", () => {
     expect(await statusesWith({ config: configured({ faults: once }) }, 3)).toEqual([429, 429, 200]);
   });
 
-  it("sets the window, models, keys and the counter, and flags win over it", async () => {
+  it("reads window, models, keys and counter from the file, and lets flags override them", async () => {
     const config = configured({
       windowTokens: 50_000,
       counter: "estimate",
@@ -158,7 +160,7 @@ describe("sim --config", () => {
     expect(await statusesWith({ config: configured({ apiKeys: ["other"] }) }, 1)).toEqual([401]);
   });
 
-  it("sets every switch of the library and every option of the coder", async () => {
+  it("accepts every switch of the simulator and every option of the coder in the file", async () => {
     const config = {
       switches: { ...DEFAULT_SWITCHES, unknownBetas: "refused" },
       coder: { turns: 3, chattiness: 1, parallelPercent: 100, folder: "made", web: true },
@@ -174,23 +176,23 @@ describe("sim --config", () => {
     ["an unknown switch", { switches: { enforcebinding: true } }, 'unknown key "switches.enforcebinding"'],
     ["an unknown key of a fault", { faults: [{ fault: 529, share: 1 }] }, 'unknown key "faults.0.share"'],
     ["a wrong value", { coder: { turns: -1 } }, '"coder.turns": '],
-    ["an unknown kind", { summaries: "splendid" }, '"summaries": '],
-    ["a list", [], "the file: "],
-    ["torn JSON", "{", "is not valid JSON"],
-  ])("names %s, and nothing is started", async (_, config, reason) => {
+    ["an unknown choice", { summaries: "splendid" }, '"summaries": '],
+    ["a list instead of an object", [], "the file: "],
+    ["invalid JSON", "{", "is not valid JSON"],
+  ])("rejects a configuration file with %s, and does not start", async (_, config, reason) => {
     await expect(run({ config: configured(config) }, async () => {})).rejects.toMatchObject({
-      code: "simulator-failed",
+      code: "simulator-config-invalid",
       message: expect.stringContaining(reason),
     });
   });
 
-  it("is described key by key in the guide", () => {
+  it("documents every configuration key in the simulator guide", () => {
     const guide = readFileSync(join(import.meta.dirname, "../../../../docs/simulator.md"), "utf8");
     for (const key of SIM_CONFIG_KEYS) expect(guide).toContain(`\`${key}\``);
   });
 });
 
-describe("sim for real clients", () => {
+describe("longhaul sim with real clients", () => {
   const withBeta = (url: string): Promise<Response> =>
     fetch(`${url}/v1/messages`, {
       method: "POST",
@@ -198,7 +200,7 @@ describe("sim for real clients", () => {
       body: JSON.stringify(BODY),
     });
 
-  it("accepts an unknown beta with one warning, in words and as JSON", async () => {
+  it("accepts an unknown beta with one warning, in words and in JSON", async () => {
     const lines = await run({}, async (url) => {
       for (let call = 0; call < 2; call++) expect((await withBeta(url)).status).toBe(200);
     });
@@ -207,13 +209,13 @@ describe("sim for real clients", () => {
     expect(JSON.parse(request ?? "")).toMatchObject({ unknownBetas: ["not-known-2030-01-01"] });
   });
 
-  it("refuses an unknown beta with the switch for it", async () => {
+  it("refuses an unknown beta when the switch unknownBetas says so", async () => {
     const config = join(folder, "betas.json");
     writeFileSync(config, JSON.stringify({ switches: { unknownBetas: "refused" } }));
     await run({ config }, async (url) => expect((await withBeta(url)).status).toBe(400));
   });
 
-  it("refuses thinking after a changed history only with the switch for it, and counts these refusals", async () => {
+  it("refuses thinking blocks after a changed history only with enforceBinding, and counts the refusals", async () => {
     const script = join(folder, "thinks.json");
     const turn = { blocks: [{ type: "thinking", thinking: "Hm." }, "Done."] };
     writeFileSync(script, JSON.stringify([turn]));
@@ -237,7 +239,7 @@ describe("sim for real clients", () => {
     expect(JSON.parse(lines.at(-2) ?? "")).toMatchObject({ error: { rule: "thinkingBoundElsewhere" } });
   });
 
-  it("ends a task after --turns", async () => {
+  it("ends a task after the number of turns in --turns", async () => {
     const tools = [
       { name: "Bash", input_schema: { type: "object", properties: { command: { type: "string" } } } },
     ];
@@ -262,7 +264,7 @@ describe("sim for real clients", () => {
     expect(await stops(2)).toEqual(["tool_use", "tool_use", "end_turn"]);
   });
 
-  it("shows a probe of an unknown path without calling it an error", async () => {
+  it("shows a request to an unknown path without counting it as an error", async () => {
     const lines = await run({}, async (url) => fetch(`${url}/api/hello`, { method: "HEAD" }));
     expect(lines.join("\n")).toMatch(/HEAD \/api\/hello .*404/);
     expect(lines.at(-2)).toMatch(/^Total {2}1 request, 0 tokens/);
@@ -270,7 +272,7 @@ describe("sim for real clients", () => {
 });
 
 /** Runs the program from its sources, because the built one may be older. */
-describe("as a process", () => {
+describe("longhaul sim as a process", () => {
   const start = (...args: readonly string[]): ChildProcessWithoutNullStreams =>
     spawn(process.execPath, [...FROM_SOURCE, join(import.meta.dirname, "..", "main.ts"), "sim", ...args], {
       env: { PATH: process.env.PATH ?? "", HOME: folder },
@@ -285,7 +287,7 @@ describe("as a process", () => {
     return text.split("\n")[0] ?? "";
   };
 
-  it.each(["SIGINT", "SIGTERM"] as const)("ends with its totals and code 0 on %s", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("prints totals and exits with code 0 on %s", async (signal) => {
     const child = start("--json");
     const { url } = JSON.parse(await firstLine(child)) as { url: string };
     expect((await post(url)).status).toBe(200);
@@ -297,7 +299,7 @@ describe("as a process", () => {
     expect(JSON.parse(rest.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "totals", requests: 1 });
   });
 
-  it("wrong use ends with code 2", async () => {
+  it("exits with code 2 on an invalid port", async () => {
     const child = start("--port", "99999");
     let errors = "";
     child.stderr.on("data", (chunk) => (errors += String(chunk)));

@@ -60,7 +60,7 @@ export async function sim(
   terminal.print(options.json ? JSON.stringify({ type: "totals", ...totals }) : simTotals(totals, terminal));
 }
 
-/** A flag overrides the configuration. */
+/** Merges the options and the configuration. A flag overrides the configuration. */
 function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOptions {
   const { counter, summaries: summary, notes, spans, faults: _, port = 0, seed, ...given } = config;
   const window = options.window ?? config.windowTokens;
@@ -129,13 +129,13 @@ function simGreeting({ url, counter }: Greeting, terminal: Terminal): string {
   ].join("\n");
 }
 
-/** Line about an unknown beta at its first use. */
+/** Returns the line about an unknown beta at its first use. */
 function unknownBetaLine(beta: string, { colors, width }: Terminal): string {
   const words = `Warning: accepted the unknown beta "${oneLine(beta)}". The real API may refuse it. Set unknownBetas to "refused" to refuse it here too.`;
   return colors.yellow(foldText(words, width));
 }
 
-/** One line per request: its purpose, its cost, and its outcome. */
+/** Describes a request in one line: its purpose, its cost, and its outcome. */
 function requestLine(request: LoggedRequest, { colors, width }: Terminal): string {
   const { dim } = colors;
   const parts = [
@@ -183,7 +183,7 @@ function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["c
   return `${green(stopReason ?? String(status ?? ""))}${byFault}${found}`;
 }
 
-/** Format of a line of `sim --json`, without the body, which is as long as the conversation. */
+/** Formats a line of `sim --json`, without the body, which is as long as the conversation. */
 function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>> {
   return {
     type: "request",

@@ -1,3 +1,4 @@
+import { LonghaulError } from "@longhaul/core/errors";
 import { isCompactBoundary, numberField } from "@longhaul/core/internal/messages";
 import { countOriginalMessages } from "@longhaul/core/internal/request";
 import type { Thresholds } from "@longhaul/core/measure";
@@ -46,6 +47,8 @@ export const undo: SessionCommand<UndoCommandOptions> = async (query, options, c
   terminal.print(options.json ? JSON.stringify(report, null, 2) : undoView(report, terminal));
 };
 
+const LIST_STEPS = "`longhaul undo SESSION --list` lists all steps.";
+
 /** Finds a step by its uuid or the beginning of it. */
 function chooseStep(session: Session, wanted: string): string {
   const steps = undoableSteps(session).filter((step) => step.undo === undefined);
@@ -53,11 +56,15 @@ function chooseStep(session: Session, wanted: string): string {
     steps.flatMap(({ line }) => line.uuid ?? []),
     wanted,
     {
-      code: "nothing-to-undo",
-      none: "No step that led to the conversation",
-      many: "steps",
-      remedy: "`longhaul undo SESSION --list` shows the steps there are.",
+      many: "undo steps",
+      whereToLook: LIST_STEPS,
       facts: { step: wanted },
+      notFound: () =>
+        new LonghaulError(
+          "undo-step-not-found",
+          `No undo step found: no step that can be undone has an id that starts with ${wanted}.`,
+          { remedy: LIST_STEPS, facts: { step: wanted } },
+        ),
     },
   );
 }

@@ -111,7 +111,7 @@ interface Skipped {
   readonly reason: string;
 }
 
-/** Items that were not restored, counted by kind and reason. */
+/** Describes the items that were not restored, counted by kind and reason. */
 export function skippedWords(skipped: readonly Skipped[]): string {
   const groups = new Map<string, Skipped & { count: number }>();
   for (const { kind, reason } of skipped) {
@@ -208,7 +208,7 @@ function hooksSection({ hooks }: CompactReport, terminal: Terminal): string {
 
 type Summary = CompactReport["summary"];
 
-/** Author and method of the summary, and its text on request. */
+/** Shows the author and method of the summary, and its text on request. */
 function summarySection(summary: Summary, options: CompactViewOptions, terminal: Terminal): string {
   const { colors } = terminal;
   const { showSummary, modelNotAsked } = options;
@@ -291,7 +291,7 @@ function summaryAuthor({ source, model, usage, cost, attempts }: Summary): strin
   return `by ${oneLine(model ?? "")}: ${read} tokens in, ${formatCount(usage.output_tokens)} out${price}`;
 }
 
-/** The text that the agent gets, with the quoted facts at its end. */
+/** Shows the text that the agent gets, with the quoted facts at its end. */
 function wholeText({ text, quoted }: Summary, { colors, width }: Terminal): readonly string[] {
   const rule = colors.dim("─".repeat(width));
   return [rule, shownText(quoted === "" ? text : `${text}\n\n${quoted}`), rule];

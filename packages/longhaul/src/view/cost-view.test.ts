@@ -47,8 +47,8 @@ const costAfter = (seconds: number, changes: Partial<Session> = {}): CostReport 
 const compactCostWith = (wouldAsk: string | undefined): CompactCost | null =>
   compactCost({ ...result, session, thresholds, prices: {}, now: new Date(lastCall + 1_000), wouldAsk });
 
-describe("what a session costs", () => {
-  it("is told for going on, clearing and compacting, with when each pays", () => {
+describe("cost of a session", () => {
+  it("compares the cost of continuing and compacting, with a warm and a cold cache", () => {
     const cost = costAfter(10);
     expect(cost?.cache).toMatchObject({ ageSeconds: 10, isCold: false });
     expect(cost?.options.map(({ name }) => name)).toContain("compact");
@@ -56,7 +56,7 @@ describe("what a session costs", () => {
     expect(costAfter(3_601)?.cache.isCold).toBe(true);
   });
 
-  it("is told at the prices of a usual model where those of the session's are not known, and says so", () => {
+  it("assumes the prices of a common model when those of the session's model are unknown", () => {
     const cost = costAfter(10, { model: "house-model" });
     expect(cost).toMatchObject({ model: "claude-sonnet-4-5", arePricesAssumed: true });
     const shown = costSection(cost, "house-model", terminal(200));
@@ -67,7 +67,7 @@ describe("what a session costs", () => {
     expect(costSection(costAfter(10), SONNET, terminal(200))).not.toContain("assumed");
   });
 
-  it("says what is best in one line", () => {
+  it("recommends the best option in one line", () => {
     const cost = costAfter(10);
     if (cost === null) throw new Error("the prices should be known");
     const shown = (chosen: CostReport["chosen"]): string =>
@@ -79,8 +79,8 @@ describe("what a session costs", () => {
   });
 });
 
-describe("what a compaction costs and brings", () => {
-  it("is estimated for the model that a dry run does not call", () => {
+describe("cost of a compaction", () => {
+  it("estimates the call of the model that a dry run does not make", () => {
     const cost = compactCostWith("claude-haiku-4-5");
     expect(cost?.call).toMatchObject({ model: "claude-haiku-4-5", isEstimate: true });
     const { inputTokens = 0, outputTokens = 0, cost: dollars = 0 } = cost?.call ?? {};
@@ -88,21 +88,21 @@ describe("what a compaction costs and brings", () => {
     expect(cost?.rewrite).toBeGreaterThan(0);
   });
 
-  it("has no call where the built-in summarizer wrote it, and brings more by what that would have cost", () => {
+  it("charges no call for the built-in summarizer, and raises the saving by its price", () => {
     const [without, asked] = [compactCostWith(undefined), compactCostWith("claude-haiku-4-5")];
     expect(without?.call).toBeNull();
     expect((without?.netSaving ?? 0) - (asked?.netSaving ?? 0)).toBeCloseTo(asked?.call?.cost ?? 0, 10);
     expect(compactCostWith("built-in")?.call).toBeNull();
   });
 
-  it("is not told for a model whose prices are not known", () => {
+  it("reports no cost for a model with unknown prices", () => {
     expect(compactCostWith("house-model")).toBeNull();
     expect(compactCostSection(null, null, terminal(80))).toContain("is unknown");
   });
 });
 
-describe.each([44, 60, 80, 120])("in a terminal of %i columns", (width) => {
-  it("no line is wider", () => {
+describe.each([44, 60, 80, 120])("cost sections in %i columns", (width) => {
+  it("keeps the cost sections within the width of the terminal", () => {
     const shown = [
       costSection(costAfter(10), SONNET, terminal(width)),
       costSection(null, "a-model-of-the-house-with-a-long-name", terminal(width)),

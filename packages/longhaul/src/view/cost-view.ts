@@ -21,7 +21,7 @@ const COLUMNS: Columns = [
   ">pays off",
 ];
 
-/** The model whose prices are used, and if that is an assumption. */
+/** Names the model whose prices are used, and says if that is an assumption. */
 export function pricesWords({ session, pricesOf, arePricesAssumed }: Priced): string {
   const words = `prices of ${oneLine(pricesOf)}`;
   if (!arePricesAssumed) return words;
@@ -63,7 +63,7 @@ export function costSection(
   ].join("\n");
 }
 
-/** Cost and benefit of a compaction. */
+/** Shows the cost and benefit of a compaction. */
 export function compactCostSection(
   cost: CompactCost | null,
   model: string | null,
@@ -102,7 +102,7 @@ function payingWords(turns: number | null): string {
   return `It pays off ${turns <= 1 ? "at once" : `after ${plural(turns, "turn")}`}.`;
 }
 
-/** Author and price of the summary. Marks a model that is only assumed. */
+/** Shows the author and price of the summary. Marks a model that is only assumed. */
 function callWords({ call, assumedCall }: Pick<CompactCost, "call" | "assumedCall">): string {
   const figures = ({ cost, inputTokens, outputTokens }: CallCost): string =>
     `${formatDollars(cost)} (${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out)`;

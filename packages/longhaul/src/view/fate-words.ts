@@ -6,7 +6,7 @@ import { labeled } from "./sections.ts";
 
 type Counts = ReturnType<typeof countFates>;
 
-/** Location of the facts in the context. Omits zero counts. */
+/** Describes the location of the facts in the context. Omits zero counts. */
 export function contextWords(counts: Counts, quotedTokens: number): string {
   const cost = quotedTokens === 0 ? "" : ` (${formatCount(quotedTokens)} tokens)`;
   const parts = [
@@ -24,7 +24,7 @@ export function goneWords({ gone }: Counts, { colors }: Terminal): string {
     : colors.red(`${formatCount(gone)} lost: no transcript has them.`);
 }
 
-/** A ledger in one or two lines, for the end of a compaction. */
+/** Shows a ledger in one or two lines, for the end of a compaction. */
 export function ledgerLine(ledger: Ledger, terminal: Terminal): string {
   if (ledger.facts.length === 0) return labeled("Facts", "none found", terminal);
   const counts = countFates(ledger.facts);

@@ -77,7 +77,7 @@ function header({ session }: InspectReport, terminal: Terminal): string {
   ].join("\n");
 }
 
-/** Size of the context relative to its window. */
+/** Shows the size of the context relative to its window. */
 export function contextSection(
   { context, window, state }: Pick<InspectReport, "context" | "window" | "state">,
   terminal: Terminal,
@@ -126,7 +126,7 @@ function accountingSection({ accounting }: InspectReport, terminal: Terminal, ou
   return [terminal.colors.bold("Where the tokens are"), ...lines, ...(hasNote ? [note] : [])].join("\n");
 }
 
-/** Parts of a category by name. Combines parts that are too small to see. */
+/** Shows the parts of a category by name. Combines parts that are too small to see. */
 function details(record: Readonly<Record<string, number>>, whole: number, width: number): BarRow[] {
   const labels = fitToolNames(Object.keys(record), width);
   const rows = Object.entries(record).map(
@@ -247,7 +247,7 @@ export function notesSection(notes: BesideReport["notes"] | undefined, terminal:
   return [title, notesFacts(notes, terminal), ...remark].join("\n");
 }
 
-/** Memory files that were attached, and those that would be now. One row per file. */
+/** Shows the memory files that were attached, and those that would be now. One row per file. */
 export function memorySection(
   memory: MemoryReport | undefined,
   cwd: string | null,

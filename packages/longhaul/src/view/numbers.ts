@@ -39,7 +39,7 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY_MS)} days ago`;
 }
 
-/** Empty if a file has no valid time. */
+/** Formats the age of a timestamp. Empty if a file has no valid time. */
 export function ageWords(timestamp: string | undefined, now: number): string {
   const at = Date.parse(timestamp ?? "");
   return Number.isNaN(at) ? "" : formatAge(now - at);

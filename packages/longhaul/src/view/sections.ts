@@ -15,19 +15,19 @@ interface Named {
   readonly path: string;
 }
 
-/** A word for the content, and its name. */
+/** Shows a word for the content, and its name. */
 export const titleLine = (word: string, name: string, { colors, width }: Terminal): string =>
   `${colors.bold(word)} ${fitText(name, width - word.length - 1)}`;
 
-/** A title with the path below it. */
+/** Shows a title with the path below it. */
 export const sessionTitle = (word: string, { id, path }: Named, terminal: Terminal): string =>
   `${titleLine(word, id, terminal)}\n${terminal.colors.dim(fitText(path, terminal.width, "front"))}`;
 
-/** A title with a few facts below it. */
+/** Shows a title with a few facts below it. */
 export const factsTitle = (word: string, name: string, facts: string, terminal: Terminal): string =>
   `${titleLine(word, name, terminal)}\n${terminal.colors.dim(foldText(facts, terminal.width))}`;
 
-/** A text after a label. Further lines are indented below it. */
+/** Shows a text after a label. Further lines are indented below it. */
 export function labeled(label: string, text: string, { colors, width }: Terminal): string {
   const lead = `${label === "" ? "" : colors.bold(label)}${" ".repeat(LABEL_WIDTH - label.length)}`;
   return foldText(`${lead}${text}`, width, " ".repeat(LABEL_WIDTH));
@@ -61,14 +61,17 @@ export type Columns = readonly Column[];
 type Rows = readonly (readonly string[])[];
 
 const SPACE = 2;
-const LEAST_WIDTH = 8;
+const MIN_WIDTH = 8;
 
 interface Measured extends FlexibleColumn {
   readonly cells: readonly string[];
   readonly width: number;
 }
 
-/** Rows under dimmed titles. Every column is as wide as its widest cell, as far as the terminal allows. */
+/**
+ * Shows the rows under dimmed titles. Every column is as wide as its widest cell, as far as the terminal
+ * allows.
+ */
 export function table(columns: Columns, rows: Rows, { colors, width }: Style): string {
   const measured = columns.map((column, index): Measured => {
     const flexible = typeof column === "string" ? { title: column } : column;
@@ -97,7 +100,7 @@ type Style = Pick<Terminal, "colors" | "width">;
 const widthOf = (columns: readonly Measured[], of: (column: Measured) => number): number =>
   columns.reduce((sum, column) => sum + of(column) + SPACE, -SPACE);
 
-const leastOf = ({ width, cut, least = LEAST_WIDTH }: Measured): number =>
+const leastOf = ({ width, cut, least = MIN_WIDTH }: Measured): number =>
   cut === undefined ? width : Math.min(width, least);
 
 /** Omits columns until the others have enough room. */
@@ -126,7 +129,7 @@ function narrowed(columns: readonly Measured[], room: number): readonly Measured
   return columns.map((column) => ({ ...column, width: widthNow(column) }));
 }
 
-/** The table under a title, indented. Empty without rows. */
+/** Shows the table under a title, indented. Empty without rows. */
 export function titled(title: string, columns: Columns, rows: Rows, terminal: Terminal): string {
   if (rows.length === 0) return "";
   return [

@@ -55,7 +55,7 @@ async function said(thresholds: Thresholds, tokens: number): Promise<string> {
   return words.join("\n");
 }
 
-/** All views that describe the window at this size. */
+/** Returns all views that describe the window at this size. */
 async function viewsAt(thresholds: Thresholds, tokens: number): Promise<string> {
   const window = reportWindow(thresholds);
   const state = windowState(tokens, thresholds);
@@ -98,10 +98,10 @@ describe.each([
   ["DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"],
   ["DISABLE_COMPACT", "DISABLE_COMPACT"],
   ["CLAUDE_CONTEXT_COLLAPSE", "Context collapse"],
-])("with %s", (variable, reason) => {
+])("views of the window with %s", (variable, reason) => {
   const thresholds = thresholdsWith({ [variable]: "1" });
 
-  it("no view of the window promises an automatic compaction, however full it is", async () => {
+  it("promises no automatic compaction in any view of the window, however full it is", async () => {
     expect(await viewsAt(thresholdsWith({}), 100_000)).toMatch(PROMISE);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 250_000 }), async (tokens) => {
@@ -111,7 +111,7 @@ describe.each([
     );
   });
 
-  it("inspect, clear and compact promise none, in words and in their JSON", async () => {
+  it("promises no automatic compaction in inspect, clear and compact, in words and in JSON", async () => {
     const report = inspectSession(session, thresholds);
     const cleared = clearReport(clearSession(session, { keepNewest: 5 }), thresholds, undefined);
     const compacted = compactReport({ ...(await compactSession(session)), thresholds, written: undefined });
@@ -127,7 +127,7 @@ describe.each([
     expect(contextFacts({ reading }).autoCompact).toBeNull();
   });
 
-  it("the gauge names the reason", () => {
+  it("names in the gauge why auto-compact is off", () => {
     const { headroomBy } = thresholds;
     for (const tokens of [50_000, 170_000]) {
       const window = { ...reportWindow(thresholds), headroomBy };
@@ -138,10 +138,10 @@ describe.each([
   });
 });
 
-describe("with DISABLE_COMPACT", () => {
+describe("views of the window with DISABLE_COMPACT", () => {
   const thresholds = thresholdsWith({ DISABLE_COMPACT: "1" });
 
-  it("a full window does not advise a compaction that would be refused", () => {
+  it("does not recommend a compaction in a full window when compaction is disabled", () => {
     const state = windowState(190_000, thresholds);
     const window = { ...reportWindow(thresholds), headroomBy: "nobody" as const };
     const gauge = windowGauge({ tokens: 190_000, window, state }, screen);
@@ -149,7 +149,7 @@ describe("with DISABLE_COMPACT", () => {
     expect(gauge).toContain("DISABLE_COMPACT");
   });
 
-  it("the cost section offers neither clearing nor compacting", async () => {
+  it("offers neither clearing nor compacting in the cost section when compaction is disabled", async () => {
     const circumstances = { contextTokens: 150_000, now: new Date("2026-01-01T00:00:00Z"), prices: {} };
     const compaction = await compactSession(session);
     const cost = costReport(session, { ...circumstances, thresholds, compaction });

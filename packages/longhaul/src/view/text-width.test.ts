@@ -3,8 +3,8 @@ import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { fitText, foldText, textWidth, withOnlyColors } from "./text-width.ts";
 
-describe("the width of a text", () => {
-  it("counts columns: wide scripts and emoji two, marks that combine and joiners none", () => {
+describe("textWidth", () => {
+  it("counts two columns for wide scripts and emoji, and none for combining marks and joiners", () => {
     const widths = [
       "abc",
       "e\u0301",
@@ -19,8 +19,8 @@ describe("the width of a text", () => {
   });
 });
 
-describe("the width of a character", () => {
-  it("is never less than string-width says, so that no row is longer than it was counted", () => {
+describe("textWidth of one character", () => {
+  it("never counts a character narrower than string-width does", () => {
     const narrower: string[] = [];
     for (let code = 0x20; code <= 0x10ffff; code += 1) {
       const character = String.fromCodePoint(code);
@@ -31,15 +31,15 @@ describe("the width of a character", () => {
   });
 });
 
-describe("folding a sentence", () => {
-  it("breaks between words and indents what follows; spaces within a line stay", () => {
+describe("foldText", () => {
+  it("folds between words, indents the following lines, and keeps spaces inside a line", () => {
     expect(foldText("Summary     by nobody at all", 20, "  ")).toBe("Summary     by\n  nobody at all");
     expect(foldText("short", 20)).toBe("short");
     expect(foldText("", 20)).toBe("");
     expect(foldText("abcdefgh and more", 5, "  ")).toBe("abcde\nfgh\n  and\n  mor\n  e");
   });
 
-  it("gives lines that fit, also of words that do not, and loses nothing", () => {
+  it("folds any words into lines that fit, without losing a character", () => {
     const words = fc.array(fc.stringMatching(/^[a-zäö漢]{1,30}$/), { maxLength: 30 });
     fc.assert(
       fc.property(words, fc.integer({ min: 5, max: 60 }), (parts, width) => {
@@ -54,13 +54,13 @@ describe("folding a sentence", () => {
     );
   });
 
-  it("does not count colors", () => {
+  it("does not count colors when it folds a text", () => {
     expect(foldText("\u001b[1mbold\u001b[22m and plain", 14)).toBe("\u001b[1mbold\u001b[22m and plain");
   });
 });
 
-describe("fitting a text", () => {
-  it("never gives more columns than there are, and one line without control characters", () => {
+describe("fitText", () => {
+  it("fits any text into one line of at most the given width, without control characters", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 40 }), (text, width) => {
         const fitted = fitText(text, width);
@@ -71,8 +71,8 @@ describe("fitting a text", () => {
   });
 });
 
-describe("whatever is printed", () => {
-  it("keeps the colors that longhaul writes, and shows every other control sequence as an escape", () => {
+describe("withOnlyColors", () => {
+  it("keeps the colors that longhaul writes, and shows other control sequences as escape codes", () => {
     const hostile = "a\u001b[31mred\u001b[39m\u001b[8mhidden\u001b]52;c;eA==\u0007\u009b2J\u0085\tb\n";
     const shown = "\\u001b[8mhidden\\u001b]52;c;eA==\\u0007\\u009b2J\\u0085\tb\n";
     expect(withOnlyColors(hostile, true)).toBe(`a\u001b[31mred\u001b[39m${shown}`);

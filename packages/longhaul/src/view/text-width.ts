@@ -13,8 +13,8 @@ const WITHOUT_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\uf
 const PLAIN = /^[ -~]*$/;
 
 /**
- * Width in columns. A joined emoji counts as its parts side by side, like in terminals that do not join them.
- * In other terminals some columns stay free.
+ * Returns the width in columns. A joined emoji counts as its parts side by side, like in terminals that do
+ * not join them. In other terminals some columns stay free.
  */
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
@@ -97,7 +97,7 @@ export function fitText(text: string, width: number, cut: Cut = "end"): string {
   return `${head}…${tailOf(line, room - textWidth(head))}`;
 }
 
-/** As much of the start of a text as fits. */
+/** Returns as much of the start of a text as fits. */
 function headOf(text: string, width: number): string {
   let fitted = "";
   for (const character of text) {
@@ -107,7 +107,7 @@ function headOf(text: string, width: number): string {
   return fitted;
 }
 
-/** As much of the end of a text as fits. */
+/** Returns as much of the end of a text as fits. */
 function tailOf(text: string, width: number): string {
   let fitted = "";
   for (const character of [...text].reverse()) {

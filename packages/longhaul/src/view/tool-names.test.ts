@@ -7,7 +7,7 @@ const REVIEW = "mcp__github-enterprise__create_pull_request_review";
 const COMMENT = "mcp__github-enterprise__create_pull_request_comment";
 
 describe("fitToolName", () => {
-  it("keeps a name that fits as it is", () => {
+  it("keeps a tool name that fits", () => {
     expect(fitToolName("Read", 24)).toBe("Read");
     expect(fitToolName("mcp__linear__get_issue", 24)).toBe("mcp__linear__get_issue");
   });
@@ -18,7 +18,7 @@ describe("fitToolName", () => {
     expect(fitToolName("mcp__fs__read_multiple_text_files", 24)).toBe("fs__read_multi…ext_files");
   });
 
-  it("cuts any other long name in the middle", () => {
+  it("cuts any other long tool name in the middle", () => {
     expect(fitToolName("SomeToolWithAVeryLongName", 11)).toBe("SomeT…gName");
   });
 });
@@ -29,18 +29,18 @@ describe("fitToolNames", () => {
     return names.map((name) => fitted.get(name) ?? "");
   };
 
-  it("keeps names apart that differ only at the end", () => {
+  it("gives different labels to tool names that differ only at the end", () => {
     expect(shown([REVIEW, COMMENT], 24)).toEqual(["git…ise__create_…_review", "git…ise__create_…comment"]);
   });
 
-  it("keeps names apart that differ only in the middle", () => {
+  it("gives different labels to tool names that differ only in the middle", () => {
     const names = ["issues", "drafts"].map(
       (what) => `mcp__github-enterprise__list_all_${what}_of_one_repository`,
     );
     expect(shown(names, 24)).toEqual(["github-ente…issues_of_o…", "github-ente…drafts_of_o…"]);
   });
 
-  it("keeps any different names apart, in at most the given width", () => {
+  it("gives different labels to any different tool names, within the given width", () => {
     const part = fc.stringMatching(/^[ab_]{1,40}$/);
     const name = fc
       .tuple(part, part)

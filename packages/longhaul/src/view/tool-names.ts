@@ -3,7 +3,7 @@ import { fitText, oneLine, textWidth } from "./text-width.ts";
 /** Name of an MCP tool, as agents write it. */
 const MCP_NAME = /^mcp__(.+?)__(.+)$/;
 /** Minimum columns of a server name. */
-const LEAST_SERVER_WIDTH = 6;
+const MIN_SERVER_WIDTH = 6;
 const SEPARATOR = "__";
 
 /**
@@ -15,8 +15,8 @@ export function fitToolName(name: string, width: number): string {
   if (textWidth(line) <= width) return line;
   const [, server = "", tool = ""] = MCP_NAME.exec(line) ?? [];
   const room = width - SEPARATOR.length;
-  if (tool === "" || room < 2 * LEAST_SERVER_WIDTH) return fitText(line, width, "middle");
-  const serverRoom = Math.max(LEAST_SERVER_WIDTH, Math.floor(room / 3), room - textWidth(tool));
+  if (tool === "" || room < 2 * MIN_SERVER_WIDTH) return fitText(line, width, "middle");
+  const serverRoom = Math.max(MIN_SERVER_WIDTH, Math.floor(room / 3), room - textWidth(tool));
   const shownServer = fitText(server, serverRoom, "middle");
   return `${shownServer}${SEPARATOR}${fitText(tool, room - textWidth(shownServer), "middle")}`;
 }
@@ -42,7 +42,7 @@ function groups(names: readonly string[], labelOf: (name: string) => string): re
   return [...found.values()];
 }
 
-/** The start of each name, and the part where the names begin to differ. */
+/** Returns the start of each name, and the part where the names begin to differ. */
 function labelsOf(names: readonly string[], width: number): readonly string[] {
   const plain = names.map((name) => oneLine(name).replace(MCP_NAME, `$1${SEPARATOR}$2`));
   const [first = ""] = plain;
@@ -58,7 +58,7 @@ function labelsOf(names: readonly string[], width: number): readonly string[] {
   );
 }
 
-/** The label, with a number at its end if another name already has it. */
+/** Returns the label, with a number at its end if another name already has it. */
 function unused(label: string, width: number, taken: Set<string>): string {
   let free = label;
   for (let number = 2; taken.has(free); number++) {

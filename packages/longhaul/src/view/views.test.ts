@@ -25,7 +25,7 @@ let session: Session;
 let compacted: CompactReport;
 let cleared: ClearReport;
 
-/** A tool, a request and an id that try to control the terminal. */
+/** Puts control sequences into the name of a tool, a request and the id. */
 function hostile(entry: Entry): Entry {
   const text = JSON.stringify(entry)
     .replaceAll('"name":"Read"', JSON.stringify({ name: `Read${HOSTILE}` }).slice(1, -1))
@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 const outline = { showSummary: false } as const;
 
-describe.each([44, 60, 80, 100])("at %d columns", (width) => {
+describe.each([44, 60, 80, 100])("views at %d columns", (width) => {
   const views = (): readonly string[] => [
     inspectView(inspectSession(session, thresholds), terminal(width)),
     promptsView(promptsOf(session), session, terminal(width)),
@@ -92,7 +92,7 @@ describe.each([44, 60, 80, 100])("at %d columns", (width) => {
     ),
   ];
 
-  it("no line is wider, and nothing of a session steers the terminal", () => {
+  it("keeps every view within the width and free of control sequences", () => {
     for (const view of views()) {
       for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
       expect(view).not.toMatch(/[^\P{Cc}\n]/u);
@@ -100,7 +100,7 @@ describe.each([44, 60, 80, 100])("at %d columns", (width) => {
   });
 });
 
-describe("the list of sessions", () => {
+describe("sessionsView", () => {
   const listing = (contextTokens: number | undefined): SessionListing => ({
     id: "0123456789",
     path: "/s/0123456789.jsonl",
@@ -115,32 +115,32 @@ describe("the list of sessions", () => {
   const shown = (...tokens: readonly (number | undefined)[]): string =>
     sessionsView(tokens.map(listing), { now: new Date(0), limit: undefined }, terminal(100));
 
-  it("explains the question mark of an unknown context, and only then", () => {
+  it("explains the question mark of an unknown context size, and only then", () => {
     expect(shown(1_000, undefined)).toContain("?: the file does not say");
     expect(shown(1_000)).not.toContain("?");
   });
 });
 
-describe("the list of prompts", () => {
-  it("says for a session without a message that nothing has been said yet", () => {
+describe("promptsView", () => {
+  it("says that a session without a message has no messages yet", () => {
     const marks = [{ type: "custom-title", customTitle: "Tides" }] as unknown as Session["conversation"];
     for (const conversation of [[], marks]) {
       expect(promptsView([], { conversation }, terminal(100))).toBe("This session has no messages yet.");
     }
   });
 
-  it("says for a session with messages, none of them a person's, why that may be", () => {
-    const told = promptsView([], session, terminal(200));
-    expect(told).toContain("compacted");
-    expect(told).toContain("subagent");
+  it("explains why a session can have messages but no prompts", () => {
+    const shown = promptsView([], session, terminal(200));
+    expect(shown).toContain("compacted");
+    expect(shown).toContain("subagent");
   });
 });
 
-describe("the summary of a compaction", () => {
+describe("summary in compactView", () => {
   const shown = (summary: Partial<CompactReport["summary"]>): string =>
     compactView({ ...compacted, summary: { ...compacted.summary, ...summary } }, outline, terminal(100));
 
-  it("says where it was taken from the notes, and that nobody was called", () => {
+  it("names the session notes or the built-in summarizer as the source of a summary", () => {
     const written = attempt({ step: "notes", outcome: "written" });
     expect(shown({ source: "notes", attempts: [written], sections: [], titles: [] })).toContain(
       "from the session's notes, no model called",
@@ -152,13 +152,13 @@ describe("the summary of a compaction", () => {
     expect(instead).toContain("session notes (not available, hook instructions) → built-in summarizer");
   });
 
-  it("is shown whole with the facts that are quoted at its end", () => {
+  it("shows the whole summary and the facts that are quoted at its end", () => {
     const summary = { ...compacted.summary, text: "The work.", quoted: "> Never push" };
     const view = compactView({ ...compacted, summary }, { showSummary: true }, terminal(100));
     expect(view).toContain("The work.\n\n> Never push\n");
   });
 
-  it("is not listed section by section", () => {
+  it("does not list the sections of a summary", () => {
     const view = shown({
       sections: ["Errors and Fixes", "Current Work"],
       titles: ["Errors and Fixes", "Work Completed"],
@@ -166,14 +166,14 @@ describe("the summary of a compaction", () => {
     expect(view).not.toContain("Errors and Fixes");
   });
 
-  it("by one way is told without a chain; what was never there is no news", () => {
+  it("shows no fallback chain for a summary that was written by the first available method", () => {
     const noPrefix = attempt({ step: "fork", outcome: "unavailable", reason: "no-shared-prefix" });
     const view = shown({ attempts: [noPrefix, attempt({ step: "built-in", outcome: "written" })] });
     expect(view).not.toContain("→ built-in");
     expect(view).not.toContain("shared prefix");
   });
 
-  it("by the second way names both, with what the first one failed of", () => {
+  it("shows the fallback chain of a summary, with the reason why the first method failed", () => {
     const view = shown({
       attempts: [
         attempt({ reason: "model-cut-off", cuts: 2, model: "claude-x" }),
@@ -186,8 +186,8 @@ describe("the summary of a compaction", () => {
   });
 });
 
-describe("hooks", () => {
-  it("are left out where there are none, and counted where there are", () => {
+describe("hooks in compactView", () => {
+  it("counts the hooks that ran, and shows nothing without hooks", () => {
     const shown = (hooks: readonly HookOutcome[]): string =>
       compactView({ ...compacted, hooks }, outline, terminal(80));
     expect(shown([])).not.toContain("Hooks");
@@ -196,17 +196,20 @@ describe("hooks", () => {
   });
 });
 
-describe("what was put back", () => {
-  it.each(["file", "memory-files"] as const)("keeps the file name of a long path of kind %s", (kind) => {
-    const displayPath = `${"packages/".repeat(12)}AGENTS.md`;
-    const restored = [{ kind, path: displayPath, displayPath, tokens: 120, truncated: false }];
-    const view = compactView({ ...compacted, restored }, outline, terminal(80));
-    expect(view).toMatch(/ 120 {2}….*packages\/AGENTS\.md\n/);
-  });
+describe("restored items in compactView", () => {
+  it.each(["file", "memory-files"] as const)(
+    "keeps the file name of a long restored path of the type %s",
+    (kind) => {
+      const displayPath = `${"packages/".repeat(12)}AGENTS.md`;
+      const restored = [{ kind, path: displayPath, displayPath, tokens: 120, truncated: false }];
+      const view = compactView({ ...compacted, restored }, outline, terminal(80));
+      expect(view).toMatch(/ 120 {2}….*packages\/AGENTS\.md\n/);
+    },
+  );
 });
 
-describe("what was not restored", () => {
-  it("is counted by kind and reason", () => {
+describe("items that were not restored in compactView", () => {
+  it("counts items that were not restored by type and reason", () => {
     const skipped: CompactReport["skipped"] = [
       { kind: "file", path: "/a", reason: "gone" },
       { kind: "file", path: "/b", reason: "gone" },

@@ -1,7 +1,7 @@
 import type { OpenBefore, SessionDigest } from "@longhaul/core/internal/summary";
 
 /** Input for the update of every section. */
-export interface News {
+export interface UpdateInput {
   /** Digest of the new entries only. */
   readonly digest: SessionDigest;
   /**

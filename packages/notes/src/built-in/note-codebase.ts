@@ -6,7 +6,7 @@ import {
   oneLine,
   shortPath,
 } from "@longhaul/core/internal/summary";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { inCode, isPassing } from "./note-commands.ts";
 import { behindLabel, foreignItem, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
@@ -23,7 +23,7 @@ const FOLDER_DEPTH = 3;
  * Lists the project's location and tools. Lists grow at the front, so the most recently used item comes
  * first.
  */
-export function codebase(before: readonly string[], news: News): readonly NoteItem[] {
+export function codebase(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const lists = newNames(news);
   const ours = [PLACE, ...Object.keys(lists)].map((label) => labeled(label, ""));
   const isOurs = (item: string): boolean =>
@@ -45,7 +45,7 @@ export function rootIn(items: readonly string[]): string | undefined {
   return PLACE_LINE.exec(behindLabel(items, PLACE) ?? "")?.[1];
 }
 
-function placeItem(before: readonly string[], { digest, root = "" }: News): NoteItem[] {
+function placeItem(before: readonly string[], { digest, root = "" }: UpdateInput): NoteItem[] {
   if (root.trim() === "") return [];
   const branch = digest.branch ?? PLACE_LINE.exec(behindLabel(before, PLACE) ?? "")?.[2];
   const last = digest.cwd !== undefined && digest.cwd !== root ? `; last in ${inCode(digest.cwd)}` : "";
@@ -62,7 +62,7 @@ function listItem(label: string, before: readonly string[], names: readonly stri
 }
 
 /** Returns the new names by list label, newest first. */
-function newNames({ digest, root }: News): Readonly<Record<string, readonly string[]>> {
+function newNames({ digest, root }: UpdateInput): Readonly<Record<string, readonly string[]>> {
   const paths = digest.files
     .toSorted((a, b) => b.lastAt - a.lastAt)
     .map(({ path }) => shortPath(path, root))

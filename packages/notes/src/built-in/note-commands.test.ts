@@ -17,8 +17,8 @@ const runs = (command: string, output = "", description?: string): Tell => {
     session.tool(command, "Bash", { command, ...(description ? { description } : {}) }, output);
 };
 
-describe("the workflow", () => {
-  it("has each command once, with what came of it last and how often it was run", () => {
+describe("the Workflow section", () => {
+  it("lists each command once, with its latest outcome and the number of runs", () => {
     const notes = noted(
       runs("npm test", "Exit code 1\n1 failed", "Run all tests"),
       runs("npm run build", "done"),
@@ -30,7 +30,7 @@ describe("the workflow", () => {
     ]);
   });
 
-  it("has of a longer command line the part that is the test", () => {
+  it("keeps only the test command of a longer command line", () => {
     const notes = noted(
       runs(
         "cd sub && sed -i 's/a && b/c/' x.go && go test ./... 2>/dev/null | tail -5",
@@ -40,7 +40,7 @@ describe("the workflow", () => {
     expect(bodyOf(notes, WORKFLOW)).toBe("- `go test ./...` → 1 package ok");
   });
 
-  it("has no command that only looks around or was made for the moment", () => {
+  it("lists no command that only looks around or serves a single moment", () => {
     const notes = noted(
       ...[
         "ls -la",
@@ -55,7 +55,7 @@ describe("the workflow", () => {
     expect(bodyOf(notes, WORKFLOW)).toBe("- Start the database: `docker compose up -d`");
   });
 
-  it("shows of one program the newest few uses", () => {
+  it("lists only the newest few uses of one program", () => {
     const notes = noted(...[1, 2, 3, 4, 5].map((at) => runs(`docker run step${at}`)));
     expect(linesOf(notes, WORKFLOW)).toEqual([
       "- `docker run step3`",
@@ -64,13 +64,13 @@ describe("the workflow", () => {
     ]);
   });
 
-  it("keeps what a person says about a command whose output proves nothing", () => {
+  it("keeps a person's remark about a command whose output shows no outcome", () => {
     const before = withBody(emptyNotes(notesTemplate), WORKFLOW, "- `node serve.js` → listens on port 3000");
     const notes = notedOn(before, NOTES_LIMITS, runs("node serve.js", "started", "Start it"));
     expect(bodyOf(notes, WORKFLOW)).toBe("- Start it: `node serve.js` → listens on port 3000 (2 runs)");
   });
 
-  it("keeps what a person wrote, and counts on in the person's words", () => {
+  it("keeps a person's text about a command and adds the outcome and the count to it", () => {
     const theirs = "Always from the folder `web`.\n- The fast tests: `npm test`\n- deploy: ask Ann first";
     const before = withBody(emptyNotes(notesTemplate), WORKFLOW, theirs);
     const notes = notedOn(before, NOTES_LIMITS, runs("npm test", "3 passed", "Run tests"));
@@ -82,8 +82,8 @@ describe("the workflow", () => {
   });
 });
 
-describe("the documentation of codebase and system", () => {
-  it("has the folder in which the session began, the branch it is on, and lists that grow at their front", () => {
+describe("the Codebase and System Documentation section", () => {
+  it("lists the first folder of the session, its current branch, and languages and packages newest first", () => {
     const notes = noted(
       (session) => {
         session.user("Begin", { gitBranch: "main" });
@@ -112,7 +112,7 @@ describe("the documentation of codebase and system", () => {
     ]);
   });
 
-  it("has nothing to say about files that were made for the moment", () => {
+  it("ignores temporary files when it describes the codebase", () => {
     const notes = noted((session) => {
       session.tool("w", "Write", { file_path: "/tmp/try/x.py", content: "x" }, "ok");
       session.tool("v", "Write", { file_path: "scratch/y.rb", content: "y" }, "ok");
@@ -120,7 +120,7 @@ describe("the documentation of codebase and system", () => {
     expect(bodyOf(notes, CODEBASE)).toBe("- Working directory: `/project`");
   });
 
-  it("keeps what others wrote about the system", () => {
+  it("keeps text that others wrote about the system", () => {
     const theirs = "The API is served by two processes.\n\n1. the gateway\n2. the worker";
     const before = withBody(emptyNotes(notesTemplate), CODEBASE, theirs);
     const notes = notedOn(before, NOTES_LIMITS, (session) => session.user("Begin"));

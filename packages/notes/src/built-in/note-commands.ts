@@ -29,7 +29,7 @@ const SCRATCH = /(?:^|[\s/\\=])(?:tmp|temp|scratch\w*)[/\\-]/i;
 interface Routine {
   readonly purpose: string | undefined;
   readonly command: string;
-  /** Starts with an arrow. Empty if the outcome is unknown. */
+  /** Outcome, starting with an arrow. Empty if it is unknown. */
   readonly outcome: string;
   readonly runs: number;
 }

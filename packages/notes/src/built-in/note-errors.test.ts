@@ -10,8 +10,8 @@ const edits = (path: string): Tell => {
   return (session) => session.tool(path, "Edit", { file_path: path, old_string: "a", new_string: "b" }, "ok");
 };
 
-describe("errors and corrections", () => {
-  it("has a failure as open until the same thing passes, in whichever update, with the files changed between", () => {
+describe("the Errors & Corrections section", () => {
+  it("lists a failure as open until a later run passes, then names files edited in the same update", () => {
     const open = noted(runs("npm test", FAILED));
     expect(bodyOf(open, ERRORS)).toBe(
       "- `npm test`: Error: cannot find module 'left-pad' → not seen to pass since",
@@ -25,22 +25,22 @@ describe("errors and corrections", () => {
     );
   });
 
-  it("says that a failure gave way to another one", () => {
+  it("says that a failure is gone when the next run fails with another error", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", "Exit code 1\nError: timed out"));
     expect(linesOf(notes, ERRORS)).toEqual([
-      "- `npm test`: Error: cannot find module 'left-pad' → gone in the next run, which failed otherwise",
+      "- `npm test`: Error: cannot find module 'left-pad' → not in the next run, which failed with another error",
       "- `npm test`: Error: timed out → not seen to pass since",
     ]);
   });
 
-  it("counts on a failure that comes again", () => {
+  it("counts a repeated failure instead of listing it again", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", FAILED));
     expect(bodyOf(notes, ERRORS)).toBe(
       "- `npm test` (2×): Error: cannot find module 'left-pad' → not seen to pass since",
     );
   });
 
-  it("leaves out slips that are put right at once, and failures that nothing explains when they are gone", () => {
+  it("leaves out slips in a command line, and failures without an explanation that went away", () => {
     const slip = noted(
       runs("cd src && npm test", "Exit code 1\nbash: line 1: cd: src: No such file or directory"),
     );
@@ -49,7 +49,7 @@ describe("errors and corrections", () => {
     expect(bodyOf(gone, ERRORS)).toBe("");
   });
 
-  it("has where the person stepped in, but not the message that the session began with", () => {
+  it("lists the user's corrections, but not the first message of the session", () => {
     const notes = noted(
       (session) => {
         session.user("Don't use any library for this");
@@ -64,8 +64,8 @@ describe("errors and corrections", () => {
       },
     );
     expect(linesOf(notes, ERRORS)).toEqual([
-      '- The user stepped in: "write it yourself"',
-      '- The user stepped in: "no, not in that file"',
+      '- Correction by the user: "write it yourself"',
+      '- Correction by the user: "no, not in that file"',
     ]);
   });
 });

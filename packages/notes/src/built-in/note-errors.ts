@@ -14,14 +14,14 @@ import {
   type SessionDigest,
   soundsLikeCorrection,
 } from "@longhaul/core/internal/summary";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
 /** Section "Errors & Corrections". */
 
-const CORRECTED = "- The user stepped in: ";
+const CORRECTED = "- Correction by the user: ";
 const MAX_CORRECTION_CHARS = 240;
-/** A longer message can contain such words without being a correction. */
+/** Maximum length of a correction. A longer message can contain the same words without being one. */
 const LONGEST_CORRECTION_CHARS = 300;
 const MAX_EARLIER_ERROR_CHARS = 320;
 const MAX_EDITED_FILES = 4;
@@ -32,24 +32,24 @@ const FAILURE_WORTH = 8;
 const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
 const OPEN = " → not seen to pass since";
 const OURS =
-  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|gone in the next run[^\n]*))?$/;
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|not in the next run[^\n]*))?$/;
 
 /** A failure as the notes describe it. */
 interface NotedError {
   readonly source: string;
   readonly times: number;
   readonly text: string;
-  /** How it ended, starting with an arrow. Empty if unknown. */
+  /** Text about the end of the failure, starting with an arrow. Empty if unknown. */
   readonly end: string;
 }
 
 type Slots = Map<string, NotedError | NoteItem>;
 
 /** Lists failures with their outcomes, and the person's corrections. */
-export function errorsAndCorrections(before: readonly string[], news: News): readonly NoteItem[] {
+export function errorsAndCorrections(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const { digest } = news;
   const slots: Slots = new Map();
-  const known = [...before, ...newlyTold(before, digest)];
+  const known = [...before, ...newErrorsInSummary(before, digest)];
   const nextRun = nextRuns(known, digest);
   for (const item of known) {
     const error = readError(item);
@@ -60,7 +60,7 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
   }
-  const fresh = [...digest.errors.filter(isTelling), ...corrections(news)].sort((a, b) => a.at - b.at);
+  const fresh = [...digest.errors.filter(isWorthNoting), ...corrections(news)].sort((a, b) => a.at - b.at);
   for (const found of fresh) {
     if ("source" in found) takeError(slots, found);
     else takeCorrection(slots, found);
@@ -69,7 +69,7 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
 }
 
 /** Returns errors that an earlier summary contains and the notes do not. */
-function newlyTold(before: readonly string[], { earlier }: SessionDigest): readonly string[] {
+function newErrorsInSummary(before: readonly string[], { earlier }: SessionDigest): readonly string[] {
   const slotOf = (item: string): string => {
     const error = readError(item);
     return error === undefined ? item : keyOf(error);
@@ -90,7 +90,7 @@ const isExplained = (text: string): boolean => failureText(text)?.telling === tr
  * False for errors that need no note: a wrong folder, and an unexplained failure unless it is severe and
  * still open.
  */
-function isTelling({ text, resolution, weight }: ErrorRecord): boolean {
+function isWorthNoting({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
   return isExplained(text) || (weight === 3 && resolution === undefined);
 }
@@ -151,7 +151,7 @@ function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap
 }
 
 /** Returns the person's corrections. The first message of a session cannot be one. */
-function corrections({ digest, before }: News): readonly HumanMessage[] {
+function corrections({ digest, before }: UpdateInput): readonly HumanMessage[] {
   const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
   return messages.filter((message, index) => {
     if (message.afterInterruption || message.kind === "remark") return true;

@@ -19,8 +19,8 @@ const edits = (path: string, code?: string): Tell => {
   return (session) => session.tool(path, "Edit", edit(path, code), "ok");
 };
 
-describe("files and functions", () => {
-  it("has one item per file: its path, what was done to it and how often, why, and the names in it", () => {
+describe("the Files and Functions section", () => {
+  it("lists each file once, with its path, counted actions, their reason, and the names in the file", () => {
     const notes = noted((session) => {
       session.tool("r", "Read", { file_path: "/project/src/fetch.ts" }, "text");
       session.assistant("I put the retry into a function of its own:");
@@ -36,7 +36,7 @@ describe("files and functions", () => {
     ]);
   });
 
-  it("counts on what was done to a file that comes again, and moves it to the end", () => {
+  it("adds further actions to the item of a known file and moves the item to the end", () => {
     const notes = noted(
       edits("/project/a.ts", "function firstName() {}"),
       reads("/project/b.ts"),
@@ -50,7 +50,7 @@ describe("files and functions", () => {
     ]);
   });
 
-  it("does not call created what had been read or created before", () => {
+  it("calls a file edited, not created, when it was read or created before", () => {
     const write: Tell = (session) => {
       session.tool("w", "Write", { file_path: "/project/a.ts", content: "x" }, "ok");
     };
@@ -58,7 +58,7 @@ describe("files and functions", () => {
     expect(bodyOf(noted(write, write), FILES)).toBe("- `a.ts` — created, edited 1×");
   });
 
-  it("has one name for a file, wherever the agent has gone since", () => {
+  it("uses one name for a file, even after the agent changed its working directory", () => {
     const elsewhere: Tell = (session) => {
       session.assistant([{ type: "tool_use", id: "e", name: "Edit", input: edit("/project/src/a.ts") }], {
         cwd: "/project/src",
@@ -72,7 +72,7 @@ describe("files and functions", () => {
     );
   });
 
-  it("keeps what a person or a model wrote about a file, and adds to it", () => {
+  it("keeps text that a person or a model wrote about a file, and adds the new actions", () => {
     const theirs =
       "- `project/src/a.ts`: the entry point, do not touch its exports\n  It is read by the build too.";
     const before = withBody(
@@ -91,7 +91,7 @@ describe("files and functions", () => {
     ]);
   });
 
-  it("lets files go that were only looked at before those that were changed", () => {
+  it("drops a file that was only read sooner than a file that was changed", () => {
     const limits = { sectionTokens: 80, totalTokens: 800 };
     const many: Tell = (session) => {
       session.tool("e", "Edit", edit("/project/changed.ts"), "ok");

@@ -3,18 +3,18 @@ import {
   doneTo,
   earlierItems,
   type FileRecord,
+  isOnlyDone,
   isSamePath,
   isScratch,
   namedIn,
   oneLine,
   readDone,
   readEarlierFile,
-  saysOnlyDone,
   shortPath,
   UNTOUCHED_FILE,
   withoutBold,
 } from "@longhaul/core/internal/summary";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
 /** Section "Files and Functions". */
@@ -25,7 +25,7 @@ const BETWEEN_REASONS = " · ";
 const MAX_REASONS = 2;
 const MAX_REASON_CHARS = 160;
 /** A shorter sentence, such as "Let me fix that", is not a reason. */
-const LEAST_REASON_CHARS = 28;
+const MIN_REASON_CHARS = 28;
 const MAX_NAMES = 12;
 const MAX_NOTE_CHARS = 300;
 /** A changed file outlives this many files that the agent only read. */
@@ -42,7 +42,7 @@ interface NotedFile extends FileRecord {
 /**
  * Keeps one item per file, newest last. The information about a file only grows, and its position changes.
  */
-export function filesAndFunctions(before: readonly string[], news: News): readonly NoteItem[] {
+export function filesAndFunctions(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const slots = new Map<string, NotedFile | string>();
   const noted: string[] = [];
   const note = (file: NotedFile): void => {
@@ -94,7 +94,7 @@ function fileItem({ remarks, ...file }: NotedFile): NoteItem {
   const done = doneTo(file);
   const header = `- \`${file.path}\`${done === "" ? "" : ` — ${done}`}`;
   const reasons = file.reasons
-    .filter(({ length }) => length >= LEAST_REASON_CHARS)
+    .filter(({ length }) => length >= MIN_REASON_CHARS)
     .slice(-MAX_REASONS)
     .map((reason) => clip(withoutBold(oneLine(reason)), MAX_REASON_CHARS));
   const why = reasons.length > 0 ? [`${WHY}${reasons.join(BETWEEN_REASONS)}`] : [];
@@ -116,7 +116,7 @@ function readFile(item: string): NotedFile | undefined {
   if (path === undefined || item.includes("```")) return undefined;
   const behind = (start: string): string | undefined =>
     rest.find((line) => line.startsWith(start))?.slice(start.length);
-  const isOurs = done === "" || saysOnlyDone(done);
+  const isOurs = done === "" || isOnlyDone(done);
   const remarks = rest.filter((line) => !line.startsWith(WHY) && !line.startsWith(NAMES));
   return {
     ...UNTOUCHED_FILE,

@@ -5,8 +5,8 @@ import { allot } from "./update-notes.ts";
 
 const count = (text: string): number => text.length;
 
-describe("what stands under a heading", () => {
-  it("is read and written again without a change, once it has been written by us", () => {
+describe("the text of a section", () => {
+  it("reads a written section body back to the same items and count", () => {
     const line = fc.constantFrom(
       "- a",
       "* b",
@@ -27,33 +27,33 @@ describe("what stands under a heading", () => {
     );
   });
 
-  it("tells one item that was left out from several", () => {
+  it("uses the singular when exactly one item was left out", () => {
     expect(writeBody([], 1)).toBe("(1 older item left out; see the transcript)");
     expect(readBody(writeBody(["- a"], 1)).leftOut).toBe(1);
   });
 });
 
-describe("a section that is too long", () => {
+describe("fitSection", () => {
   const more = (times: number): string => " and more".repeat(times);
   const items = ["one", "two", "six", "ten"].map((name) =>
     ownItem([`- ${name}${more(6)}`, `- ${name}${more(2)}`, `- ${name}`]),
   );
 
-  it("says everything briefly before it lets anything go: the newest in full, then all of them step by step", () => {
+  it("shortens older items before it drops any, and keeps the newest item in full", () => {
     expect(fitSection({ items, leftOut: 0 }, 80, count)).toBe(`- one\n- two\n- six\n- ten${more(6)}`);
     expect(fitSection({ items, leftOut: 0 }, 115, count)).toBe(
       `- one\n- two${more(2)}\n- six${more(2)}\n- ten${more(6)}`,
     );
   });
 
-  it("lets the oldest go first, unless it is worth more, and counts on", () => {
+  it("drops the oldest items first unless they are worth more, and adds to the count of dropped items", () => {
     const worthy = [ownItem(["- first"], 9), ...items];
     expect(fitSection({ items: worthy, leftOut: 4 }, 60, count)).toBe(
       "(7 older items left out; see the transcript)\n- first\n- ten",
     );
   });
 
-  it("keeps nothing that is worth less than what it lets go, although there would be room", () => {
+  it("keeps no item that is worth less than a dropped one, even if the smaller item would fit", () => {
     const large = ownItem([`- ${"x".repeat(60)}`]);
     const sizes = [ownItem(["- a"]), large, ownItem(["- b"])];
     expect(fitSection({ items: sizes, leftOut: 0 }, 60, count)).toBe(
@@ -61,7 +61,7 @@ describe("a section that is too long", () => {
     );
   });
 
-  it("lets what others wrote go only after all of ours that is older, whatever that is worth", () => {
+  it("drops text of others only after all older built-in items, whatever they are worth", () => {
     const mixed = [ownItem(["- worthy"], 30), foreignItem("- theirs"), ...items];
     const kept = Array.from({ length: 60 }, (_, at) =>
       fitSection({ items: mixed, leftOut: 0 }, 48 + at, count),
@@ -70,11 +70,11 @@ describe("a section that is too long", () => {
     for (const body of kept) if (body.includes("worthy")) expect(body).toContain("theirs");
   });
 
-  it("keeps everything briefly where that fits, though a remark about what is missing would not", () => {
+  it("keeps all items in short form when they fit and a note about dropped items would not", () => {
     expect(fitSection({ items, leftOut: 0 }, 24, count)).toBe("- one\n- two\n- six\n- ten");
   });
 
-  it("is within any budget, and not empty without need, although counts may not add up", () => {
+  it("stays within any budget and keeps an item when possible, even if token counts do not add up", () => {
     const steep = (text: string): number => Math.ceil(text.length ** 1.4);
     const many = Array.from({ length: 10 }, () => items).flat();
     const least = steep("(39 older items left out; see the transcript)\n- ten");
@@ -86,8 +86,8 @@ describe("a section that is too long", () => {
   });
 });
 
-describe("the room that sections share", () => {
-  it("is given by need within each one's share, and what the modest leave goes to the others", () => {
+describe("allot", () => {
+  it("gives each section what it needs within its share, and passes unused room to the others", () => {
     const needs = [
       { tokens: 10, share: 0.5 },
       { tokens: 100, share: 0.25 },
@@ -98,7 +98,7 @@ describe("the room that sections share", () => {
     expect(allot(needs, 0)).toEqual([0, 0, 0]);
   });
 
-  it("is never more than there is", () => {
+  it("never distributes more tokens than the budget", () => {
     const need = fc.record({ tokens: fc.nat(500), share: fc.constantFrom(0.05, 0.2, 0.4) });
     fc.assert(
       fc.property(fc.array(need, { maxLength: 8 }), fc.nat(2_000), (needs, budget) => {

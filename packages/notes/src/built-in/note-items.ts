@@ -3,7 +3,7 @@ import type { CountText } from "@longhaul/core/measure";
 
 /** One item of a section, in its possible lengths. */
 export interface NoteItem {
-  /** Longest first. The last one is the shortest that makes sense. */
+  /** Forms of the item, longest first. The last one is the shortest that makes sense. */
   readonly forms: readonly string[];
   /**
    * Number of newer items that this item outlives when space is short. Because it counts items, later items
@@ -15,9 +15,9 @@ export interface NoteItem {
   readonly isForeign: boolean;
 }
 
-/** Dropped only after every other item. */
+/** Worth of an item that is dropped only after every other item. */
 export const PINNED: number = Number.POSITIVE_INFINITY;
-/** A model or a person chose these items. Ours are derived from structure alone. */
+/** Worth of items that a model or a person chose. Ours are derived from structure alone. */
 const FOREIGN_WORTH = 10;
 /** A reader of the file takes a carriage return for a line end, and ignores a byte order mark. */
 const UNSEEN = /\r\n?|\uFEFF/g;

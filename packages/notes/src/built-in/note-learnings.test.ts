@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bodyOf, noted } from "../../../../test/support/noting.ts";
 
-describe("learnings", () => {
-  it("are causes and decisions in the assistant's words, each once; not what tells of the moment", () => {
+describe("the Learnings section", () => {
+  it("keeps each cause or decision once, in the assistant's words, without passing remarks", () => {
     const cause = "The root cause is that the cache key leaves out the locale of the user.";
     const notes = noted(
       (session) => session.assistant(`Let me look at the cache. ${cause} The problem is X.`),
@@ -11,7 +11,7 @@ describe("learnings", () => {
     expect(bodyOf(notes, "Learnings")).toBe(`- ${cause}`);
   });
 
-  it("are one line each, however the assistant's lines ended", () => {
+  it("writes each learning on one line, whatever line ends the assistant used", () => {
     const notes = noted((session) =>
       session.assistant("The root cause is that the cache\rkey leaves out the `locale`."),
     );

@@ -1,17 +1,17 @@
 import { clip, earlierItems, hasIdeographs, oneLine, withoutBold } from "@longhaul/core/internal/summary";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "./note-items.ts";
 
 /** Section "Learnings". */
 
 /** Minimum score of a cause or a decision. Sentences below it concern only the moment. */
-const LEAST_SCORE = 4;
+const MIN_SCORE = 4;
 const MAX_LEARNING_CHARS = 320;
 const MAX_EARLIER_LEARNING_CHARS = 420;
 /** Learnings that start with the same characters count as one. */
 const KEY_CHARS = 48;
 /** A shorter sentence, such as "The problem is the cache.", means nothing without its context. */
-const LEAST_LEARNING_CHARS = 60;
+const MIN_LEARNING_CHARS = 60;
 /** Bullets, arrows and emoji before the first word. */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
@@ -19,7 +19,7 @@ const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
  * Lists causes that the assistant found, and its decisions. Of two with the same beginning, the one in the
  * notes wins, then the one in an earlier summary.
  */
-export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
+export function learnings(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>();
   const keyOfLine = (line: string): string => line.slice(0, KEY_CHARS).toLowerCase();
   const add = (line: string, item: NoteItem): void => {
@@ -31,8 +31,8 @@ export function learnings(before: readonly string[], { digest }: News): readonly
     add(line, foreignItem(line));
   }
   for (const { text, score } of digest.remarks) {
-    const saysWhat = text.length >= LEAST_LEARNING_CHARS || text.includes("`") || hasIdeographs(text);
-    if (score < LEAST_SCORE || !saysWhat) continue;
+    const saysWhat = text.length >= MIN_LEARNING_CHARS || text.includes("`") || hasIdeographs(text);
+    if (score < MIN_SCORE || !saysWhat) continue;
     const line = `- ${clip(withoutBold(text).replace(MARKS_IN_FRONT, ""), MAX_LEARNING_CHARS)}`;
     add(line, ownItem([line, clip(line, 160)], score));
   }

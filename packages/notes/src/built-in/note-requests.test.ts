@@ -13,8 +13,8 @@ const TASK = "Task Specification";
 const SMALL = { sectionTokens: 200, totalTokens: 2_000 };
 const start = emptyNotes(notesTemplate);
 
-describe("the session's title", () => {
-  it("is the first request in short, set once", () => {
+describe("the Session Title section", () => {
+  it("makes the title from the first real request and sets it once", () => {
     const notes = noted(
       (session) => session.user("hi"),
       (session) => session.user("Something else entirely, later on"),
@@ -27,22 +27,22 @@ describe("the session's title", () => {
     expect(bodyOf(longer, "Session Title")).toBe("Migrate the billing service to the new queue");
   });
 
-  it("takes in the line after a sentence that only announces it, and is never a heading", () => {
+  it("completes a title that ends with a colon by the next line, and never writes a title as a heading", () => {
     const plan = noted((session) => session.user("Implement the following plan:\n\n# Worklog\n\nDo it."));
     expect(bodyOf(plan, "Session Title")).toBe("Implement the following plan: Worklog");
     const heading = noted((session) => session.user("# Current State"));
     expect(bodyOf(heading, "Session Title")).toBe("Current State");
   });
 
-  it("stays what a person made it", () => {
+  it("keeps a title that a person wrote", () => {
     const before = withBody(emptyNotes(notesTemplate), "Session Title", "Billing, second try");
     const notes = notedOn(before, NOTES_LIMITS, (session) => session.user("Migrate the billing service"));
     expect(bodyOf(notes, "Session Title")).toBe("Billing, second try");
   });
 });
 
-describe("the task specification", () => {
-  it("has the person's messages verbatim and in order, over several updates", () => {
+describe("the Task Specification section", () => {
+  it("lists the user's messages verbatim and in order, over several updates", () => {
     const notes = noted(
       (session) => {
         session.user("Write a parser for the configuration files of this project");
@@ -55,7 +55,7 @@ describe("the task specification", () => {
     );
   });
 
-  it("keeps the lines of a message, and none of them can be taken for a heading", () => {
+  it("keeps the line breaks of a message, and indents a line that looks like a heading", () => {
     const message = "Take this over:\n# Current State\n\n```\n  code\n```\n- and this";
     const notes = noted((session) => session.user(message));
     expect(bodyOf(notes, TASK).replace(/^ {2}/gm, "")).toContain(message);
@@ -64,7 +64,7 @@ describe("the task specification", () => {
     expect(bodyOf(again, TASK)).toContain(bodyOf(notes, TASK));
   });
 
-  it("leaves out what the program says in the person's name, and commands to the program", () => {
+  it("leaves out injected messages and commands to the program", () => {
     const notes = noted((session) => {
       session.user("<system-reminder>Do not forget</system-reminder>");
       session.user("<command-name>/clear</command-name>");
@@ -74,7 +74,7 @@ describe("the task specification", () => {
     expect(bodyOf(notes, TASK)).toBe('- "Fix the date of the report"');
   });
 
-  it("has a message once although it comes again, as the newest; the first stays the first", () => {
+  it("lists a repeated message once, as the newest, but keeps the first request first", () => {
     const say =
       (...texts: readonly string[]): Tell =>
       (session) => {
@@ -89,7 +89,7 @@ describe("the task specification", () => {
     expect(bodyOf(notes, TASK)).toBe(`- "${first}"\n- "${third}"\n- "${second}"`);
   });
 
-  it("says what a short message replies to, only where it does reply", () => {
+  it("says what a short message replies to, but only if the message directly follows the reply", () => {
     const offer: Tell = (session) => session.assistant("The parser is done. I can write the tests too.");
     const yes: Tell = (session) => session.user("yes");
     const reply = '- "yes" (in reply to: "The parser is done. I can write the tests too.")';
@@ -98,7 +98,7 @@ describe("the task specification", () => {
     expect(bodyOf(later, TASK).split("\n").slice(1)).toEqual(['- "yes"']);
   });
 
-  it("has the person's answers to questions, and what the person said on refusing a call", () => {
+  it("lists the user's answers to questions, and the user's words on refusing a tool call", () => {
     const notes = noted((session) => {
       session.user("Set the project up for me, as usual, with a database and a queue");
       const questions = [{ question: "Which database?", options: [] }];
@@ -114,34 +114,34 @@ describe("the task specification", () => {
     ]);
   });
 
-  it("has the newest plan only, and whether the person let it go ahead", () => {
+  it("keeps only the newest plan, with the user's approval", () => {
     const plan = (text: string): Tell => {
       return (session) => session.tool(text, "ExitPlanMode", { plan: text }, "User has approved your plan");
     };
     const notes = noted(plan("# Old plan\n1. one"), plan("# New plan\n1. two"));
     expect(bodyOf(notes, TASK)).toBe(
-      "- Plan of the assistant (the user let it go ahead):\n  # New plan\n  1. two",
+      "- Plan of the assistant (approved by the user):\n  # New plan\n  1. two",
     );
   });
 
-  it("keeps the first and the newest longest, and counts on what is left out", () => {
-    const tell = (from: number, to: number): Tell => {
+  it("keeps the first and the newest request longest, and counts the requests left out", () => {
+    const requests = (from: number, to: number): Tell => {
       return (session) => {
         for (let at = from; at < to; at++)
           session.user(`request number ${at}, ${"which says more ".repeat(4)}`);
       };
     };
-    const once = bodyOf(notedOn(start, SMALL, tell(0, 20)), TASK);
+    const once = bodyOf(notedOn(start, SMALL, requests(0, 20)), TASK);
     expect(once).toMatch(/^\(\d+ older items left out; see the transcript\)\n- "request number 0,/);
     expect(once).toContain("request number 19,");
     const left = (body: string): number => Number(/\((\d+) older/.exec(body)?.[1] ?? 0);
     const kept = (body: string): number => body.split("\n- ").length - 1;
     expect(left(once) + kept(once)).toBe(20);
-    const twice = bodyOf(notedOn(start, SMALL, tell(0, 10), tell(10, 20)), TASK);
+    const twice = bodyOf(notedOn(start, SMALL, requests(0, 10), requests(10, 20)), TASK);
     expect(twice).toBe(once);
   });
 
-  it("shortens a long message, with a mark, before it lets one go", () => {
+  it("shortens a long message, with a mark, before it drops a message", () => {
     const long = `Begin. ${"Much of this is a log that somebody pasted. ".repeat(60)}End with the question.`;
     const whole = bodyOf(
       noted((session) => session.user(long)),
@@ -158,7 +158,7 @@ describe("the task specification", () => {
     expect(small).toMatch(/^- "Begin\. .*…"$/);
   });
 
-  it("shortens it also when it stands in the notes already, and knows it again when it comes again", () => {
+  it("shortens a message that is already in the notes, and recognizes the message when it comes again", () => {
     const long = `Begin. ${"Much of this is a log that somebody pasted. ".repeat(30)}End with the question.`;
     const whole = noted(
       (session) => session.user("first of all"),
@@ -180,19 +180,19 @@ describe("the task specification", () => {
     ).toBe(bodyOf(cut, TASK));
   });
 
-  it("never lets go what a person or a model wrote before something older of ours", () => {
+  it("never drops text of a person or a model before an older built-in item", () => {
     const prose = "The customer is a bank, so every change needs an entry in the audit log.";
-    const tell = (from: number, to: number): Tell => {
+    const requests = (from: number, to: number): Tell => {
       return (session) => {
         for (let at = from; at < to; at++)
           session.user(`request number ${at}, ${"which says more ".repeat(4)}`);
       };
     };
-    let notes = notedOn(start, SMALL, tell(0, 3));
+    let notes = notedOn(start, SMALL, requests(0, 3));
     notes = withBody(notes, TASK, `${bodyOf(notes, TASK)}\n\n${prose}`);
     for (let round = 0; round < 12; round++) {
       const before = bodyOf(notes, TASK);
-      notes = notedOn(notes, SMALL, tell(10 + round, 11 + round));
+      notes = notedOn(notes, SMALL, requests(10 + round, 11 + round));
       const body = bodyOf(notes, TASK);
       const hasOlder = ["number 1,", "number 2,"].some((name) => body.includes(name));
       if (before.includes(prose) && hasOlder) expect(body).toContain(prose);

@@ -17,7 +17,7 @@ import {
   quoted,
 } from "@longhaul/core/internal/summary";
 import { headOf } from "@longhaul/core/messages";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { replyContext } from "./note-state.ts";
 
@@ -25,19 +25,19 @@ import { replyContext } from "./note-state.ts";
 
 const MAX_TITLE_CHARS = 100;
 /** A shorter message is too generic for a title. */
-const LEAST_TITLE_CHARS = 12;
+const MIN_TITLE_CHARS = 12;
 const SAYS_LITTLE_CHARS = 30;
 const LOOKED_AT_CHARS = 1_000;
 /** With these marks the line would look like a heading or an item. */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
 
-/** Uses the person's first request. Set once. */
-export function sessionTitle(before: readonly string[], { digest }: News): readonly NoteItem[] {
+/** Returns the person's first request as the title. The title is set once. */
+export function sessionTitle(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   if (before.length > 0) return before.map((item) => keptItem(item));
   const earlier = earlierItems(digest.earlier, "All User Messages").map(parseMessageItem);
   const said = digest.exchanges.filter(isRequest).map(({ message }) => message?.text ?? "");
   const titles = [...earlier, ...said].map(titleFrom).filter((title) => title !== "");
-  const title = titles.find(({ length }) => length > LEAST_TITLE_CHARS) ?? titles[0];
+  const title = titles.find(({ length }) => length > MIN_TITLE_CHARS) ?? titles[0];
   return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
 }
 
@@ -67,7 +67,7 @@ const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summa
 /**
  * Lists the person's requests, requirements and answers in order. The first and the newest are dropped last.
  */
-export function taskSpecification(before: readonly string[], news: News): readonly NoteItem[] {
+export function taskSpecification(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const list = new MessageList();
   for (const item of before) readItem(list, item);
   for (const text of intentBefore(news, list)) list.put(text, foreignItem(text));
@@ -79,7 +79,7 @@ export function taskSpecification(before: readonly string[], news: News): readon
     return [{ ...message, context: replyContext(message.text, index, news, MAX_CONTEXT_CHARS) }];
   });
   for (const found of [...requests, ...answers, ...plans].sort((a, b) => a.at - b.at)) {
-    if ("answer" in found) takeAnswer(list, found);
+    if ("answer" in found) addAnswer(list, found);
     else if ("approved" in found) takePlan(list, found, news.longestItemChars);
     else {
       const prefix = found.afterInterruption ? AFTER_INTERRUPTION : "";
@@ -107,7 +107,7 @@ function takeMessage(list: MessageList, text: string, longestChars: number, pref
   list.putMessage(clean, ownItem(context !== "" && isOneLine ? [`${forms[0]}${context}`, ...forms] : forms));
 }
 
-function takeAnswer(list: MessageList, { question, answer }: Answer): void {
+function addAnswer(list: MessageList, { question, answer }: Answer): void {
   const asked = `${ASKED}${quoted(clip(oneLine(question), MAX_QUESTION_CHARS))}`;
   const said = quoted(oneLine(answer));
   list.put(asked, ownItem([`${asked} → ${clip(said, MAX_ANSWER_CHARS)}`, `${asked} → ${clip(said, 120)}`]));
@@ -115,7 +115,7 @@ function takeAnswer(list: MessageList, { question, answer }: Answer): void {
 
 /** Keeps only the newest plan, which replaces earlier ones. */
 function takePlan(list: MessageList, { text, approved }: Plan, longestChars: number): void {
-  const status = approved ? "(the user let it go ahead)" : "(no approval by the user on record)";
+  const status = approved ? "(approved by the user)" : "(no approval by the user on record)";
   const forms = [MAX_PLAN_CHARS, 700, 300].map((chars) => {
     const plan = clipMarkdown(withoutControls(text).trim(), Math.min(chars, longestChars));
     return `${PLAN}${status}:\n${indented(plan)}`;
@@ -127,7 +127,7 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
  * Returns the messages that an earlier summary lists. If the notes already have messages, returns only those
  * after the last known one. A model rewords messages, so the others would not be recognized.
  */
-function messagesBefore({ digest }: News, list: MessageList): readonly string[] {
+function messagesBefore({ digest }: UpdateInput, list: MessageList): readonly string[] {
   const messages = listedMessages(digest.earlier);
   if (messages.length === 0) return [];
   const known = list.messages().map(letters);
@@ -150,7 +150,7 @@ function beginAlike(one: string, other: string): boolean {
  * Returns the requests as a model worded them, if the notes have no messages. Our own wording is among the
  * messages.
  */
-function intentBefore({ digest, longestItemChars }: News, list: MessageList): readonly string[] {
+function intentBefore({ digest, longestItemChars }: UpdateInput, list: MessageList): readonly string[] {
   if (list.messages().length > 0) return [];
   return earlierItems(digest.earlier, "Primary Request and Intent")
     .filter((item) => !OURS_IN_INTENT.test(item))
@@ -160,7 +160,7 @@ function intentBefore({ digest, longestItemChars }: News, list: MessageList): re
 const BRIEF_CHARS = 400;
 const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
 /** A shorter text with an ellipsis at the end was written that way. */
-const LEAST_SHORTENED_CHARS = 60;
+const MIN_SHORTENED_CHARS = 60;
 /** From this length on, a shortened message also shows its end, where people often put their request. */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
 const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
@@ -210,7 +210,7 @@ class MessageList {
     const slot = keyOf(text);
     const [beginning = "", ending] = slot.split(CUT_MARK).map((part) => part.trim());
     if (ending !== undefined) this.#shortened.push({ slot, beginning, ending });
-    else if (slot.endsWith("…") && slot.length >= LEAST_SHORTENED_CHARS)
+    else if (slot.endsWith("…") && slot.length >= MIN_SHORTENED_CHARS)
       this.#shortened.push({ slot, beginning: slot.slice(0, -1).trimEnd(), ending: "" });
     return text;
   }
@@ -238,7 +238,10 @@ class MessageList {
     return this.#slots.get(this.#firstSlot() ?? "");
   }
 
-  /** The first key stays the first: messages are never removed, and the first one never moves. */
+  /**
+   * Returns the first key. It stays the first, because messages are never removed and the first one never
+   * moves.
+   */
   #firstSlot(): string | undefined {
     return this.#texts.keys().next().value;
   }

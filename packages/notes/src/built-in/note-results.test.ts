@@ -5,10 +5,10 @@ const bash = (id: string, command: string, output: string): Tell => {
   return (session) => session.tool(id, "Bash", { command }, output);
 };
 
-describe("key results", () => {
+describe("the Key Results section", () => {
   const report = `There are two of them.\n\n| name | size |\n|---|---|\n| a | 1 |\n\n${"Each of them is needed. ".repeat(12)}`;
 
-  it("are commits by their last id, pull requests, and the last test run", () => {
+  it("lists commits by their last id, pull requests, and the last test run", () => {
     const notes = noted(
       bash("t1", "npm test", "3 passed"),
       bash("c1", "git commit -m x", "[main 1234567] feat: add the queue"),
@@ -24,7 +24,7 @@ describe("key results", () => {
     ]);
   });
 
-  it("are answers word for word, also where the work on them spans several updates", () => {
+  it("quotes an answer word for word, even if the work on it spans several updates", () => {
     const notes = noted(
       (session) => {
         session.user("Which packages are the largest?");
@@ -37,7 +37,7 @@ describe("key results", () => {
     );
   });
 
-  it("begin with the answer, not with the assistant's joy about it", () => {
+  it("begins an answer with its content, not with the assistant's exclamation", () => {
     const notes = noted((session) => {
       session.user("Which packages are the largest?");
       session.assistant(`Perfect! Now I have everything.\n\n${report}`);
@@ -45,7 +45,7 @@ describe("key results", () => {
     expect(bodyOf(notes, "Key Results")).toContain('largest?":\n  There are two of them.');
   });
 
-  it("are no words about files that were changed: those speak for themselves", () => {
+  it("records no answer to a request that changed files", () => {
     const notes = noted(
       (session) => {
         session.user("Remove the largest package");

@@ -9,13 +9,13 @@ import {
   type Finding,
   indented,
   isRequest,
-  isTelling,
+  isWorthNoting,
   oneLine,
   proseSentences,
   quoted,
 } from "@longhaul/core/internal/summary";
 import { headOf } from "@longhaul/core/messages";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { commandText, mainPart } from "./note-commands.ts";
 import { behindLabel, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import { CHANGED, LATEST_REQUEST } from "./note-state.ts";
@@ -29,9 +29,9 @@ const REPORT = "- Report of ";
 const ANSWER = "- Answer to ";
 const OURS: readonly string[] = [TESTS, COMMIT, PUSHED, REPORT, ANSWER];
 const MAX_REPORT_CHARS = 500;
-const LEAST_REPORT_CHARS = 20;
+const MIN_REPORT_CHARS = 20;
 const MAX_ANSWER_CHARS = 900;
-const LEAST_ANSWER_CHARS = 200;
+const MIN_ANSWER_CHARS = 200;
 const MAX_ASKED_CHARS = 80;
 /** A commit or a link takes one line and cannot be reconstructed. */
 const PROOF_WORTH = 8;
@@ -43,7 +43,7 @@ interface Result {
 }
 
 /** Lists verifiable findings, answers and finished work. */
-export function keyResults(before: readonly string[], news: News): readonly NoteItem[] {
+export function keyResults(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>(before.map((item) => [keyOf(item), readItem(item)]));
   const { findings, exchanges } = news.digest;
   const found = [
@@ -55,7 +55,7 @@ export function keyResults(before: readonly string[], news: News): readonly Note
   return [...slots.values()];
 }
 
-/** An amended commit has a new id, but still counts as the same commit. */
+/** Returns the key of a result. An amended commit has a new id, but keeps its key. */
 function keyOf(line: string): string {
   if (line.startsWith(TESTS)) return TESTS;
   if (line.startsWith(COMMIT)) return line.replace(/`[^`]*`/, "");
@@ -80,7 +80,7 @@ function answerItem(head: string, text: string, whole: string): NoteItem {
 }
 
 function reportOf({ at, title, text }: Finding): Result[] {
-  if (text.length < LEAST_REPORT_CHARS) return [];
+  if (text.length < MIN_REPORT_CHARS) return [];
   const named = oneLine(title).replace(/^Agent "(.*)" (?:finished|completed)$/, "$1");
   const line = `${REPORT}${quoted(clip(named, 100))}: ${condensed(text)}`;
   return [{ at, item: ownItem([clip(line, MAX_REPORT_CHARS), clip(line, 200)]) }];
@@ -105,10 +105,10 @@ function proofsOf(exchange: Exchange): Result[] {
  * Returns the answer to the person if the answer is the result. After file changes it is not: the files show
  * the result.
  */
-function answerOf(exchange: Exchange, news: News): Result[] {
+function answerOf(exchange: Exchange, news: UpdateInput): Result[] {
   const { texts, actions, commits } = exchange;
   const last = texts.at(-1);
-  if (last === undefined || last.text.length < LEAST_ANSWER_CHARS || commits.length > 0) return [];
+  if (last === undefined || last.text.length < MIN_ANSWER_CHARS || commits.length > 0) return [];
   if (actions.some((action) => action.at > last.at || makesMore(action))) return [];
   const asked = askedIn(exchange, news);
   if (asked === undefined) return [];
@@ -121,14 +121,14 @@ function withoutOpening(text: string): string {
   const end = text.indexOf("\n");
   const opening = end === -1 ? "" : text.slice(0, end);
   const sentences = proseSentences(opening);
-  return sentences.length > 0 && !sentences.some(isTelling) ? text.slice(end).trim() : text;
+  return sentences.length > 0 && !sentences.some(isWorthNoting) ? text.slice(end).trim() : text;
 }
 
 /**
  * Returns the question, or undefined if there was none. Also undefined if files had changed before the new
  * entries.
  */
-function askedIn(exchange: Exchange, { digest, before }: News): string | undefined {
+function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | undefined {
   const { message } = exchange;
   if (message !== undefined) return isRequest(exchange) ? oneLine(headOf(message.text, 400)) : undefined;
   if (exchange !== digest.exchanges[0] || behindLabel(before.items, CHANGED) !== undefined) return undefined;

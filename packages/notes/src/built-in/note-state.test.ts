@@ -12,8 +12,8 @@ import { emptyNotes } from "../notes-format.ts";
 const STATE = "Current State";
 const edit = (file_path: string): object => ({ file_path, old_string: "a", new_string: "b" });
 
-describe("the current state", () => {
-  it("names the last request, what was changed for it and that it looks done", () => {
+describe("the Current State section", () => {
+  it("the current state names the latest request, its changed files, and that it looks done", () => {
     const notes = noted((session) => {
       session.user("Add a retry to the fetcher");
       session.tool("e", "Edit", edit("/project/src/fetch.ts"), "ok");
@@ -28,7 +28,7 @@ describe("the current state", () => {
     ]);
   });
 
-  it("goes on with the same request over many updates, with all files changed for it", () => {
+  it("keeps the same latest request over many updates, with all files changed for it", () => {
     const notes = noted(
       (session) => {
         session.user("Rename the module everywhere");
@@ -48,7 +48,7 @@ describe("the current state", () => {
     ]);
   });
 
-  it("counts anew what it had no room for: it is told anew too", () => {
+  it("does not add up left-out to-do items over updates, because each update lists all of them again", () => {
     const limits = { sectionTokens: 120, totalTokens: 1_200 };
     const todos = Array.from({ length: 20 }, (_, at) => ({
       content: `part number ${at}`,
@@ -62,7 +62,7 @@ describe("the current state", () => {
     expect(linesOf(notedOn(once, limits, list), STATE)[0]).toBe(remark);
   });
 
-  it("is about the new request as soon as there is one", () => {
+  it("the current state switches to a new request as soon as there is one", () => {
     const notes = noted(
       (session) => {
         session.user("Rename the module everywhere");
@@ -77,7 +77,7 @@ describe("the current state", () => {
     expect(bodyOf(notes, STATE)).not.toContain("Rename the module");
   });
 
-  it("has what was said before a request only until something is done about that", () => {
+  it("quotes the assistant's words before a request only until work on the request begins", () => {
     const asked: Tell = (session) => {
       session.assistant("There are two ways to do this.");
       session.user("Take the second one, but without the cache, and write tests for it");
@@ -90,7 +90,7 @@ describe("the current state", () => {
     expect(bodyOf(begun, STATE)).not.toContain("There are two ways");
   });
 
-  it("says what a short reply replies to and carries on with, although that was noted before", () => {
+  it("says what a short reply answers and which earlier request it continues", () => {
     const notes = noted(
       (session) => {
         session.user("Look for unused exports in the whole project, please, and list every one of them");
@@ -100,11 +100,11 @@ describe("the current state", () => {
     );
     expect(linesOf(notes, STATE).slice(0, 2)).toEqual([
       '- Latest request: "yes" (in reply to: "Shall I remove them?")',
-      '- It carries on with: "Look for unused exports in the whole project, please, and list every one of them"',
+      '- It continues: "Look for unused exports in the whole project, please, and list every one of them"',
     ]);
   });
 
-  it("names a question to the person, and a next step that the assistant named", () => {
+  it("names an open question to the user, and the next step that the assistant announced", () => {
     const asked = noted((session) => {
       session.user("Plan the migration");
       session.assistant("There are two ways to do it. Which one do you prefer?");
@@ -119,7 +119,7 @@ describe("the current state", () => {
     expect(bodyOf(named, STATE)).toContain('- Named as next: "Next I will move the data."');
   });
 
-  it("waits for an answer that the person has not given", () => {
+  it("says that the session waits for the user's answer to an open question", () => {
     const notes = noted((session) => {
       session.user("Set the project up");
       const questions = [{ question: "Which database?", options: [] }];
@@ -128,7 +128,7 @@ describe("the current state", () => {
     expect(bodyOf(notes, STATE)).toContain('- Status: waiting for the user\'s answer to: "Which database?"');
   });
 
-  it("follows a to-do list that is written whole, also when an update says nothing of it", () => {
+  it("follows a to-do list that is rewritten whole, and keeps it through updates without one", () => {
     const todos = (first: string, second: string): object => ({
       todos: [
         { content: "write the code", status: first },
@@ -164,14 +164,14 @@ describe("the current state", () => {
     expect(bodyOf(notes, STATE)).not.toContain("write the code");
   });
 
-  it("names a background agent until it has reported back", () => {
+  it("names a background agent until the agent has reported back", () => {
     const launched: Tell = (session) => {
       session.user("Look into it");
       session.tool("a", "Agent", { description: "Search the logs" }, "Async agent launched\nagentId: a1b2");
       session.assistant("I wait for the agent now.");
     };
     expect(bodyOf(noted(launched), STATE)).toContain(
-      "- Background agent not reported back: Search the logs (id a1b2)",
+      "- Background agent has not reported back: Search the logs (id a1b2)",
     );
     const reported = noted(launched, (session) => {
       session.user(
@@ -185,7 +185,7 @@ describe("the current state", () => {
     );
   });
 
-  it("stays as it is when what is new says nothing about it", () => {
+  it("keeps the current state when new entries say nothing about it", () => {
     const before = noted((session) => {
       session.user("Build it");
       session.assistant("It is built.");

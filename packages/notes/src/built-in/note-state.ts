@@ -25,20 +25,20 @@ import {
   withoutBold,
 } from "@longhaul/core/internal/summary";
 import { headOf } from "@longhaul/core/messages";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { commandText, inCode } from "./note-commands.ts";
 import { behindLabel, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
 /** Labels of lines that the next update reads. Their text stays valid until a newer one replaces it. */
 export const LATEST_REQUEST = "Latest request";
-const CARRIES_ON = "It carries on with";
+const CARRIES_ON = "It continues";
 const STATUS = "Status";
 const NEXT = "Named as next";
 const LAST_WORDS = "Last words of the assistant";
 export const CHANGED = "Changed for it so far";
 const FILES = "Worked on last";
 const COMMANDS = "Last commands";
-const SUMMARY = "By the last summary";
+const SUMMARY = "From the last summary";
 
 const NOTHING_DONE = "nothing has been done about it yet";
 const USER_WAS_ASKED = "the user was asked: ";
@@ -60,7 +60,7 @@ const NAMES_NEXT =
   /^(?:next|then|remaining|still)\b|\b(?:next steps?|next up|remaining (?:work|steps?|tasks?|items?)|still (?:to do|needs?|need to|open|missing|pending)|not yet|follow-?up)\b|下一步|接下来|следующ|次に|다음/i;
 
 /** Describes the state after the new entries. Keeps lines that they do not change. */
-export function currentState(news: News): readonly NoteItem[] {
+export function currentState(news: UpdateInput): readonly NoteItem[] {
   const { digest, before } = news;
   const request = digest.exchanges.findLast(isRequest);
   const isStill = digest.lastActor === "nobody";
@@ -90,14 +90,14 @@ export function currentState(news: News): readonly NoteItem[] {
   return [...told, ...openItems(digest)];
 }
 
-function requestText(exchange: Exchange, news: News): string {
+function requestText(exchange: Exchange, news: UpdateInput): string {
   const text = exchange.message?.text ?? "";
   const context = replyContext(text, news.digest.exchanges.indexOf(exchange), news, MAX_CONTEXT_CHARS);
   return `${inShort(text)}${context}`;
 }
 
 /** Returns the earlier request that a short message such as "Continue" or "yes" refers to. */
-function carriedOn({ message }: Exchange, { digest, before }: News): string | undefined {
+function carriedOn({ message }: Exchange, { digest, before }: UpdateInput): string | undefined {
   if (!saysLittle(message?.text ?? "")) return undefined;
   const longer = lastLongerRequest(digest.exchanges);
   if (longer !== undefined) return inShort(longer);
@@ -124,7 +124,7 @@ function inShort(text: string): string {
 export function replyContext(
   message: string,
   index: number,
-  { digest, before }: News,
+  { digest, before }: UpdateInput,
   maxChars: number,
 ): string {
   if (message.length > NEEDS_CONTEXT_CHARS) return "";
@@ -158,7 +158,7 @@ function statusOf(digest: SessionDigest, before: string | undefined): string | u
     case "reply-awaited":
       return `answered, and ${USER_WAS_ASKED}${quote(move.question)}`;
     case "todos-open":
-      return "under way; open items below";
+      return "in progress, open items below";
     case "agents-running":
       return "waiting for the background agents below";
     case "all-done":
@@ -191,7 +191,9 @@ function lastWords(digest: SessionDigest): string | undefined {
   return isToldAbove ? undefined : quoted(clip(words, MAX_WORDS_CHARS));
 }
 
-/** The agent's last text. A text from before the latest request counts only if the person acted last. */
+/**
+ * Returns the agent's last text. A text from before the latest request counts only if the person acted last.
+ */
 function lastText({ exchanges, lastActor }: SessionDigest): string | undefined {
   const from = lastActor === "person" ? 0 : Math.max(0, exchanges.findLastIndex(isRequest));
   const texts = exchanges.slice(from).flatMap((exchange) => exchange.texts);
@@ -202,7 +204,7 @@ function lastText({ exchanges, lastActor }: SessionDigest): string | undefined {
  * Lists files changed since the latest request, oldest first.
  * @param before files that had changed before the new entries
  */
-function changedText({ digest, root }: News, before: string | undefined): string | undefined {
+function changedText({ digest, root }: UpdateInput, before: string | undefined): string | undefined {
   const from = Math.max(0, digest.exchanges.findLastIndex(isRequest));
   const actions = digest.exchanges.slice(from).flatMap((exchange) => exchange.actions);
   const paths = actions.flatMap((action) => {
@@ -213,7 +215,7 @@ function changedText({ digest, root }: News, before: string | undefined): string
   return [...all].slice(-MAX_CHANGED).join(", ");
 }
 
-function filesText({ digest, root }: News): string | undefined {
+function filesText({ digest, root }: UpdateInput): string | undefined {
   const done = new Map<string, string>();
   for (const action of digest.exchanges.flatMap(({ actions }) => actions).toReversed()) {
     if (action.kind !== "edit" && action.kind !== "read") continue;
@@ -251,11 +253,11 @@ function todoLine({ content, status, id }: TrackedTodo): string {
 }
 
 function runningLine({ title, id }: BackgroundTask): string {
-  return `- Background agent not reported back: ${clip(oneLine(title), MAX_TASK_CHARS)} (id ${id})`;
+  return `- Background agent has not reported back: ${clip(oneLine(title), MAX_TASK_CHARS)} (id ${id})`;
 }
 
 const TODO = /^- \[( |in progress)\] (.*?)(?: \(task ([\w-]{1,60})\))?$/;
-const RUNNING = /^- Background agent not reported back: (.*) \(id ([\w-]{1,80})\)$/;
+const RUNNING = /^- Background agent has not reported back: (.*) \(id ([\w-]{1,80})\)$/;
 
 /** Reads open tasks from the lines that {@link openItems} wrote. */
 export function openBefore(items: readonly string[]): OpenBefore {

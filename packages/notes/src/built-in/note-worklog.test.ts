@@ -5,8 +5,8 @@ const bash = (id: string, command: string, output: string): Tell => {
   return (session) => session.tool(id, "Bash", { command }, output);
 };
 
-describe("the worklog", () => {
-  it("has one line per request, oldest first, with what came of it", () => {
+describe("the Worklog section", () => {
+  it("writes one line per request, oldest first, with its outcome", () => {
     const notes = noted(
       (session) => {
         session.user("Add the queue");
@@ -21,7 +21,7 @@ describe("the worklog", () => {
     ]);
   });
 
-  it("rewrites the line of a request whose work goes on", () => {
+  it("rewrites the line of a request while the work on it continues", () => {
     const begun: readonly Tell[] = [
       (session) => {
         session.user("Add the queue");
@@ -41,7 +41,7 @@ describe("the worklog", () => {
     );
   });
 
-  it("has a request once that was made again before there was an answer, and says of others that there was none", () => {
+  it("lists a request once if it is repeated before any answer, and marks unanswered requests", () => {
     const notes = noted((session) => {
       for (const text of ["Add the queue", "Add the queue", "and hurry"]) session.user(text);
     });
@@ -51,10 +51,10 @@ describe("the worklog", () => {
     ]);
   });
 
-  it("tells of work that nobody asked for in what is noted", () => {
+  it("records work that no request in the notes explains", () => {
     const notes = noted((session) => {
       session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
     });
-    expect(bodyOf(notes, "Worklog")).toBe('- "(work that was under way)" → changed a.ts');
+    expect(bodyOf(notes, "Worklog")).toBe('- "(work in progress)" → changed a.ts');
   });
 });

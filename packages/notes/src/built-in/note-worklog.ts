@@ -5,12 +5,12 @@ import {
   editedNames,
   isRequest,
   oneLine,
-  outcomeSaid,
   quoted,
   type SessionDigest,
+  statedOutcome,
 } from "@longhaul/core/internal/summary";
 import { headOf } from "@longhaul/core/messages";
-import type { News } from "./news.ts";
+import type { UpdateInput } from "./news.ts";
 import { foreignItem, type NoteItem, ownItem } from "./note-items.ts";
 import { requestBefore } from "./note-state.ts";
 
@@ -21,7 +21,7 @@ const MAX_OUTCOME_CHARS = 160;
 const MAX_FILES = 4;
 const ARROW = " → ";
 const OWN_LINE = /^- (".*") → ([^\n]*?)(?: \[(commits? [^\]\n]*)\])?$/;
-const WENT_ON = '"(work that was under way)"';
+const CONTINUED_WORK = '"(work in progress)"';
 const NO_ANSWER = "no answer yet";
 /** Form of an earlier request in a summary of the built-in summarizer. */
 const COURSE = /^- "[^\n]* → /;
@@ -33,7 +33,7 @@ interface LogLine {
 }
 
 /** Keeps one line per request: the request and its outcome. Continued work updates its line. */
-export function worklog(before: readonly string[], { digest }: News): readonly NoteItem[] {
+export function worklog(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   const slots: (LogLine | string)[] = before.map((item) => readLine(item) ?? item);
   for (const item of earlierItems(digest.earlier, "Primary Request and Intent")) {
     if (COURSE.test(item) && !before.includes(item)) slots.push(readLine(oneLine(item)) ?? oneLine(item));
@@ -41,7 +41,11 @@ export function worklog(before: readonly string[], { digest }: News): readonly N
   for (const exchange of digest.exchanges) {
     if (isRequest(exchange)) ask(slots, lineOf(exchange));
     else if (exchange.actions.length + exchange.texts.length > 0)
-      goOn(slots, exchange, before.length > 0 ? WENT_ON : (earlierAsked(digest) ?? WENT_ON));
+      addContinued(
+        slots,
+        exchange,
+        before.length > 0 ? CONTINUED_WORK : (earlierAsked(digest) ?? CONTINUED_WORK),
+      );
   }
   return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : lineItem(slot)));
 }
@@ -56,7 +60,7 @@ function ask(slots: (LogLine | string)[], line: LogLine): void {
   slots.push(line);
 }
 
-function goOn(slots: (LogLine | string)[], exchange: Exchange, asked: string): void {
+function addContinued(slots: (LogLine | string)[], exchange: Exchange, asked: string): void {
   const last = slots.at(-1);
   const line = lineOf(exchange);
   if (last === undefined || typeof last === "string") slots.push({ ...line, asked });
@@ -84,7 +88,7 @@ function lineOf(exchange: Exchange): LogLine {
 }
 
 function workOutcome(exchange: Exchange): string {
-  const lead = outcomeSaid(exchange);
+  const lead = statedOutcome(exchange);
   if (lead !== undefined) return clip(oneLine(lead).replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
   const edited = editedNames(exchange);
   if (edited.length > 0) return `changed ${edited.slice(-MAX_FILES).join(", ")}`;

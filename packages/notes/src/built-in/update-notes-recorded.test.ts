@@ -76,8 +76,8 @@ const OUR_LANGUAGES = /^- Languages: .*$/m;
 
 /** Returns words that name something: paths, identifiers, numbers. */
 function namingWords(notes: Notes): string[] {
-  const told = notes.sections.map(({ body }) => body).join("\n");
-  const words = plain(told.replace(OUR_LANGUAGES, "").replace(OUR_FIGURES, " ")).split(
+  const noted = notes.sections.map(({ body }) => body).join("\n");
+  const words = plain(noted.replace(OUR_LANGUAGES, "").replace(OUR_FIGURES, " ")).split(
     /[\s'"“”()[\]{}<>,;|]+/,
   );
   return words
@@ -86,7 +86,7 @@ function namingWords(notes: Notes): string[] {
     .filter((word) => /\w\/\w|\w\.\w|[a-z][A-Z]|\w_\w|\d\d/.test(word));
 }
 
-describeRecorded("recorded sessions, noted part by part", () => {
+describeRecorded("notes of recorded sessions, taken part by part", () => {
   afterAll(() => {
     const each = (ms: number): string => (ms / Math.max(1, spent.updates)).toFixed(2);
     console.log(
@@ -102,7 +102,7 @@ describeRecorded("recorded sessions, noted part by part", () => {
       along = notesAlong(entries);
     });
 
-    it("stay within the limits after each part, and are read back as they were written", () => {
+    it("keeps the notes within their limits after each part, and reads them back unchanged", () => {
       for (const notes of along) {
         const { tokens, sections } = measureNotes(notes, countTokens);
         expect(tokens).toBeLessThanOrEqual(NOTES_LIMITS.totalTokens);
@@ -112,7 +112,7 @@ describeRecorded("recorded sessions, noted part by part", () => {
       }
     });
 
-    it("say where things stand: the last request is named, and the file touched last", () => {
+    it("names the last request and the last edited file in the current state", () => {
       const digest = digestSession(entries);
       const asked =
         digest.exchanges.findLast(isRequest)?.message?.text ??
@@ -126,7 +126,7 @@ describeRecorded("recorded sessions, noted part by part", () => {
         expect(state).toContain(fileName(touched.path));
     });
 
-    it("invent nothing: every path, identifier and number occurs in the session", () => {
+    it("invents nothing in the notes: every path, identifier and number occurs in the session", () => {
       const text = sessionText(entries);
       const words = along.flatMap(namingWords);
       expect([...new Set(words)].filter((word) => !text.includes(word))).toEqual([]);

@@ -128,8 +128,8 @@ const limits = fc
   })
   .map((found): NotesLimits => found);
 
-describe("built-in notes, whatever the entries and whatever the notes", () => {
-  it("are within both limits, with every line of the template as it was", () => {
+describe("updateNotes, for any entries and any notes", () => {
+  it("keeps updated notes within both limits and leaves every template line unchanged", () => {
     fc.assert(
       fc.property(notes, entries, limits, (before, fresh, within) => {
         const after = updateNotes(deepFreeze(before), deepFreeze(fresh), { limits: within, countTokens });
@@ -144,7 +144,7 @@ describe("built-in notes, whatever the entries and whatever the notes", () => {
     );
   });
 
-  it("are the same for the same notes and entries", () => {
+  it("returns the same notes for the same notes and entries", () => {
     fc.assert(
       fc.property(notes, entries, limits, (before, fresh, within) => {
         const options = { limits: within, countTokens };
@@ -156,7 +156,7 @@ describe("built-in notes, whatever the entries and whatever the notes", () => {
     );
   });
 
-  it("are the very same when there is nothing new", () => {
+  it("returns the identical notes object when there are no new entries", () => {
     fc.assert(
       fc.property(notes, limits, (before, within) => {
         expect(updateNotes(before, [], { limits: within, countTokens })).toBe(before);
@@ -206,13 +206,13 @@ function inParts(all: readonly Entry[], cuts: readonly number[], within: NotesLi
 }
 
 /** True if the body contains the message or its first 100 characters, ignoring white space. */
-function holds(body: string, message: string): boolean {
+function containsMessage(body: string, message: string): boolean {
   const plain = (part: string): string => part.replace(/\s+/g, "");
   return plain(body).includes(plain(withoutControls(message)).slice(0, 100));
 }
 
 describe("a session noted in any number of parts", () => {
-  it("has every message of the person that one update of the whole would keep, the total not being reached", () => {
+  it("many small updates keep every user message that one update of the whole session would keep", () => {
     fc.assert(
       fc.property(
         steps,
@@ -225,7 +225,7 @@ describe("a session noted in any number of parts", () => {
           const parts = bodyOf(inParts(session, cuts, within), "Task Specification");
           for (const exchange of digestSession(session).exchanges.filter(isRequest)) {
             const message = exchange.message?.text ?? "";
-            if (holds(whole, message)) expect(holds(parts, message), message).toBe(true);
+            if (containsMessage(whole, message)) expect(containsMessage(parts, message), message).toBe(true);
           }
         },
       ),
@@ -233,7 +233,7 @@ describe("a session noted in any number of parts", () => {
     );
   });
 
-  it("names every file with all that was done to it, while there is room", () => {
+  it("many small updates list the same files and actions as one update, while there is room", () => {
     fc.assert(
       fc.property(steps, fc.array(fc.nat(), { maxLength: 12 }), (all, cuts) => {
         const session = sessionOf(all);

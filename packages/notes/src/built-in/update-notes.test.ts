@@ -22,21 +22,21 @@ const work: Tell = (session) => {
   session.assistant("The retry is in place.");
 };
 
-describe("a template of the user's own", () => {
+describe("a user's own template", () => {
   const own = parseTemplate(
     "# WORKLOG\n_what happened_\n\n# Ideas\n_anything_\n\n# Errors and Corrections\n_bad_\n",
   );
 
-  it("has the sections that it has: those we know are kept, by whichever spelling, the others are left alone", () => {
+  it("fills known sections of a user's template, whatever their spelling, and leaves the others alone", () => {
     const before = withBody(emptyNotes(own), "Ideas", "# a thought\n\n\n   - as it was written");
     const notes = notedOn(before, NOTES_LIMITS, work, (session) => session.user("no, stop that"));
     expect(notes.sections.map(({ heading }) => heading)).toEqual(own.sections.map(({ heading }) => heading));
     expect(notes.sections[0]?.body).toContain('- "Add a retry to the fetcher" → The retry is in place.');
     expect(notes.sections[1]).toBe(before.sections[1]);
-    expect(notes.sections[2]?.body).toBe('- The user stepped in: "no, stop that"');
+    expect(notes.sections[2]?.body).toBe('- Correction by the user: "no, stop that"');
   });
 
-  it("leaves ours at least half of the room when its own sections take more", () => {
+  it("reserves at least half of the room for known sections when the user's own sections take more", () => {
     const before = withBody(emptyNotes(own), "Ideas", "x".repeat(3_000));
     const limits = { sectionTokens: 400, totalTokens: 600 };
     const notes = notedOn(before, limits, work);
@@ -45,14 +45,14 @@ describe("a template of the user's own", () => {
   });
 });
 
-describe("what is not ours to decide", () => {
-  it("stays: what stands above the first heading, and up to which message was noted", () => {
+describe("text that belongs to others", () => {
+  it("keeps the text above the first heading and the id of the newest noted message", () => {
     const before = { ...start, preface: "Ann's notes", coveredUuid: "m-1" };
     const notes = notedOn(before, NOTES_LIMITS, work);
     expect(notes).toMatchObject({ preface: "Ann's notes", coveredUuid: "m-1" });
   });
 
-  it("stays to the letter where a section has nothing new", () => {
+  it("keeps a section letter by letter when there is nothing new for it", () => {
     const theirs = "Some prose.\n\n\n* with a list\n   and its own ways";
     const before = withBody(start, "Learnings", theirs);
     const notes = notedOn(before, NOTES_LIMITS, work);
@@ -60,12 +60,12 @@ describe("what is not ours to decide", () => {
     expect(notes.sections.find(({ heading }) => heading === "# Learnings")).toBe(before.sections[7]);
   });
 
-  it("is replaced where only the italic line of another template stands there", () => {
+  it("replaces a section that only contains the italic line of another template", () => {
     const notes = notedOn(withBody(start, "Session Title", "_A short title_"), NOTES_LIMITS, work);
     expect(bodyOf(notes, "Session Title")).toBe("Add a retry to the fetcher");
   });
 
-  it("keeps to itself: code that somebody left open takes in nothing of ours", () => {
+  it("closes a code fence that somebody left open before it adds its own items", () => {
     const before = withBody(start, "Worklog", "- tried this\n~~~\nnpm i");
     const twice = notedOn(before, NOTES_LIMITS, work, (session) => session.user("and now the tests"));
     expect(linesOf(twice, "Worklog")).toEqual([
@@ -80,7 +80,7 @@ describe("what is not ours to decide", () => {
 });
 
 describe("notes that outgrow the total", () => {
-  it("keep every section within its share, the oldest going first", () => {
+  it("keeps every section within its share of the total and drops the oldest items first", () => {
     const limits = { sectionTokens: 300, totalTokens: 900 };
     const tell: Tell = (session) => {
       for (let at = 0; at < 30; at++) {
@@ -109,7 +109,7 @@ describe("notes that outgrow the total", () => {
   });
 });
 
-describe("a summary in front of what is new", () => {
+describe("a summary before the new entries", () => {
   const summary = `## 1. Primary Request and Intent
 The user wants a faster importer.
 
@@ -156,7 +156,7 @@ Write the benchmark.`;
     };
   };
 
-  it("is taken over: it will be gone when the notes stand for what came before", () => {
+  it("copies the content of an earlier summary into the notes, because notes will replace the summary", () => {
     const notes = noted(inFront(summary));
     expect(bodyOf(notes, "Session Title")).toBe("Make the importer faster, without changing its output");
     expect(linesOf(notes, "Task Specification")).toEqual([
@@ -164,7 +164,9 @@ Write the benchmark.`;
       '- "Make the importer faster, without changing its output"',
       '- "go on"',
     ]);
-    expect(bodyOf(notes, "Current State")).toContain("- By the last summary: Was measuring the chunk size.");
+    expect(bodyOf(notes, "Current State")).toContain(
+      "- From the last summary: Was measuring the chunk size.",
+    );
     expect(linesOf(notes, "Files and Functions")).toEqual([
       "- `src/import.ts`",
       "  the importer (rewritten) · it read everything into memory",
@@ -178,7 +180,7 @@ Write the benchmark.`;
     expect(bodyOf(notes, "Codebase and System Documentation")).toContain("- Streams with back pressure");
   });
 
-  it("adds only the messages that the notes do not know", () => {
+  it("adds only those messages of a summary that the notes do not contain yet", () => {
     const notes = noted((session) => {
       session.user("Make the importer faster, without changing its output, and log what it does");
     }, inFront(summary));
@@ -188,30 +190,30 @@ Write the benchmark.`;
     ]);
   });
 
-  it("tells no failure twice, and what it has as open is settled by the next run", () => {
-    const told = inFront(
+  it("lists a failure from a summary once, and marks it fixed after the next passing run", () => {
+    const earlierErrors = inFront(
       "## 4. Errors and Fixes\n- `npm test`: Error: timed out → not seen to pass since\n1. The disk was full",
     );
     const failed: Tell = (session) =>
       session.tool("f", "Bash", { command: "npm test" }, "Exit code 1\nError: timed out");
     const lines = ["- `npm test`: Error: timed out → not seen to pass since", "- 1. The disk was full"];
-    expect(linesOf(noted(failed, told, told), "Errors & Corrections")).toEqual(lines);
+    expect(linesOf(noted(failed, earlierErrors, earlierErrors), "Errors & Corrections")).toEqual(lines);
     const passed: Tell = (session) => {
-      told(session);
+      earlierErrors(session);
       session.tool("p", "Bash", { command: "npm test" }, "4 passed");
     };
     expect(bodyOf(noted(passed), "Errors & Corrections")).toContain("Error: timed out → fixed");
   });
 
-  it("says nothing new where it was made from these notes", () => {
+  it("adds nothing from a summary that was made from the same notes", () => {
     const notes = noted(work);
     const text = notesAsSummary(notes, { limits: NOTES_LIMITS, path: "/n.md", countTokens: countByLength });
     expect(notedOn(notes, NOTES_LIMITS, inFront(text))).toBe(notes);
   });
 });
 
-describe("an update", () => {
-  it("leaves the notes alone when the entries say nothing", () => {
+describe("updateNotes without new information", () => {
+  it("leaves the notes alone when the entries contain nothing to note", () => {
     const notes = noted(work);
     const silent = [{ type: "system" }, { type: "progress" }, 7, null, { type: "user", isMeta: true }];
     expect(update(notes, silent as never)).toBe(notes);

@@ -11,7 +11,7 @@ import {
   nameKey,
   withBodies,
 } from "../notes-format.ts";
-import type { News, StateBefore } from "./news.ts";
+import type { StateBefore, UpdateInput } from "./news.ts";
 import { codebase, rootIn } from "./note-codebase.ts";
 import { workflow } from "./note-commands.ts";
 import { errorsAndCorrections } from "./note-errors.ts";
@@ -32,7 +32,7 @@ interface SectionRule {
   /** Share of the total, used if not all sections fit. Unused tokens go to the other sections. */
   readonly share: number;
   readonly isReplaced?: boolean;
-  readonly update: (before: readonly string[], news: News) => readonly NoteItem[];
+  readonly update: (before: readonly string[], news: UpdateInput) => readonly NoteItem[];
 }
 
 const CURRENT_STATE = "Current State";
@@ -64,7 +64,7 @@ export function updateNotes(notes: Notes, fresh: readonly Entry[], options: Upda
   const before = stateBefore(notes);
   const digest = withoutNotes(digestSession(fresh, before), notes);
   if (!hasNews(digest, before)) return notes;
-  const news: News = {
+  const news: UpdateInput = {
     digest,
     before,
     root: rootIn(itemsOf(notes, CODEBASE)) ?? digest.cwd,
@@ -80,7 +80,9 @@ function itemsOf({ sections }: Notes, name: string): readonly string[] {
   return section === undefined ? [] : bodyOf(section).items;
 }
 
-/** A single line in italics comes from a template with other words. */
+/**
+ * Reads the items of a section. Ignores a single italic line, which comes from a template with other words.
+ */
 function bodyOf({ body }: NotesSection): ReturnType<typeof readBody> {
   return readBody(isItalicLine(body) ? "" : body);
 }
@@ -118,7 +120,7 @@ interface Draft extends SectionDraft {
   readonly isUnchanged: boolean;
 }
 
-function draftOf(section: NotesSection, news: News, headings: ReadonlySet<string>): Draft {
+function draftOf(section: NotesSection, news: UpdateInput, headings: ReadonlySet<string>): Draft {
   const rule = RULES.get(nameKey(section.heading));
   if (rule === undefined) return { section, share: undefined, items: [], leftOut: 0, isUnchanged: true };
   const before = bodyOf(section);
@@ -155,8 +157,8 @@ function fitNotes(
         bodies[at] = fitted(draft, given[at] ?? 0);
     }
   }
-  // Returns a new object even if the text is the same, because there was something new that no section could
-  // hold.
+  // Returns a new object even if the text is the same, because something new arrived that no section had room
+  // for.
   return { ...withBodies(notes, (at) => bodies[at]) };
 }
 

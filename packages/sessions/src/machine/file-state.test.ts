@@ -36,8 +36,8 @@ const withSlug = (slug: unknown): Entry[] => {
   return c.entries;
 };
 
-describe("the state of a session as files tell it", () => {
-  it("holds the project's files as they are now, and what the conversation tells besides", async () => {
+describe("fileState", () => {
+  it("restores project files with their current content, and the to-dos of the conversation", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: join(project, "a.ts") }, "as it was");
     c.tool("2", "Read", { file_path: join(root, ".claude", "secret.md") }, "x");
@@ -51,7 +51,7 @@ describe("the state of a session as files tell it", () => {
     expect(skipped).toMatchObject([{ reason: "outside-project" }]);
   });
 
-  it("holds memory files that were attached, as they are now", async () => {
+  it("restores attached memory files with their current content", async () => {
     writeFileSync(join(project, "CLAUDE.md"), "new rules");
     const c = new ConversationBuilder();
     for (const path of [
@@ -70,7 +70,7 @@ describe("the state of a session as files tell it", () => {
     expect((await restore({ folder: undefined }, c.entries)).items).toEqual([]);
   });
 
-  it("has the plan that Claude Code keeps under the session's slug, or the one it is told of", async () => {
+  it("restores the plan file that matches the session's slug, or the plan file passed as an option", async () => {
     const places = { home: root, env: {} };
     const found = await restore({ entries: withSlug("brave-little-toaster"), places });
     expect(found.items).toMatchObject([
@@ -88,14 +88,14 @@ describe("the state of a session as files tell it", () => {
   });
 
   it.each(["../secret", "a/../../secret", "", 7])(
-    "a slug that is no name (%j) leads nowhere",
+    "restores no plan when the slug %j is not a plain name",
     async (slug) => {
       const places = { home: root, env: {} };
       expect(await restore({ entries: withSlug(slug), places })).toEqual({ items: [], skipped: [] });
     },
   );
 
-  it("has the to-dos of a file: a list, or an object with one; a broken file is reported", async () => {
+  it("reads to-dos from a JSON list or an object with a list, and reports a broken file", async () => {
     const todosPath = join(root, "todos.json");
     const todos = [{ content: "ship", status: "in_progress" }];
     for (const content of [todos, { todos }]) {
@@ -109,7 +109,7 @@ describe("the state of a session as files tell it", () => {
     expect(await restore({ todosPath: join(root, "none.json") })).toEqual({ items: [], skipped: [] });
   });
 
-  it("points to notes that have something in them", async () => {
+  it("restores a pointer to the notes file only when that file has content", async () => {
     const notesPath = join(root, "notes.md");
     expect((await restore({ notesPath })).items).toEqual([]);
     writeFileSync(notesPath, "");
@@ -119,7 +119,7 @@ describe("the state of a session as files tell it", () => {
     expect((await restore({ notesPath: root })).items).toEqual([]);
   });
 
-  it("reports a plan that cannot be read, and has none where the file is empty", async () => {
+  it("reports a plan that it cannot read, and ignores an empty plan file", async () => {
     const planPath = join(root, "plan.md");
     writeFileSync(planPath, " \n");
     expect(await restore({ planPath })).toEqual({ items: [], skipped: [] });

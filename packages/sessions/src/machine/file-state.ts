@@ -47,7 +47,10 @@ export function fileState(options: FileStateOptions): HostState {
   };
 }
 
-/** A link can give the folder another name in the session than the one the user typed. */
+/**
+ * Reads memory files of a folder. A link can give the folder another name in the session than the one the
+ * user typed.
+ */
 function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
   return async (path) => {
@@ -59,7 +62,7 @@ function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   };
 }
 
-/** Claude Code names a session's plan after the slug in the session's lines. */
+/** Returns the path of the session's plan. Claude Code names it after the slug in the session's lines. */
 function claudePlanPath({ entries, places }: FileStateOptions): string | undefined {
   if (entries === undefined || places === undefined) return undefined;
   const newest = entries.findLast((entry) => stringField(entry, "slug") !== undefined);
@@ -73,7 +76,7 @@ async function readPlan(path: string): Promise<Plan | undefined> {
   return content === undefined || content.trim() === "" ? undefined : { path, content };
 }
 
-/** The engine checks the content like any other data from a host. */
+/** Reads to-dos from a file. The engine checks the content like any other data from a host. */
 async function readTodos(path: string): Promise<readonly Todo[]> {
   const text = await textIfThere(path);
   if (text === undefined) return [];

@@ -34,8 +34,8 @@ const runAll = (
 };
 const textsOf = ({ outcomes }: HookRun): readonly string[] => outcomes.map(({ text }) => text);
 
-describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
-  it("read the input and answer with words, which become instructions", async () => {
+describe.skipIf(process.platform === "win32")("command hooks", () => {
+  it("joins the plain output of PreCompact hooks into instructions", async () => {
     const { output } = await runAll([
       `sed 's/.*"trigger":"\\([a-z]*\\)".*/It was \\1./'`,
       "echo; echo 'Keep the plan.'",
@@ -43,13 +43,13 @@ describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
     expect(output).toBe("It was auto.\n\nKeep the plan.");
   });
 
-  it("run at the same time: each of these waits for the other", async () => {
+  it("runs all hooks of an event in parallel", async () => {
     execFileSync("mkfifo", [join(folder, "one"), join(folder, "two")]);
     const { output } = await runAll(["echo a > one; cat two", "cat one; echo b > two"]);
     expect(output).toBe("b\n\na");
   });
 
-  it("exit code 2 blocks PreCompact and nothing else; other codes are failures", async () => {
+  it("a hook with exit code 2 blocks PreCompact only, and any other exit code is a failure", async () => {
     const commands = ["echo no >&2; exit 2", "echo why >&2; exit 1"];
     const run = await runAll(commands);
     expect(run.blocked).toEqual({ by: commands[0], reason: "no" });
@@ -57,7 +57,7 @@ describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
     expect((await runAll(commands, { event: "PostCompact" })).blocked).toBeUndefined();
   });
 
-  it("give context at SessionStart by JSON or by plain words", async () => {
+  it("accepts the context of a SessionStart hook as JSON or as plain text", async () => {
     const json = JSON.stringify({
       hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: "from JSON" },
     });
@@ -65,22 +65,22 @@ describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
     expect(output).toBe("from JSON\n\nplain");
   });
 
-  it("one that prints without end is ended at its timeout, and the others count", async () => {
+  it("stops a hook that never stops printing at its timeout, and still uses the other hooks", async () => {
     const run = await runAll([{ command: "yes", timeout: 0.2 }, "echo said"]);
     expect(run.outcomes.map(({ state }) => state)).toEqual(["timed-out", "completed"]);
     expect(run.output).toBe("said");
   });
 
-  it("one whose folder is gone fails in words", async () => {
+  it("reports a hook whose working folder is missing", async () => {
     const settings = { hooks: { PreCompact: [{ hooks: [{ type: "command", command: "true" }] }] } };
     const run = await createHooks({ settings, runCommand }).run({
       ...inputOf("PreCompact"),
       cwd: join(folder, "no"),
     });
-    expect(textsOf(run)).toEqual(["PreCompact [true] failed: its working folder is not there"]);
+    expect(textsOf(run)).toEqual(["PreCompact [true] failed: its working folder does not exist"]);
   });
 
-  it("an abort in the middle ends every one of many, without a warning", async () => {
+  it("an abort ends all 15 running hooks without a Node.js warning", async () => {
     const warnings: Error[] = [];
     const listen = (warning: Error): void => void warnings.push(warning);
     process.on("warning", listen);
@@ -100,7 +100,7 @@ describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("one that says it goes on later is not waited for, and is still ended at its timeout", async () => {
+  it("does not wait for a hook that prints async:true, but ends that hook at its timeout", async () => {
     const announced = `echo $$ > later; trap 'rm later; exit' TERM; echo '{"async":true}'; while [ -e later ]; do sleep 0.01; done`;
     const run = await runAll([{ command: announced, timeout: 0.3 }]);
     expect(run.outcomes[0]?.state).toBe("completed");
@@ -109,7 +109,7 @@ describe.skipIf(process.platform === "win32")("hooks that are commands", () => {
     while (existsSync(join(folder, "later"))) await sleep(10);
   });
 
-  it("one that the settings call async is not waited for", async () => {
+  it("does not wait for a hook that the settings mark as async", async () => {
     const run = await runAll([
       { command: "while [ ! -e go ]; do sleep 0.01; done; touch went", async: true },
     ]);

@@ -38,8 +38,8 @@ const list = async (folder = "rules"): Promise<readonly string[]> =>
     relative(project, path),
   );
 
-describe("memory files on disk", () => {
-  it("are regular files with text in the working directory", async () => {
+describe("reading memory files from disk", () => {
+  it("reads a memory file only if it is a regular text file", async () => {
     write("src/CLAUDE.md", "text");
     expect(await memoryFilesPort({ cwd: project }).read(join(project, "src/CLAUDE.md"))).toMatchObject({
       state: "read",
@@ -52,7 +52,7 @@ describe("memory files on disk", () => {
     expect(await reasonFor("missing.md")).toBe("gone");
   });
 
-  it("links are followed, but never out of it", async () => {
+  it("follows links to memory files inside the working directory, but not to files outside", async () => {
     write("docs/real.md", "text");
     writeFileSync(join(root, "secret"), "hidden");
     symlinkSync(join(project, "docs/real.md"), join(project, "CLAUDE.md"));
@@ -68,19 +68,22 @@ describe("memory files on disk", () => {
     expect(await reasonFor("loop.md")).toBe("unreadable");
   });
 
-  it.skipIf(process.platform === "win32")("pipes, sockets and devices are not opened", async () => {
-    execFileSync("mkfifo", [join(project, "CLAUDE.md")]);
-    expect(await reasonFor("CLAUDE.md")).toBe("not-text");
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(join(project, "socket"), resolve));
-    expect(await reasonFor("socket")).toBe("not-text");
-    await new Promise((resolve) => server.close(resolve));
-    const devices = memoryFilesPort({ cwd: "/dev" });
-    expect(await devices.read("/dev/zero")).toEqual({ state: "unavailable", reason: "not-text" });
-    expect(await devices.list("/dev/pts")).toEqual([]);
-  });
+  it.skipIf(process.platform === "win32")(
+    "does not open pipes, sockets or devices as memory files",
+    async () => {
+      execFileSync("mkfifo", [join(project, "CLAUDE.md")]);
+      expect(await reasonFor("CLAUDE.md")).toBe("not-text");
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(join(project, "socket"), resolve));
+      expect(await reasonFor("socket")).toBe("not-text");
+      await new Promise((resolve) => server.close(resolve));
+      const devices = memoryFilesPort({ cwd: "/dev" });
+      expect(await devices.read("/dev/zero")).toEqual({ state: "unavailable", reason: "not-text" });
+      expect(await devices.list("/dev/pts")).toEqual([]);
+    },
+  );
 
-  it("a huge file is not read, and of a long one only the beginning", async () => {
+  it("rejects a huge memory file, and reads only the beginning of a long one", async () => {
     write("huge.md", "");
     truncateSync(join(project, "huge.md"), 2 * 1024 ** 3);
     expect(await reasonFor("huge.md")).toBe("too-large");
@@ -89,23 +92,26 @@ describe("memory files on disk", () => {
     expect(answer).toMatchObject({ state: "read", isHead: true });
   });
 
-  it.skipIf(process.getuid?.() === 0)("a file or folder without permission is unreadable", async () => {
-    write("CLAUDE.md");
-    write("rules/a.md");
-    write("rules/closed/b.md");
-    chmodSync(join(project, "CLAUDE.md"), 0);
-    chmodSync(join(project, "rules/closed"), 0);
-    expect(await reasonFor("CLAUDE.md")).toBe("unreadable");
-    expect(await list()).toEqual([join("rules", "a.md")]);
-    chmodSync(join(project, "rules"), 0);
-    await expect(list()).rejects.toThrow();
-    chmodSync(join(project, "rules"), 0o700);
-    chmodSync(join(project, "rules/closed"), 0o700);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    "reports a memory file or folder without read permission as unreadable",
+    async () => {
+      write("CLAUDE.md");
+      write("rules/a.md");
+      write("rules/closed/b.md");
+      chmodSync(join(project, "CLAUDE.md"), 0);
+      chmodSync(join(project, "rules/closed"), 0);
+      expect(await reasonFor("CLAUDE.md")).toBe("unreadable");
+      expect(await list()).toEqual([join("rules", "a.md")]);
+      chmodSync(join(project, "rules"), 0);
+      await expect(list()).rejects.toThrow();
+      chmodSync(join(project, "rules"), 0o700);
+      chmodSync(join(project, "rules/closed"), 0o700);
+    },
+  );
 });
 
-describe("the list of a folder", () => {
-  it("has the files in it and below it, in order; none where there is no such folder", async () => {
+describe("listing memory files in a folder", () => {
+  it("lists all files of a folder tree in order, and nothing for a missing folder", async () => {
     for (const path of ["rules/b.md", "rules/a.md", "rules/x/y/c.md", "other/d.md"]) write(path);
     expect(await list()).toEqual(["rules/a.md", "rules/b.md", "rules/x/y/c.md"].map((path) => join(path)));
     expect(await list("nowhere")).toEqual([]);
@@ -114,7 +120,7 @@ describe("the list of a folder", () => {
     expect(await list(".")).toEqual([]);
   });
 
-  it("follows links within the working directory, not out of it, and not in circles", async () => {
+  it("lists linked files inside the working directory, but follows no link outside and no loop", async () => {
     write("rules/a.md");
     write("shared/s.md");
     symlinkSync(join(project, "shared"), join(project, "rules/linked"));
@@ -129,7 +135,7 @@ describe("the list of a folder", () => {
     expect(await list("all")).toEqual([]);
   });
 
-  it("ends: eight folders deep, a thousand files", async () => {
+  it("stops listing memory files at eight folder levels and at a thousand files", async () => {
     write("rules/1/2/3/4/5/6/7/8/deep.md");
     write("rules/1/2/3/4/5/6/7/8/9/deeper.md");
     expect(await list()).toEqual([join("rules/1/2/3/4/5/6/7/8/deep.md")]);
@@ -137,7 +143,7 @@ describe("the list of a folder", () => {
     expect(await list("many")).toHaveLength(1_000);
   });
 
-  it.skipIf(process.platform === "win32")("has nothing in it but files", async () => {
+  it.skipIf(process.platform === "win32")("lists only regular files, not pipes or devices", async () => {
     write("rules/a.md");
     execFileSync("mkfifo", [join(project, "rules/pipe.md")]);
     symlinkSync("/dev/zero", join(project, "rules/zero.md"));
@@ -145,8 +151,8 @@ describe("the list of a folder", () => {
   });
 });
 
-describe("the user's own folder", () => {
-  it("is closed unless it is given, and no link in the project leads there", async () => {
+describe("memory files in the home folder", () => {
+  it("reads memory files in the home folder only when that folder is passed, and never through a link", async () => {
     const home = join(root, `home-${count}`);
     mkdirSync(join(home, "p"), { recursive: true });
     writeFileSync(join(home, "mine.md"), "mine");
@@ -174,7 +180,7 @@ describe("nested memory on real files", () => {
   }
   const memoryOf = (cwd: string): NestedMemory => new NestedMemory({ cwd, port: memoryFilesPort({ cwd }) });
 
-  it("finds what governs a file, imports and rules, each once, though links lead in circles", async () => {
+  it("finds the memory files, imports and rules for a touched file once each, despite link loops", async () => {
     write("AGENTS.md", "root @docs/style.md @../secret");
     symlinkSync("AGENTS.md", join(project, "CLAUDE.md"));
     write("docs/style.md", "style @../src/CLAUDE.md");
@@ -189,7 +195,7 @@ describe("nested memory on real files", () => {
     expect(drained.skipped).toEqual([{ path: "../secret", reason: "outside-project" }]);
   });
 
-  it("says what it could not use", async () => {
+  it("reports the memory files that it could not use", async () => {
     writeFileSync(join(root, "secret"), "hidden");
     symlinkSync(join(root, "secret"), join(project, "CLAUDE.md"));
     write("AGENTS.md", "");
@@ -202,7 +208,7 @@ describe("nested memory on real files", () => {
     ]);
   });
 
-  it("works in a working directory that is itself a link", async () => {
+  it("finds memory files in a working directory that is itself a link", async () => {
     write("CLAUDE.md", "root");
     const link = join(root, `link-${count}`);
     symlinkSync(project, link);

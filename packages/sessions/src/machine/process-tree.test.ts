@@ -45,20 +45,23 @@ async function endAfter(name: string, command: string, count: number): Promise<r
   return pids();
 }
 
-/** A process that has ended stays listed as a zombie until its parent reads the exit code. */
+/**
+ * Checks whether a process runs. A process that has ended stays listed as a zombie until its parent reads the
+ * exit code.
+ */
 function isAlive(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim() !== "" && !stdout.startsWith("Z");
 }
 
-/** The system needs a moment to end killed processes. */
+/** Waits until the processes are gone. The system needs a moment to end killed processes. */
 async function goneAll(pids: readonly number[]): Promise<void> {
   while (pids.some(isAlive)) await sleep(5);
 }
 
 // If a process keeps running, these tests wait until they time out.
-describe.skipIf(process.platform === "win32")("a command that is ended", () => {
-  it("is gone with its children and theirs", async () => {
+describe.skipIf(process.platform === "win32")("ending a running command", () => {
+  it("ends a command together with its children and grandchildren", async () => {
     await endAfter(
       "plain",
       "echo $$ >> $PIDS; sleep 600 & echo $! >> $PIDS; sh -c 'echo $$ >> $PIDS; sleep 600 & echo $! >> $PIDS; wait'",
@@ -66,7 +69,7 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
     );
   });
 
-  it("is gone also where all of them ignore being asked", async () => {
+  it("ends processes that all ignore the termination signal", async () => {
     const stubborn = `trap "" TERM; echo $$ >> $PIDS; while [ -e $PIDS ]; do sleep 0.05; done`;
     await endAfter(
       "stubborn",
@@ -75,7 +78,7 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
     );
   });
 
-  it("is gone with children that outlive the shell", async () => {
+  it("ends children that outlive their shell", async () => {
     await endAfter(
       "orphan",
       "sh -c 'trap \"\" TERM; echo $$ >> $PIDS; while [ -e $PIDS ]; do sleep 0.05; done' & sleep 600",
@@ -83,18 +86,18 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
     );
   });
 
-  it("is gone with children in process groups and sessions of their own", async () => {
+  it("ends children in separate process groups and sessions", async () => {
     writeFileSync(join(folder, "session.cjs"), `${SPAWN_STUBBORN} spawnStubborn("session"); ${STAY}`);
     await endAfter("session", `"${process.execPath}" session.cjs & wait`, 1);
   });
 
-  it("is gone with those whom they start when they are asked to end", async () => {
+  it("ends processes that a child starts on receiving the termination signal", async () => {
     const late = `process.on("SIGTERM", () => spawnStubborn("late"));`;
     writeFileSync(join(folder, "late.cjs"), `${SPAWN_STUBBORN} ${late} spawnStubborn("late"); ${STAY}`);
     await endAfter("late", `"${process.execPath}" late.cjs & wait`, 1);
   });
 
-  it("may clean up when it is asked to end", async () => {
+  it("lets a command clean up when it receives the termination signal", async () => {
     const marker = join(folder, "cleaned");
     await endAfter(
       "polite",
@@ -104,7 +107,7 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
     expect(existsSync(marker)).toBe(true);
   });
 
-  it("before it was started is never started", async () => {
+  it("never starts a command whose signal is already aborted", async () => {
     const marker = join(folder, "started");
     const result = await runCommand({
       command: `touch "${marker}"`,
@@ -117,7 +120,7 @@ describe.skipIf(process.platform === "win32")("a command that is ended", () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  it("leaves nothing that keeps this process from ending", async () => {
+  it("leaves no open handle that keeps this process running", async () => {
     const before = process.getActiveResourcesInfo().filter(isOurs).length;
     await endAfter("handles", "echo $$ >> $PIDS; sleep 600", 1);
     await sleep(20);

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 /** Time to save something between the termination signal and the kill. */
 const GRACE_MS = 500;
-/** Interval of the checks whether all processes have ended. */
+/** Interval between checks whether all processes have ended. */
 const LOOK_EVERY_MS = 25;
 
 /** A running process. Process ids are reused, so only the id and the start time together identify it. */
@@ -57,8 +57,8 @@ function signalAll(group: number, members: readonly SystemProcess[], signal: "SI
 }
 
 /**
- * A process that has ended accepts signals until its parent reads the exit code, which may never happen in a
- * container. So this looks up the process list if the system has one.
+ * Checks whether any process is left. A process that has ended accepts signals until its parent reads the
+ * exit code, which may never happen in a container. So this looks up the process list if the system has one.
  */
 async function isAnyLeft(group: number, members: readonly SystemProcess[]): Promise<boolean> {
   if (!isSignalled(-group, 0) && !members.some(({ pid }) => isSignalled(pid, 0))) return false;
@@ -97,8 +97,8 @@ function descendantsOf(roots: readonly number[], processes: readonly SystemProce
 }
 
 /**
- * Lists all processes that have not ended. Empty if the system provides no list. Then only the process group
- * is ended.
+ * Lists all processes that have not ended. The list is empty if the system provides none. Then only the
+ * process group is ended.
  */
 async function listProcesses(): Promise<readonly SystemProcess[]> {
   try {
@@ -108,7 +108,10 @@ async function listProcesses(): Promise<readonly SystemProcess[]> {
   }
 }
 
-/** Reads synchronously, because a process tree that grows meanwhile would be seen only in part. */
+/**
+ * Lists processes on Linux. Reads synchronously, because a process tree that grows meanwhile would be seen
+ * only in part.
+ */
 function listOnLinux(): readonly SystemProcess[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -122,7 +125,7 @@ function listOnLinux(): readonly SystemProcess[] {
   });
 }
 
-/** Returns an empty string for a process that has ended meanwhile. */
+/** Reads the status of a process. Returns an empty string if it has ended meanwhile. */
 function readStat(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -142,7 +145,10 @@ async function listByPs(): Promise<readonly SystemProcess[]> {
   });
 }
 
-/** Windows has no termination signal: a program without a window does not receive it. */
+/**
+ * Ends a process tree on Windows at once. A program without a window does not receive a termination signal
+ * there.
+ */
 async function endTreeOnWindows(pid: number): Promise<void> {
   await run("taskkill", ["/pid", String(pid), "/T", "/F"], { timeout: 2_000, windowsHide: true }).catch(
     () => undefined,

@@ -35,8 +35,8 @@ const reasonFor = async (path: string, folder: string | undefined = project): Pr
   return answer.state === "read" ? "read" : answer.reason;
 };
 
-describe("paths from a session file are never trusted", () => {
-  it("a file inside the project is read, by absolute or relative path", async () => {
+describe("path checks for files named in a session", () => {
+  it("reads a file inside the project by absolute or relative path", async () => {
     expect(await projectFiles(project).read(join(project, "src/a.ts"))).toEqual({
       state: "read",
       text: "export {};\n",
@@ -46,28 +46,28 @@ describe("paths from a session file are never trusted", () => {
     expect(await reasonFor("src/a.ts")).toBe("read");
   });
 
-  it("a project reached through a link is still that project", async () => {
+  it("reads files of a project that is reached through a link", async () => {
     const linked = join(root, "linked-project");
     expect(await reasonFor(join(linked, "src/a.ts"), linked)).toBe("read");
   });
 
   it.each(["../secret", "src/../../secret", "link"])(
-    "%s leads out of the project and is refused",
+    "rejects %s, which leads out of the project",
     async (path) => {
       expect(await reasonFor(path)).toBe("outside-project");
     },
   );
 
-  it("a neighbor whose name begins like the project's is outside", async () => {
+  it("rejects a neighbor folder whose name begins like the project's", async () => {
     expect(await reasonFor(join(root, "project-twin"))).toBe("outside-project");
   });
 
-  it("without a project, or with the whole disk as one, nothing is read", async () => {
+  it("reads nothing without a project folder, or with the disk root as project", async () => {
     expect(await reasonFor("/etc/hostname", "/")).toBe("outside-project");
     expect((await projectFiles(undefined).read("src/a.ts")).state).toBe("unavailable");
   });
 
-  it("counts relative paths from the working directory, and still refuses to leave the project", async () => {
+  it("resolves relative paths against the working directory, and still rejects paths outside the project", async () => {
     const { read } = projectFiles(project, { cwd: join(project, "src") });
     expect(await read("a.ts")).toMatchObject({ state: "read", displayPath: join("src", "a.ts") });
     expect(await read("../../secret")).toMatchObject({ reason: "outside-project" });
@@ -75,7 +75,7 @@ describe("paths from a session file are never trusted", () => {
     expect(await outside.read("secret")).toMatchObject({ reason: "outside-project" });
   });
 
-  it("never reads well-known secrets, by their own name or through a link", async () => {
+  it("never reads well-known secret files, by their own name or through a link", async () => {
     mkdirSync(join(project, ".ssh"), { recursive: true });
     for (const name of [".env", "id_rsa", ".ssh/any", "server.pem"]) {
       writeFileSync(join(project, name), "hidden");
@@ -90,12 +90,12 @@ describe("paths from a session file are never trusted", () => {
     expect(await reasonFor("~/.ssh/id_ed25519", undefined)).toBe("secret");
   });
 
-  it("takes a home mark and Windows separators as plain names", async () => {
+  it("treats a leading ~ and Windows separators as plain file names", async () => {
     expect(await reasonFor("~/secret.txt")).toBe("gone");
     if (process.platform !== "win32") expect(await reasonFor("..\\secret")).toBe("gone");
   });
 
-  it("folders, pipes, sockets, devices, binaries and missing files are answers, not failures", async () => {
+  it("reports folders, binaries, missing files and invalid paths with a reason instead of an error", async () => {
     writeFileSync(join(project, "binary"), Buffer.from([1, 0, 2]));
     expect(await reasonFor("src")).toBe("not-text");
     expect(await reasonFor("binary")).toBe("not-text");
@@ -106,19 +106,23 @@ describe("paths from a session file are never trusted", () => {
     expect(await reasonFor("src/a.ts", join(root, "no-such-project"))).toBe("gone");
   });
 
-  it.skipIf(process.platform === "win32")("nothing that could wait for ever is opened", async () => {
-    execFileSync("mkfifo", [join(project, "pipe")]);
-    expect(await reasonFor("pipe")).toBe("not-text");
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(join(project, "socket"), resolve));
-    expect(await reasonFor("socket")).toBe("not-text");
-    await new Promise((resolve) => server.close(resolve));
-    for (const device of ["zero", "random", "tty"]) expect(await reasonFor(device, "/dev")).toBe("not-text");
-    symlinkSync("/dev/zero", join(project, "endless"));
-    expect(await reasonFor("endless")).toBe("outside-project");
-  });
+  it.skipIf(process.platform === "win32")(
+    "never opens a pipe, socket or device, which could block",
+    async () => {
+      execFileSync("mkfifo", [join(project, "pipe")]);
+      expect(await reasonFor("pipe")).toBe("not-text");
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(join(project, "socket"), resolve));
+      expect(await reasonFor("socket")).toBe("not-text");
+      await new Promise((resolve) => server.close(resolve));
+      for (const device of ["zero", "random", "tty"])
+        expect(await reasonFor(device, "/dev")).toBe("not-text");
+      symlinkSync("/dev/zero", join(project, "endless"));
+      expect(await reasonFor("endless")).toBe("outside-project");
+    },
+  );
 
-  it("links that lead in a circle are unreadable, and links inside the project are followed", async () => {
+  it("reports circular links as unreadable, and follows links inside the project", async () => {
     symlinkSync(join(project, "two"), join(project, "one"));
     symlinkSync(join(project, "one"), join(project, "two"));
     symlinkSync(join(project, "src"), join(project, "alias"));
@@ -128,21 +132,21 @@ describe("paths from a session file are never trusted", () => {
     });
   });
 
-  it.skipIf(process.getuid?.() === 0)("a file without permission is unreadable", async () => {
+  it.skipIf(process.getuid?.() === 0)("reports a file without read permission as unreadable", async () => {
     writeFileSync(join(project, "private"), "x");
     chmodSync(join(project, "private"), 0);
     expect(await reasonFor("private")).toBe("unreadable");
   });
 });
 
-describe("no more is read than can be put back", () => {
-  it("two gigabytes are too large without being read", async () => {
+describe("the size limit for project files", () => {
+  it("rejects a 2 GB file as too large without reading it", async () => {
     writeFileSync(join(project, "huge"), "");
     truncateSync(join(project, "huge"), 2 * 1024 ** 3);
     expect(await reasonFor("huge")).toBe("too-large");
   });
 
-  it("of a long file only the head is read, cut between characters", async () => {
+  it("reads only the head of a long file, cut between characters", async () => {
     writeFileSync(join(project, "long"), `xx${"名".repeat(200_000)}`);
     const answer = await projectFiles(project).read("long");
     expect(answer).toMatchObject({ state: "read", isHead: true });
@@ -152,14 +156,14 @@ describe("no more is read than can be put back", () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(256 * 1024);
   });
 
-  it("a file of exactly that length is whole, one byte more is not", async () => {
+  it("reads a file of exactly the size limit in full, but only the head when it is one byte longer", async () => {
     writeFileSync(join(project, "exact"), "x".repeat(256 * 1024));
     writeFileSync(join(project, "over"), "x".repeat(256 * 1024 + 1));
     expect(await projectFiles(project).read("exact")).toMatchObject({ isHead: false });
     expect(await projectFiles(project).read("over")).toMatchObject({ isHead: true });
   });
 
-  it("a file that grows or shrinks meanwhile is read as far as it goes", async () => {
+  it("reads as much as possible from a file that grows or shrinks during the read", async () => {
     const path = join(project, "changing");
     writeFileSync(path, "line\n".repeat(1_000));
     let isOver = false;

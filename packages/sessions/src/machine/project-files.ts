@@ -23,7 +23,7 @@ export function projectFiles(
 }
 
 async function readInside(folder: string | undefined, path: string): Promise<FileAnswer> {
-  // Checked first, and by name alone: the answer must not suggest that another folder would help.
+  // Checks the name first: the result must not suggest that another folder would help.
   if (isSecretFile(path)) return unavailable("secret");
   if (folder === undefined || !isAbsolute(folder) || parse(folder).root === folder) {
     return unavailable("outside-project");
@@ -44,15 +44,18 @@ function relativeTo(folder: string, path: string): string {
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }
 
-/** Windows sends the user's name and password hash to the machine in a path such as `\\\\host\\share`. */
+/**
+ * Checks whether a path is on another machine. Windows sends the user's name and password hash to the machine
+ * in a path such as `\\\\host\\share`.
+ */
 const isOnOtherMachine = (path: string): boolean => process.platform === "win32" && /^[\\/]{2}/.test(path);
 
 const unavailable = (reason: UnavailableReason): FileAnswer => ({ state: "unavailable", reason });
 
-/** Rules are in a few folders by subject. A deeper folder tree is something else. */
+/** Maximum depth of a folder tree. Rules are in a few folders by subject. A deeper tree is something else. */
 const LIST_DEPTH = 8;
-const MOST_LISTED = 1_000;
-const MOST_LOOKED_AT = 10_000;
+const MAX_LISTED = 1_000;
+const MAX_LOOKED_AT = 10_000;
 
 export interface MemoryFilesPortOptions {
   /** Absolute path of the working directory. No link may lead out of it. */
@@ -90,16 +93,19 @@ function isBelow(folder: string, path: string): boolean {
 const atHome = (answer: FileAnswer): FileAnswer =>
   answer.state === "read" ? { ...answer, displayPath: `~${sep}${answer.displayPath}` } : answer;
 
-/** Files found so far, and the work done to find them. */
+/** State of a search: the files found so far, and the work done to find them. */
 interface Search {
   readonly root: string;
   readonly files: string[];
-  /** Resolved paths, because links may form a cycle. */
+  /** Resolved paths of visited folders, because links can form a cycle. */
   readonly folders: Set<string>;
   looked: number;
 }
 
-/** Skips unreadable subfolders. Only the folder itself, if it exists, must be readable. */
+/**
+ * Lists files below a folder. Skips unreadable subfolders. Only the folder itself, if it exists, must be
+ * readable.
+ */
 async function listBelow(cwd: string, folder: string): Promise<readonly string[]> {
   if (!isAbsolute(cwd) || !isBelow(cwd, folder)) return [];
   try {
@@ -118,7 +124,7 @@ async function lookInto(search: Search, folder: string, depth: number): Promise<
   if (!real.startsWith(search.root + sep) || search.folders.has(real)) return;
   search.folders.add(real);
   for (const entry of await entriesOf(search, real)) {
-    if (search.files.length >= MOST_LISTED) return;
+    if (search.files.length >= MAX_LISTED) return;
     const path = join(folder, entry.name);
     const kind = await kindOf(search, entry, path);
     if (kind === "file") search.files.push(path);
@@ -129,13 +135,13 @@ async function lookInto(search: Search, folder: string, depth: number): Promise<
 }
 
 /**
- * Sorted, so that the same entries are chosen each time. Read one by one, because a folder may contain
- * millions.
+ * Returns the entries of a folder. Sorts them, so that the same ones are chosen each time. Reads them one by
+ * one, because a folder may contain millions.
  */
 async function entriesOf(search: Search, folder: string): Promise<readonly Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(folder)) {
-    if (search.looked >= MOST_LOOKED_AT) break;
+    if (search.looked >= MAX_LOOKED_AT) break;
     search.looked++;
     entries.push(entry);
   }

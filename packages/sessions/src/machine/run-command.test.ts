@@ -28,8 +28,8 @@ const exited = (stdout: string, exitCode: number | null = 0, stderr = ""): Comma
   stderr,
 });
 
-describe.skipIf(process.platform === "win32")("a shell command", () => {
-  it("runs in its folder, with its input, in the environment of this process and what was added", async () => {
+describe.skipIf(process.platform === "win32")("runCommand", () => {
+  it("runs a command in its folder with its input and the added environment variables", async () => {
     const result = await run('pwd; cat; echo "$ADDED $PATH"', {
       input: "the input\n",
       environment: { ADDED: "added" },
@@ -37,7 +37,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     expect(result).toEqual(exited(`${folder}\nthe input\nadded ${process.env.PATH}\n`));
   });
 
-  it("listens to its signal only while it runs", async () => {
+  it("listens to the abort signal only while the command runs", async () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");
     const removed = vi.spyOn(signal, "removeEventListener");
@@ -46,23 +46,23 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     expect(removed.mock.calls[0]?.[1]).toBe(added.mock.calls[0]?.[1]);
   });
 
-  it("tells its exit code, and both outputs apart", async () => {
+  it("returns the exit code, standard output and standard error of a command", async () => {
     expect(await run("echo out; echo err >&2; exit 3")).toEqual(exited("out\n", 3, "err\n"));
     expect(await run("kill -9 $$")).toEqual(exited("", null));
     expect(await run("no-such-program-anywhere")).toMatchObject({ exitCode: 127 });
   });
 
-  it("runs where this process is when no folder is given", async () => {
+  it("runs a command in the current folder when no folder is given", async () => {
     expect(await run("pwd -P", { cwd: "" })).toEqual(exited(`${realpathSync(process.cwd())}\n`));
   });
 
-  it("that does not read its input has not failed, however long the input is", async () => {
+  it("does not fail a command that never reads its input, however long the input is", async () => {
     const input = "x".repeat(5_000_000);
     expect(await run("exec <&-; echo done", { input })).toEqual(exited("done\n"));
     expect(await run("true", { input })).toEqual(exited(""));
   });
 
-  it("that prints 200 MB is read to its end, and only the beginning is kept", async () => {
+  it("reads 200 MB of output to the end, and keeps only the beginning in memory", async () => {
     // Memory of this process while the command runs, including garbage that is collected only afterwards.
     let highest = 0;
     const before = process.memoryUsage().rss;
@@ -77,12 +77,12 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     expect(highest).toBeLessThan(120_000_000);
   });
 
-  it("that prints as much on standard error does not stand still either", async () => {
+  it("a command that prints 50 MB to standard error does not block", async () => {
     const result = await run("head -c 50000000 /dev/zero | tr '\\0' e >&2; echo out");
     expect(result).toEqual(exited("out\n", 0, "e".repeat(KEPT_OUTPUT_BYTES)));
   });
 
-  it("may print what is no UTF-8, and a cut never leaves half a character", async () => {
+  it("accepts output that is not valid UTF-8, and never cuts a character in half", async () => {
     expect(await run("printf 'a\\377\\376b'")).toEqual(exited("a��b"));
     const result = await run(
       `head -c ${KEPT_OUTPUT_BYTES - 1} /dev/zero | tr '\\0' x; printf '\\303\\251\\303\\251'`,
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     expect(result).toEqual(exited("x".repeat(KEPT_OUTPUT_BYTES - 1)));
   });
 
-  it("is over when it exits, also where what it left running holds its output open", async () => {
+  it("returns when the command exits, even if a background child keeps the output open", async () => {
     const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
     const before = pipes();
     const pidFile = join(folder, "left.pid");
@@ -105,7 +105,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     process.kill(pid, "SIGKILL");
   });
 
-  it("is not cut short when this process was busy at its end", async () => {
+  it("does not lose output when this process was busy while the command exited", async () => {
     const ready = join(folder, "ready");
     const running = run(
       `printf first; touch '${ready}'; sleep 60 & head -c 60000 /dev/zero | tr '\\0' x; kill $!`,
@@ -116,14 +116,14 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     expect(await running).toEqual(exited(`first${"x".repeat(60_000)}`));
   });
 
-  it("cannot be started in a folder that is not there, and says so", async () => {
+  it("reports a command that cannot start because its folder is missing", async () => {
     const result = await run("true", { cwd: join(folder, "gone") });
-    expect(result).toEqual({ state: "not-started", reason: "its working folder is not there" });
+    expect(result).toEqual({ state: "not-started", reason: "its working folder does not exist" });
     writeFileSync(join(folder, "file"), "");
     expect(await run("true", { cwd: join(folder, "file") })).toMatchObject({ state: "not-started" });
   });
 
-  it("cannot be started without its shell, and says so", async () => {
+  it("reports a command that cannot start because its shell is missing", async () => {
     const result = await run("true", { shell: "no-such-shell" });
     expect(result).toEqual({
       state: "not-started",
@@ -131,11 +131,11 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     });
   });
 
-  it("with a character that no program can be given is a failure in words", async () => {
+  it("reports a command that contains a NUL character as not started", async () => {
     expect(await run("echo \0")).toMatchObject({ state: "not-started" });
   });
 
-  it("that is given to go on alone is not waited for; its signal still ends it", async () => {
+  it("does not wait for a command that continues in the background, but its signal still ends it", async () => {
     const alone = join(folder, "alone");
     const abort = new AbortController();
     const command = `trap 'echo ended > "${alone}"; exit' TERM; echo '{"async":true}'; while [ -d "${folder}" ]; do sleep 0.01; done`;
@@ -151,7 +151,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     });
   });
 
-  it("is asked about going on with its first line only, whole", async () => {
+  it("asks runsInBackground only about the first whole line of output", async () => {
     const asked: string[] = [];
     const runsInBackground = (line: string) => {
       asked.push(line);

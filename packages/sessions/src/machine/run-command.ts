@@ -8,10 +8,13 @@ import { endProcessTree } from "./process-tree.ts";
 
 /** Bytes kept of stdout and of stderr: far more than anything reads, and far less than the memory. */
 export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
-/** Wait for the last output after a command has ended. Its children may keep the pipes open indefinitely. */
+/**
+ * Maximum wait for the last output after a command has ended. Its children may keep the pipes open
+ * indefinitely.
+ */
 const DRAIN_MS = 250;
-/** Wait for the exit event after a kill. A process that hangs in the kernel is not awaited. */
-const LAST_WORD_MS = 500;
+/** Maximum wait for the exit event after a kill. A process that hangs in the kernel is not awaited. */
+const EXIT_WAIT_MS = 500;
 
 /**
  * Runs a user's command in a shell, in a separate process group. Reads all output, so that the command never
@@ -59,11 +62,11 @@ async function waitForEnd(
     const first = await untilAborted(request.signal, exited).catch(() => undefined);
     if (first === undefined) {
       if (child.pid !== undefined) await endProcessTree(child.pid);
-      await orAfter(exited, LAST_WORD_MS);
+      await withTimeout(exited, EXIT_WAIT_MS);
       return { state: "ended" };
     }
     if ("error" in first) return await notStarted(request, first.error);
-    await orAfter(closed, DRAIN_MS);
+    await withTimeout(closed, DRAIN_MS);
     return { state: "exited", exitCode: first.exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
@@ -120,10 +123,10 @@ function letGo(
   });
 }
 
-/** The first line is JSON with a flag, if it matters. */
+/** Maximum length of a first line that is checked. If it matters, it is JSON with a flag. */
 const LONGEST_FIRST_LINE = 10_000;
 
-/** Pipes are sockets, although their type does not say so. */
+/** Lets the process end while the pipe is open. Pipes are sockets, although their type does not say so. */
 function unref(pipe: object): void {
   if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
 }
@@ -132,7 +135,7 @@ function unref(pipe: object): void {
  * Resolves with the work or after a time. A busy event loop runs timers before it reads pending input, so
  * this allows one more round of reading.
  */
-function orAfter(work: Promise<unknown>, milliseconds: number): Promise<void> {
+function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => setImmediate(resolve), milliseconds);
     void work.then(() => {
@@ -142,13 +145,16 @@ function orAfter(work: Promise<unknown>, milliseconds: number): Promise<void> {
   });
 }
 
-/** Node reports ENOENT both for a missing shell and for a missing folder. */
+/**
+ * Describes why a command did not start. Node reports ENOENT both for a missing shell and for a missing
+ * folder.
+ */
 async function notStarted(request: CommandRequest, error: unknown): Promise<CommandResult> {
   const isFolder = request.cwd === "" || (await isDirectory(request.cwd));
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const reason = isFolder
     ? `the shell ${request.shell ?? "of the system"} could not be started (${code})`
-    : "its working folder is not there";
+    : "its working folder does not exist";
   return { state: "not-started", reason };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isSecretFile } from "./secret-files.ts";
 
-describe("well-known secrets", () => {
+describe("isSecretFile", () => {
   it.each([
     "/home/ann/.ssh/id_rsa",
     "/home/ann/.ssh/config",
@@ -38,7 +38,7 @@ describe("well-known secrets", () => {
     "project/terraform.tfstate.1.backup",
     "project/.git/config",
     "C:\\Users\\ann\\.ssh\\id_rsa",
-  ])("%j is one", (path) => {
+  ])("%j is a secret file", (path) => {
     expect(isSecretFile(path)).toBe(true);
   });
 
@@ -65,7 +65,7 @@ describe("well-known secrets", () => {
     "project/src/environment.ts",
     "project/.environment",
     "",
-  ])("%j is none", (path) => {
+  ])("%j is not a secret file", (path) => {
     expect(isSecretFile(path)).toBe(false);
   });
 });

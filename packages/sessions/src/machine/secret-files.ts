@@ -1,6 +1,6 @@
 /**
- * True for files whose well-known names indicate credentials. The agent reads them only after asking, and no
- * compaction restores them. A secret under any other name is not recognized.
+ * Checks whether a file has a well-known name that indicates credentials. The agent reads these files only
+ * after asking, and no compaction restores them. A secret under any other name is not recognized.
  */
 export function isSecretFile(path: string): boolean {
   if (path.length > LONGEST_PATH_CHARS) return false;
@@ -12,10 +12,10 @@ export function isSecretFile(path: string): boolean {
   return SECRET_PLACES.some((place) => place.test(whole));
 }
 
-/** No system opens a longer path. */
+/** Maximum path length. No system opens a longer path. */
 const LONGEST_PATH_CHARS = 4_096;
 
-/** Templates without values, and public keys. */
+/** Names of templates without values, and of public keys. */
 const PUBLIC_NAMES =
   /^(?:\.env(?:\..+)?\.(?:example|sample|template|dist|schema)|\.env\.(?:example|sample|template|dist|schema|d\.ts)|known_hosts(?:\.old)?|[^.].*\.pub)$/;
 

@@ -4,10 +4,11 @@ import { field } from "@longhaul/core/internal/messages";
 import { readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 
 /**
- * The agent did not read a large log for its beginning. A pointer to the file is more useful than its head.
+ * Maximum file size. The agent did not read a large log for its beginning, so a pointer to the file is more
+ * useful than its head.
  */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
-/** More than the longest head that is ever restored. Nothing beyond it is read. */
+/** Maximum number of bytes to read. It exceeds the longest head that is ever restored. */
 const HEAD_BYTES = 256 * 1024;
 
 type TextFile =
@@ -48,7 +49,7 @@ function problemWith(found: Stats): FileProblem | undefined {
   return found.size > LARGEST_FILE_BYTES ? "too-large" : undefined;
 }
 
-/** The file may have been replaced since the check. */
+/** Reads an open file. The file may have been replaced since the check. */
 function readOpened(path: string): Promise<TextFile> {
   return withOpenFile(path, async (handle) => {
     const problem = problemWith(await handle.stat());

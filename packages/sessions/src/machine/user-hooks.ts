@@ -12,16 +12,16 @@ export interface UserHooksOptions {
 }
 
 export interface UserHooks {
-  /** Pass these to `createHooks` as `settings`. */
+  /** Settings to pass to `createHooks` as `settings`. */
   readonly settings: readonly unknown[];
-  /** One sentence for each file that was not used. */
+  /** Warnings: one sentence for each file that was not used. */
   readonly warnings: readonly string[];
 }
 
-/** Nobody types more. A settings file of gigabytes is not one. */
+/** Maximum size of a settings file. Nobody types more. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-/** In such a folder others may add files, but nobody may replace another user's files. */
+/** Mode bit of a folder in which others can add files, but nobody can replace another user's files. */
 const STICKY = 0o1000;
 const ROOT_UID = 0;
 
@@ -81,10 +81,10 @@ async function distrust(path: string, file: Stats): Promise<string | undefined> 
   if (uid === undefined) return undefined;
   if (file.uid !== uid && file.uid !== ROOT_UID) return "the file belongs to another user";
   if ((file.mode & WRITABLE_BY_OTHERS) !== 0) {
-    return `others may write to the file (\`chmod go-w ${path}\` changes that)`;
+    return `other users can write to the file. Run \`chmod go-w ${path}\``;
   }
   const folder = await stat(dirname(path));
   if (folder.uid !== uid && folder.uid !== ROOT_UID) return "its folder belongs to another user";
   const isOpen = (folder.mode & WRITABLE_BY_OTHERS) !== 0 && (folder.mode & STICKY) === 0;
-  return isOpen ? `others may write to its folder (\`chmod go-w ${dirname(path)}\` changes that)` : undefined;
+  return isOpen ? `other users can write to its folder. Run \`chmod go-w ${dirname(path)}\`` : undefined;
 }

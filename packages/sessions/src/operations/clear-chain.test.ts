@@ -31,7 +31,7 @@ const folder = temporaryFolder();
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** A time after everything that the builders write. It advances with every reading. */
+/** Time after everything that the builders write. It advances with every reading. */
 let time = Date.UTC(2026, 6, 1);
 const ports: CompactionPorts = { now: () => new Date(++time), newUuid: randomUUID };
 
@@ -41,7 +41,7 @@ interface Step {
   readonly at: number;
   readonly keepNewest: number;
   readonly asNew: boolean;
-  readonly goesOn: boolean;
+  readonly addsTurns: boolean;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   at: fc.double({ min: 0, max: 0.999, noNaN: true }),
   keepNewest: fc.integer({ min: 1, max: 6 }),
   asNew: fc.boolean(),
-  goesOn: fc.boolean(),
+  addsTurns: fc.boolean(),
 });
 
 /** Turns with thinking, parallel calls, and results with their own calls as parents. */
@@ -82,7 +82,7 @@ const written = (entries: readonly Entry[], version: string | undefined, model: 
     return { ...entry, ...fields, ...message } as Entry;
   });
 
-async function goOn(path: string, entries: readonly Entry[]): Promise<void> {
+async function appendTurns(path: string, entries: readonly Entry[]): Promise<void> {
   const { leafUuid = null } = await loadSession(path);
   const [first, ...rest] = entries.map(
     (entry) => ({ ...entry, timestamp: ports.now().toISOString() }) as Entry,
@@ -98,9 +98,10 @@ interface Done {
 }
 
 /**
- * Runs a step and checks that reading it back gives the same. Returns undefined if there was nothing to do.
+ * Runs a step and checks that reading the file back gives the same conversation. Returns undefined if there
+ * was nothing to do.
  */
-async function carryOut(path: string, { what, at, keepNewest, asNew }: Step): Promise<Done | undefined> {
+async function runStep(path: string, { what, at, keepNewest, asNew }: Step): Promise<Done | undefined> {
   const session = await loadSession(path);
   const target: WriteTarget = asNew ? { mode: "new-session", path: newPath() } : { mode: "in-place" };
   const before = readFileSync(path);
@@ -136,22 +137,26 @@ async function carryOut(path: string, { what, at, keepNewest, asNew }: Step): Pr
   }
 }
 
-describe.each(["2.1.219", "2.1.45", undefined])("a session of version %s", (version) => {
-  it("is read back after any chain of clearings and compactions, in place or as new sessions, with turns between", async () => {
-    const model = fc.constantFrom("claude-sonnet-4-5", "claude-opus-5-5");
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 5 }), model, async (steps, name) => {
-        let path = newPath();
-        await writeNewSession(path, written(turns("first", 14, 20_000), version, name));
-        for (const [index, next] of steps.entries()) {
-          path = (await carryOut(path, next))?.path ?? path;
-          if (next.goesOn) await goOn(path, written(turns(`later${index}`, 5, 15_000), version, name));
-        }
-      }),
-      { numRuns: 15 },
-    );
-  }, 60_000);
-});
+describe.each(["2.1.219", "2.1.45", undefined])(
+  "chains of clearings and compactions in a session of version %s",
+  (version) => {
+    it("reads back any chain of clearings and compactions, in place or as new sessions, with turns between", async () => {
+      const model = fc.constantFrom("claude-sonnet-4-5", "claude-opus-5-5");
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 5 }), model, async (steps, name) => {
+          let path = newPath();
+          await writeNewSession(path, written(turns("first", 14, 20_000), version, name));
+          for (const [index, next] of steps.entries()) {
+            path = (await runStep(path, next))?.path ?? path;
+            if (next.addsTurns)
+              await appendTurns(path, written(turns(`later${index}`, 5, 15_000), version, name));
+          }
+        }),
+        { numRuns: 15 },
+      );
+    }, 60_000);
+  },
+);
 
 describeRecorded("every recorded session", () => {
   const chain: readonly Pick<Step, "what" | "at">[] = [
@@ -162,15 +167,15 @@ describeRecorded("every recorded session", () => {
     { what: "whole", at: 0 },
   ];
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s goes through clear, --up-to, clear, --from and the whole, each read back right",
+    "%s reads back correctly after clear, --up-to, clear, --from and a whole compaction",
     async (_, source) => {
       let path = newPath();
       copyFileSync(source, path);
       chmodSync(path, 0o600);
       for (const [index, next] of chain.entries()) {
-        // Fewer each time, so that there is something to clear again.
+        // The number decreases each time, so that there is something to clear again.
         const keepNewest = Math.max(1, 8 - 3 * index);
-        const done = await carryOut(path, { ...next, keepNewest, asNew: index === 3, goesOn: false });
+        const done = await runStep(path, { ...next, keepNewest, asNew: index === 3, addsTurns: false });
         path = done?.path ?? path;
         if (done === undefined) continue;
         const tokens = contextTokens((await loadSession(path)).conversation);

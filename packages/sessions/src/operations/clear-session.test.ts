@@ -19,7 +19,7 @@ import { codeOf, longSession } from "../../../../test/support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { isCompactBoundary } from "../../../core/src/messages/entry.ts";
-import { glanceAtSession } from "../transcript/list-sessions.ts";
+import { peekSession } from "../transcript/list-sessions.ts";
 import { loadSession, type Session } from "../transcript/load.ts";
 import { resumeSession } from "../transcript/resume.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
@@ -42,7 +42,7 @@ const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 const clearedIn = (entries: readonly Entry[]): number =>
   JSON.stringify(entries).split(CLEARED_RESULT_TEXT).length - 1;
 
-/** Reading the file, in full and from the end, must give the result of the clearing. */
+/** Checks that reading the file, in full and from the end, gives the result of the clearing. */
 async function expectReadBack(path: string, { entries, tokensAfter }: SessionClearing): Promise<Session> {
   const session = await loadSession(path);
   expect(sent(session.conversation)).toEqual(sent(entries));
@@ -69,8 +69,8 @@ function thinkingSession(model: string): readonly Entry[] {
   );
 }
 
-describe("clearing a session's stale results", () => {
-  it("empties the oldest until the target is reached, and says by tool and id what it was", async () => {
+describe("clearing the stale tool results of a session", () => {
+  it("clears the oldest tool results until the target is reached, and lists each by tool and id", async () => {
     const session = deepFreeze(await loaded(longSession(90).entries));
     const { clearing, entries, tokensBefore, tokensAfter } = clearSession(session, {
       targetTokens: 20_000,
@@ -82,12 +82,12 @@ describe("clearing a session's stale results", () => {
     expect(tokensBefore - tokensAfter).toBeGreaterThan(1_000);
   });
 
-  it("keeps as many of the newest as are asked for, whatever it saves", async () => {
+  it("keeps the requested number of newest tool results, regardless of the saving", async () => {
     const session = await loaded(longSession(10).entries);
     expect(clearSession(session, { keepNewest: 7 }).clearing.results).toHaveLength(3);
   });
 
-  it("counts thinking that goes with it where the model binds it to the history", async () => {
+  it("drops thinking after a cleared result when the model binds thinking to the history", async () => {
     for (const model of [BINDING_MODEL, "claude-sonnet-4-5"]) {
       const path = await written(thinkingSession(model));
       const result = clearSession(await loadSession(path), { keepNewest: 2 });
@@ -99,7 +99,7 @@ describe("clearing a session's stale results", () => {
     }
   });
 
-  it("is never larger afterwards, also where the provider counts less than our estimate", async () => {
+  it("a clearing never makes a session larger, even if the provider counts less than our estimate", async () => {
     const c = longSession(40);
     const entries = c.entries.map((entry) =>
       entry.type === "assistant" && entry.message.usage
@@ -114,7 +114,7 @@ describe("clearing a session's stale results", () => {
     await expectReadBack(path, result);
   });
 
-  it("a result that the agent has emptied in its memory is not counted again, and is written empty", async () => {
+  it("does not count a result again that the agent already cleared in memory, and writes it as cleared", async () => {
     const c = longSession(10);
     c.push({
       ...c.link(),
@@ -131,7 +131,7 @@ describe("clearing a session's stale results", () => {
   });
 });
 
-describe("nothing to clear", () => {
+describe("a session with nothing to clear", () => {
   const refusal = async (
     entries: readonly Entry[],
     options: Parameters<typeof clearSession>[1] = {},
@@ -140,30 +140,33 @@ describe("nothing to clear", () => {
     try {
       clearSession(session, options);
     } catch (error) {
-      if (error instanceof LonghaulError && error.code === "nothing-to-clear") return error.message;
+      if (error instanceof LonghaulError && /^(?:nothing-to-clear|clearing-ineffective)$/.test(error.code))
+        return error.message;
       throw error;
     }
     return "cleared";
   };
 
-  it("says what there is and why it stays", async () => {
+  it("explains why a session has nothing to clear", async () => {
     const few = longSession(10).entries;
-    expect(await refusal(few)).toMatch(/The 10 tool results .* hold [\d,]+ tokens: no more than the 40,000/);
+    expect(await refusal(few)).toMatch(/all 10 tool results \([\d,]+ tokens\) are within the 40,000 tokens/);
     expect(await refusal(few, { targetTokens: 100 })).toMatch(/saves less than 20,000/);
-    expect(await refusal(few, { keepNewest: 10 })).toMatch(/all of them are to be kept/);
+    expect(await refusal(few, { keepNewest: 10 })).toMatch(/are among the newest that stay/);
     expect(await refusal(longSession(1).entries, { keepNewest: 1 })).toMatch(/the newest always stays/);
   });
 
-  it("where no result is one that can be had again, or nothing was said", async () => {
+  const NO_RESULTS = "Nothing to clear: the conversation has no tool results that can be cleared.";
+
+  it("clears nothing when no tool result can be fetched again, or there are no messages", async () => {
     const c = new ConversationBuilder();
     c.user("ask me");
     c.tool("q", "AskUserQuestion", {}, "an answer ".repeat(40_000));
-    expect(await refusal(c.entries)).toBe("There is no tool result to clear.");
+    expect(await refusal(c.entries)).toBe(NO_RESULTS);
     const titles = [{ type: "summary", summary: "t", leafUuid: "x" } as unknown as Entry];
-    expect(await refusal(titles)).toBe("There is no tool result to clear.");
+    expect(await refusal(titles)).toBe(NO_RESULTS);
   });
 
-  it("a second time, since what is cleared is not cleared again", async () => {
+  it("does not clear the same results a second time", async () => {
     const path = await written(longSession(30).entries);
     await writeClearing(clearSession(await loadSession(path), { keepNewest: 3 }), { mode: "in-place" });
     const again = await loadSession(path);
@@ -172,7 +175,7 @@ describe("nothing to clear", () => {
 });
 
 describe("writing a clearing", () => {
-  it("in place leaves every byte, and adds the conversation again behind a boundary, with no summary", async () => {
+  it("in-place writing keeps every byte, and appends the cleared conversation after a boundary without summary", async () => {
     const path = await written(longSession(30).entries);
     const before = readFileSync(path);
     const result = clearSession(await loadSession(path), { keepNewest: 3 });
@@ -196,11 +199,11 @@ describe("writing a clearing", () => {
     expect(boundaries.map(({ isCurrent }) => isCurrent)).toEqual([true]);
     expect(rest.some((entry) => "isCompactSummary" in entry)).toBe(false);
     expect(JSON.stringify(lines)).not.toMatch(/preservedSegment|isCompactSummary/);
-    const glance = await glanceAtSession(path, readFileSync(path).length);
+    const glance = await peekSession(path, readFileSync(path).length);
     expect(glance.contextTokens).toBe(result.tokensAfter);
   });
 
-  it("gives lines that hang on each other, with ids of their own and no figures of the longer conversation", async () => {
+  it("writes linked lines with new ids and without the old usage figures", async () => {
     const path = await written(longSession(30).entries);
     const session = await loadSession(path);
     const { lines } = await writeClearing(clearSession(session, { keepNewest: 3 }), { mode: "in-place" });
@@ -218,7 +221,7 @@ describe("writing a clearing", () => {
     }
   });
 
-  it("carries an earlier summary over as the summary that it is, and its boundary as none", async () => {
+  it("copies an earlier summary as a summary, but does not copy its boundary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("what happened before");
@@ -234,7 +237,7 @@ describe("writing a clearing", () => {
     expect(conversation[1]).toMatchObject({ isCompactSummary: true, isVisibleInTranscriptOnly: true });
   });
 
-  it("as a new session makes one that stands alone, and leaves the old one alone", async () => {
+  it("writes a clearing as an independent new session, and leaves the old file unchanged", async () => {
     const path = await written(longSession(30).entries);
     const before = readFileSync(path);
     const result = clearSession(await loadSession(path), { keepNewest: 3 });
@@ -250,7 +253,7 @@ describe("writing a clearing", () => {
     );
   });
 
-  it("refuses when the session has grown since it was loaded, and changes nothing", async () => {
+  it("refuses to write a clearing when the session has grown since it was loaded", async () => {
     const path = await written(longSession(30).entries);
     const result = clearSession(await loadSession(path), { keepNewest: 3 });
     const writer = await openTranscript(path);
@@ -261,7 +264,7 @@ describe("writing a clearing", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("of two writers one writes, and the other is told", async () => {
+  it("when two clearings write at once, one succeeds and the other fails with session-changed", async () => {
     const path = await written(longSession(30).entries);
     const results = await Promise.all([loadSession(path), loadSession(path)]);
     const codes = await Promise.all(
@@ -276,7 +279,7 @@ describe("writing a clearing", () => {
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s is read back as it was, but for what was cleared",
+    "%s reads back unchanged after a clearing, except for the cleared results",
     async (_, source) => {
       const path = newPath();
       copyFileSync(source, path);

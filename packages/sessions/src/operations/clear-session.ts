@@ -28,15 +28,15 @@ export interface ClearSessionOptions {
   readonly targetTokens?: number | undefined;
   /** Clear only if this saves at least this many tokens. */
   readonly minimumSavingTokens?: number | undefined;
-  /** The session's conversation with known sizes, if it was sized before. */
+  /** Sized conversation of the session, if it was sized before. */
   readonly sized?: SizedConversation | undefined;
 }
 
-/** A clearing that has not been written yet. */
+/** Clearing that has not been written yet. */
 export interface SessionClearing {
   readonly session: Session;
   readonly clearing: Clearing;
-  /** The conversation with the results cleared. */
+  /** Conversation with the results cleared. */
   readonly entries: readonly Entry[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -138,7 +138,7 @@ const COMPACT_INSTEAD = "Compacting saves more: `longhaul compact`.";
 
 const count = (number: number): string => number.toLocaleString("en-US");
 
-/** Facts that may exist only in results. All messages stay, so a later summary finds their facts. */
+/** Kinds of facts that may exist only in results. All messages stay, so a later summary finds their facts. */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
 
 /**

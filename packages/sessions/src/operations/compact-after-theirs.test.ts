@@ -22,7 +22,7 @@ const remarks = (name: string): readonly string[] => [
   `${name} is being tested`,
 ];
 
-/** In the form of Claude Code 2.1.325, with its closing text. */
+/** Returns a summary in the form of Claude Code 2.1.325, with its closing text. */
 function summaryOf(name: string): string {
   const [intent, concept, file, error, solved, said, pending, work] = remarks(name);
   return `This session is being continued from a previous conversation that ran out of context.
@@ -72,7 +72,7 @@ function turns(c: ConversationBuilder, name: string, count = 3): void {
 
 type Keeps = "nothing" | "listed" | "ends";
 
-/** An automatic compaction of Claude Code: boundary, attachments, summary, attachments. */
+/** Adds an automatic compaction of Claude Code: boundary, attachments, summary, attachments. */
 function compactedByThem(c: ConversationBuilder, name: string, keeps: Keeps): void {
   const from = c.entries.findLastIndex(
     (entry) => entry.type === "user" && typeof entry.message.content === "string",
@@ -108,9 +108,9 @@ function expectAllOf(name: string, summary: string): void {
   for (const remark of remarks(name)) expect(summary).toContain(remark);
 }
 
-describe("a compaction after one of Claude Code's own", () => {
+describe("a longhaul compaction after a Claude Code compaction", () => {
   it.each(["nothing", "listed", "ends"] as const)(
-    "carries over all of the summary below the attachments when that compaction kept: %s",
+    "carries over the whole Claude Code summary when that compaction kept: %s",
     async (keeps) => {
       const c = new ConversationBuilder();
       turns(c, "before");
@@ -122,7 +122,7 @@ describe("a compaction after one of Claude Code's own", () => {
     },
   );
 
-  it("carries over their summary in every one of several rounds, of theirs and ours", async () => {
+  it("carries over Claude Code's summary through several rounds of both kinds of compaction", async () => {
     const start = new ConversationBuilder();
     turns(start, "start");
     let session = await written(start.entries.map(withVersion));
@@ -138,7 +138,7 @@ describe("a compaction after one of Claude Code's own", () => {
     }
   });
 
-  it("carries over the summary of the end when the beginning was kept", async () => {
+  it("carries over the summary of the end when an earlier compaction kept the beginning", async () => {
     const c = new ConversationBuilder();
     turns(c, "start", 5);
     const session = await written(c.entries.map(withVersion));

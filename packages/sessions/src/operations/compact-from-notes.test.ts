@@ -39,8 +39,8 @@ async function failureOf(options: CompactSessionOptions, loaded?: Session): Prom
 
 const refused = (reason: NotesDecline): unknown => ({ code: "notes-not-usable", reason });
 
-describe("a session compacted from its notes", () => {
-  it("has the notes in the place of what they know, keeps the rest, and calls no model", async () => {
+describe("compacting a session from its notes", () => {
+  it("replaces the messages that the notes cover, keeps the rest, and calls no model", async () => {
     const model = scriptedModel([]);
     const result = await compactSession(await session(), {
       fromNotes: { text: TEXT, coveredUuid: COVERED },
@@ -51,7 +51,7 @@ describe("a session compacted from its notes", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("reads back as what the compaction gave, marked as from notes, and every byte it had is kept", async () => {
+  it("a session compacted from notes reads back the same, is marked as from notes, and keeps every byte", async () => {
     const loaded = await session();
     const before = readFileSync(loaded.path);
     const result = await compactSession(loaded, { fromNotes: { text: TEXT, coveredUuid: COVERED } });
@@ -63,13 +63,13 @@ describe("a session compacted from its notes", () => {
     expect(readFileSync(loaded.path).subarray(0, before.length).equals(before)).toBe(true);
   });
 
-  it("keeps what is asked for, where the notes name no message", async () => {
+  it("keeps the requested messages when the notes name no covered message", async () => {
     const keep = { leastTokens: 1, leastMessages: 3 };
     const { plan } = await compactSession(await session(), { fromNotes: { text: TEXT, keep } });
     expect(plan.kept).toHaveLength(5);
   });
 
-  it("tells hooks and agent where the transcript is, and counts those words against the target", async () => {
+  it("puts the transcript path into the summary, and counts those tokens against the target", async () => {
     // A fixed path, because a random one has a different number of tokens each time.
     const loaded = { ...(await session()), path: "/project/session.jsonl" };
     const fromNotes = { text: TEXT, coveredUuid: COVERED, keep: { leastTokens: 1, leastMessages: 1 } };
@@ -84,8 +84,8 @@ describe("a session compacted from its notes", () => {
   });
 });
 
-describe("notes that do not serve", () => {
-  it("are an error that says why", async () => {
+describe("notes that cannot be used", () => {
+  it("fails with the reason when the notes cannot replace messages or save nothing", async () => {
     expect(await failureOf({ fromNotes: { text: TEXT, coveredUuid: "gone" } })).toEqual(
       refused("message-not-found"),
     );
@@ -99,13 +99,13 @@ describe("notes that do not serve", () => {
     });
   });
 
-  it("are an error where instructions are given: notes know nothing of them", async () => {
+  it("a compaction from notes fails when instructions are given, because notes cannot follow them", async () => {
     const fromNotes = { text: TEXT, coveredUuid: COVERED };
     expect(await failureOf({ fromNotes, instructions: "mind the tides" })).toEqual(refused("instructions"));
     expect(await failureOf({ fromNotes, instructions: " " })).toBeUndefined();
   });
 
-  it("have a remedy, whatever the reason", () => {
+  it("every reason for declining notes has a message and a remedy", () => {
     const reasons: readonly NotesDecline[] = [
       "disabled",
       "no-file",
@@ -134,7 +134,7 @@ const SHARES = [0.3, 0.6, 0.9, 1];
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s is valid, smaller and whole after a compaction from notes, wherever they end",
+    "%s is valid, smaller and complete after a compaction from notes, wherever the notes end",
     async (_, path) => {
       const loaded = await loadSession(path);
       const { conversation } = loaded;

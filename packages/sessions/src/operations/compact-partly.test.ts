@@ -34,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** The two ways in which versions of Claude Code read kept messages, and our own. */
+/** Versions that cover the two ways in which Claude Code reads kept messages, and our own. */
 const VERSIONS = ["2.1.219", "2.1.45", undefined];
 const BINDING_MODEL = "claude-opus-5-5";
 
@@ -76,7 +76,12 @@ async function sessionWritten(version: string | undefined, model = "claude-sonne
   return path;
 }
 
-async function goOn(path: string, name: string, version: string | undefined, model: string): Promise<void> {
+async function appendTurns(
+  path: string,
+  name: string,
+  version: string | undefined,
+  model: string,
+): Promise<void> {
   const { leafUuid = null } = await loadSession(path);
   const c = new ConversationBuilder(name);
   turns(c, 6, name, 15_000);
@@ -114,9 +119,9 @@ async function compactedInPlace(path: string, options: CompactSessionOptions): P
   return result;
 }
 
-describe.each(VERSIONS)("a session of version %s compacted at a message", (version) => {
+describe.each(VERSIONS)("partial compactions of a session of version %s", (version) => {
   for (const part of ["from", "upTo"] as const) {
-    it(`${part}: reads back as what the compaction gave, in place and as a new session`, async () => {
+    it(`a partial compaction with ${part} reads back the same, in place and as a new session`, async () => {
       const path = await sessionWritten(version);
       const session = await loadSession(path);
       const picked = session.conversation[60]?.uuid ?? "";
@@ -128,7 +133,7 @@ describe.each(VERSIONS)("a session of version %s compacted at a message", (versi
     });
   }
 
-  it("puts a to-do list back once, though an earlier compaction put it back and the next one keeps that", async () => {
+  it("restores a to-do list only once, even if the kept messages contain an earlier restored copy", async () => {
     const c = new ConversationBuilder();
     turns(c, 4, "first", 20_000);
     c.tool("todos", "TodoWrite", { todos: [{ content: "ship it", status: "pending" }] }, "ok");
@@ -146,18 +151,18 @@ describe.each(VERSIONS)("a session of version %s compacted at a message", (versi
     }
   });
 
-  it("reads back any chain of them, with turns between, whatever the model does with its thinking", async () => {
+  it("reads back any chain of partial compactions, with turns between, for every thinking behavior", async () => {
     const step = fc.record({
       part: fc.constantFrom("from", "upTo", "whole"),
       at: fc.nat(200),
       keepRecentTokens: fc.constantFrom(0, 1_000, 4_000),
-      goesOn: fc.boolean(),
+      addsTurns: fc.boolean(),
     });
     const model = fc.constantFrom("claude-sonnet-4-5", BINDING_MODEL);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), model, async (steps, name) => {
         const path = await sessionWritten(version, name);
-        for (const [index, { part, at, keepRecentTokens, goesOn }] of steps.entries()) {
+        for (const [index, { part, at, keepRecentTokens, addsTurns }] of steps.entries()) {
           const { conversation } = await loadSession(path);
           const picked = part === "whole" ? {} : { [part]: at % conversation.length };
           const result = await compactedInPlace(path, { ...picked, keepRecentTokens }).catch(
@@ -166,7 +171,7 @@ describe.each(VERSIONS)("a session of version %s compacted at a message", (versi
           if (result instanceof LonghaulError)
             expect(["not-enough-messages", "compaction-ineffective"]).toContain(result.code);
           else await expectReadBack(path, result as SessionCompaction);
-          if (goesOn) await goOn(path, `later${index}`, version, name);
+          if (addsTurns) await appendTurns(path, `later${index}`, version, name);
         }
       }),
       { numRuns: 20 },
@@ -175,7 +180,7 @@ describe.each(VERSIONS)("a session of version %s compacted at a message", (versi
 });
 
 describe("compacting a session at a message", () => {
-  it("keeps the lines of kept messages as they are where the reader re-links them by the segment", async () => {
+  it("keeps the lines of kept messages unchanged when the reader re-links them by the segment", async () => {
     const path = await sessionWritten("2.1.219");
     const { conversation, entries } = await loadSession(path);
     const { compaction } = await compactedInPlace(path, { from: conversation[60]?.uuid });
@@ -209,7 +214,7 @@ describe("compacting a session at a message", () => {
     expect(await summaries()).toHaveLength(2);
   });
 
-  it("leaves thinking that comes before the change alone, and takes out what comes after it", async () => {
+  it("keeps thinking before a partial compaction's cut, and drops thinking after it", async () => {
     for (const version of VERSIONS) {
       const path = await sessionWritten(version, BINDING_MODEL);
       const before = await compactedInPlace(path, { from: 60 });
@@ -222,7 +227,7 @@ describe("compacting a session at a message", () => {
     }
   });
 
-  it("fails where there is no such message, and writes nothing", async () => {
+  it("fails when the message to cut at does not exist", async () => {
     const session = await loadSession(await sessionWritten("2.1.219"));
     expect(await codeOf(() => compactSession(session, { from: "nowhere" }))).toBe("message-not-found");
     expect(await codeOf(() => compactSession(session, { upTo: 9_999 }))).toBe("message-not-found");
@@ -232,7 +237,7 @@ describe("compacting a session at a message", () => {
 describeRecorded("every recorded session", () => {
   const some = claudeCodeSessions().filter((_, index) => index % 3 === 0);
   it.each(some.map((path) => [basename(path), path]))(
-    "%s reads back as given after one part and then another",
+    "%s reads back as written after several partial compactions",
     async (_, source) => {
       const path = newPath();
       copyFileSync(source, path);

@@ -13,7 +13,7 @@ import { type CompactSessionOptions, compactSession, writeCompaction } from "./c
 
 const write = sessionWriter();
 
-/** Compacts a file in place. Returns the error if that is refused. */
+/** Compacts a file in place. Returns the error if the compaction fails. */
 async function compactInPlace(path: string, options: CompactSessionOptions): Promise<unknown> {
   try {
     const result = await compactSession(await loadSession(path), { restoreFiles: false, ...options });
@@ -33,8 +33,8 @@ const modes = fc.oneof(
   fc.record({ fromNotes: fc.constantFrom({ text: "All is well." }, { text: "It is noted. ".repeat(900) }) }),
 );
 
-describe("whatever the conversation", () => {
-  it("a compaction saves what is worthwhile, or it fails and the file stays as it is", async () => {
+describe("compactions of generated conversations", () => {
+  it("a compaction saves a worthwhile amount, or fails and leaves the file unchanged", async () => {
     let [done, refused] = [0, 0];
     await fc.assert(
       fc.asyncProperty(
@@ -65,7 +65,7 @@ describe("whatever the conversation", () => {
     expect(Math.min(done, refused)).toBeGreaterThan(5);
   });
 
-  it("one that is forced or has instructions is carried out unless there is no message", async () => {
+  it("a forced compaction, or one with instructions, always runs, however small the saving", async () => {
     const insisting = fc.constantFrom<CompactSessionOptions>(
       { force: true },
       { instructions: "mind the tides" },
@@ -84,8 +84,8 @@ describe("whatever the conversation", () => {
   });
 });
 
-describe("blank instructions", () => {
-  it("do not force a compaction", async () => {
+describe("blank instructions for a compaction", () => {
+  it("blank instructions do not force a compaction", async () => {
     const { path } = await write(longSession(1).entries);
     expect(await compactInPlace(path, { instructions: " \n" })).toMatchObject({
       code: "compaction-ineffective",
@@ -95,7 +95,7 @@ describe("blank instructions", () => {
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s saves what is worthwhile, again and again, until it is refused",
+    "each repeated compaction of %s is worthwhile, until one is refused",
     async (_, path) => {
       const copy = (await write((await loadSession(path)).conversation)).path;
       let times = 0;

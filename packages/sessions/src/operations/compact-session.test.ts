@@ -17,7 +17,7 @@ import {
 } from "../../../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
 import { isCompactBoundary } from "../../../core/src/messages/entry.ts";
-import { glanceAtSession } from "../transcript/list-sessions.ts";
+import { peekSession } from "../transcript/list-sessions.ts";
 import { loadSession } from "../transcript/load.ts";
 import { resumeSession } from "../transcript/resume.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** The two ways in which versions of Claude Code read kept messages. */
+/** Versions that cover the two ways in which Claude Code reads kept messages. */
 const VERSIONS = ["2.1.219", "2.1.45"];
 
 async function sessionWritten(version: string, model = "claude-sonnet-4-5"): Promise<string> {
@@ -62,8 +62,8 @@ async function sessionWritten(version: string, model = "claude-sonnet-4-5"): Pro
 /** Messages sent to the model, without ids, which a rewritten line may change. */
 const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 
-describe.each(VERSIONS)("a session of version %s compacted in place", (version) => {
-  it("reads back as what the compaction gave, from the front and from the end", async () => {
+describe.each(VERSIONS)("in-place compaction of a session of version %s", (version) => {
+  it("reads an in-place compaction back as the same conversation, from the front and from the end", async () => {
     const path = await sessionWritten(version);
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -73,7 +73,7 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
     expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
   });
 
-  it("ends in a line newer than any other end, so that no reader goes on from the old one", async () => {
+  it("ends an in-place compaction with the newest line, so that no reader continues from the old end", async () => {
     const path = await sessionWritten(version);
     const before = (await loadSession(path)).entries.length;
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
@@ -85,17 +85,17 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
       expect(String(old.timestamp) < String(last?.timestamp)).toBe(true);
   });
 
-  it("counts as the compaction said, not as the kept messages once reported", async () => {
+  it("counts the tokens that the compaction recorded, not the old usage of the kept messages", async () => {
     const path = await sessionWritten(version);
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
     const tokens = contextTokens((await loadSession(path)).conversation);
     expect(Math.abs(tokens / result.compaction.tokensAfter - 1)).toBeLessThan(0.1);
-    const glance = await glanceAtSession(path, statSync(path).size);
+    const glance = await peekSession(path, statSync(path).size);
     expect(glance.contextTokens).toBe(result.compaction.tokensAfter);
   });
 
-  it("keeps every byte it had, and can be compacted again", async () => {
+  it("keeps every byte of the file, and can compact the session again", async () => {
     const path = await sessionWritten(version);
     const before = readFileSync(path);
     await writeCompaction(await compactSession(await loadSession(path)), { mode: "in-place" });
@@ -120,7 +120,7 @@ describe.each(VERSIONS)("a session of version %s compacted in place", (version) 
 });
 
 describe("writing a compaction", () => {
-  it("lets what follows hang on the tail of the kept messages where the agent re-links them by segment", async () => {
+  it("links new lines to the last kept message when the agent re-links kept messages by segment", async () => {
     const path = await sessionWritten("2.1.219");
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -134,7 +134,7 @@ describe("writing a compaction", () => {
     expect(entries.at(-1)?.parentUuid).toBe(segment?.tailUuid);
   });
 
-  it("refuses when the session has grown since it was loaded, and changes nothing", async () => {
+  it("refuses to write a compaction when the session has grown since it was loaded", async () => {
     const path = await sessionWritten("2.1.219");
     const result = await compactSession(await loadSession(path));
     const writer = await openTranscript(path);
@@ -147,7 +147,7 @@ describe("writing a compaction", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("makes a new private session whose id is the file's name where that is an id", async () => {
+  it("writes a private new session, and uses the file name as session id if it is a valid id", async () => {
     const result = await compactSession(await loadSession(await sessionWritten("2.1.219")));
     const id = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
     const path = join(folder, `${id}.jsonl`);
@@ -159,7 +159,7 @@ describe("writing a compaction", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("removes thinking from rewritten messages where the model binds it to the history", async () => {
+  it("removes thinking from rewritten messages when the model binds thinking to the history", async () => {
     const path = await sessionWritten("2.1.45", "claude-opus-5-5");
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -169,7 +169,7 @@ describe("writing a compaction", () => {
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s is valid, smaller and whole after compaction",
+    "%s is valid, smaller and complete after compaction",
     async (_, source) => {
       const path = newPath();
       copyFileSync(source, path);

@@ -44,8 +44,8 @@ export interface CompactSessionOptions
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
   /**
-   * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either, such a
-   * compaction fails with `compaction-ineffective`.
+   * True to compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it.
+   * Otherwise a compaction that does not pay fails with `compaction-ineffective`.
    */
   readonly force?: boolean | undefined;
   /**
@@ -71,7 +71,7 @@ export interface CompactSessionOptions
    */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
-  /** The session's conversation with known sizes, if it was sized before. */
+  /** Sized conversation of the session, if it was sized before. */
   readonly sized?: SizedConversation | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface SessionNotesSource {
   readonly keep?: Partial<NotesKeep> | undefined;
 }
 
-/** A compaction that has not been written yet. Inspect it, or pass it to {@link writeCompaction}. */
+/** Compaction that has not been written yet. Inspect it, or pass it to {@link writeCompaction}. */
 export interface SessionCompaction {
   readonly session: Session;
   readonly plan: CompactionPlan;
@@ -142,7 +142,7 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
     coveredUuid,
     keep,
     thresholdTokens: targetTokens,
-    // `compact` checks the saving, as for any other compaction.
+    // `compact` checks the saving for this compaction too.
     leastSaving: "none",
     transcriptPath: transcriptPathOf(session),
     autonomous,
@@ -160,10 +160,15 @@ function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Se
   return conversation[indexInConversation(conversation, entries, ref)]?.uuid ?? ref;
 }
 
-/** Scripts build paths from it, and the file may claim anything. */
+/**
+ * Returns a session id that is safe for hooks. Scripts build paths from it, and the file may claim anything.
+ */
 const idForHooks = ({ id, path }: Session): string => (isSessionId(id) ? id : basename(path, ".jsonl"));
 
-/** The agent, and hooks that read the file, may run in another folder. */
+/**
+ * Returns the absolute path of the transcript. The agent, and hooks that read the file, may run in another
+ * folder.
+ */
 const transcriptPathOf = (session: Session): string => resolve(session.path);
 
 function stateOf(
@@ -172,7 +177,7 @@ function stateOf(
   { restoreFiles, places, state }: CompactSessionOptions,
 ): HostState | undefined {
   if (restoreFiles === false) return undefined;
-  // A session from elsewhere could name the plan of any other session.
+  // Only Claude Code's store counts. A session from elsewhere could name the plan of any other session.
   const plan = store === "claude-code" ? { entries: session.conversation, places } : {};
   return { ...fileState({ folder, cwd, ...plan }), ...state };
 }
@@ -198,7 +203,7 @@ export async function writeCompaction(
   return writeLines(session, source, target, ports);
 }
 
-/** For each reason: the problem, and a remedy besides compacting without the notes. */
+/** Description of each reason: the problem, and a remedy besides compacting without the notes. */
 const NOT_USABLE: Readonly<Record<NotesDecline, readonly [why: string, remedy: string]>> = {
   disabled: ["notes are switched off for this session", "Switch them on"],
   "no-file": ["this session has no notes", "Write them first"],

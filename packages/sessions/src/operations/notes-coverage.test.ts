@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../test/support/builders.ts";
 import { measureEntry } from "../../../core/src/measure/tokens/measure.ts";
 import { hasOpenCalls } from "../../../core/src/messages/responses.ts";
-import { coverageOf, coveredBy, inSoundSteps, notNotedYet } from "./notes-coverage.ts";
+import { coverageOf, coveredBy, entriesToNote, splitIntoSteps } from "./notes-coverage.ts";
 import type { SessionHistory } from "./session-history.ts";
 
 const STEP = 300;
 
-/** Turns of any length with parallel calls, answered in any order. */
+/** Conversations with turns of any length and parallel calls that are answered in any order. */
 const conversations = (): fc.Arbitrary<readonly Entry[]> =>
   fc
     .array(fc.record({ words: fc.nat(300), calls: fc.nat(3), isOpen: fc.boolean() }), { maxLength: 20 })
@@ -27,20 +27,20 @@ const conversations = (): fc.Arbitrary<readonly Entry[]> =>
       return c.entries;
     });
 
-const historyOf = (entries: readonly Entry[], retold: readonly Entry[] = []): SessionHistory => ({
+const historyOf = (entries: readonly Entry[], repeated: readonly Entry[] = []): SessionHistory => ({
   entries,
-  isRetold: (entry) => retold.includes(entry),
+  isRepeated: (entry) => repeated.includes(entry),
   placeOf: (uuid) => {
     const at = entries.findIndex((entry) => entry.uuid === uuid);
     return at === -1 ? undefined : at;
   },
 });
 
-describe("steps", () => {
-  it("are the entries in their order, and part no call from its result", () => {
+describe("inSoundSteps", () => {
+  it("splits entries into steps in order, and never separates a call from its result", () => {
     fc.assert(
       fc.property(conversations(), (entries) => {
-        const steps = inSoundSteps(entries, STEP);
+        const steps = splitIntoSteps(entries, STEP);
         expect(steps.flat()).toEqual(entries);
         for (const step of steps) expect(indexPairs(step).orphanResults).toEqual([]);
       }),
@@ -48,28 +48,28 @@ describe("steps", () => {
     );
   });
 
-  it("have about so many tokens: no step but the last has less", () => {
+  it("makes every step except the last at least as large as the requested number of tokens", () => {
     fc.assert(
       fc.property(conversations(), (entries) => {
         const tokens = (step: readonly Entry[]): number =>
           step.reduce((sum, entry) => sum + measureEntry(entry, ESTIMATORS.o200k), 0);
-        for (const step of inSoundSteps(entries, STEP).slice(0, -1)) {
+        for (const step of splitIntoSteps(entries, STEP).slice(0, -1)) {
           expect(tokens(step)).toBeGreaterThanOrEqual(STEP);
         }
       }),
     );
   });
 
-  it("of nothing are none", () => {
-    expect(inSoundSteps([], STEP)).toEqual([]);
+  it("returns no steps for no entries", () => {
+    expect(splitIntoSteps([], STEP)).toEqual([]);
   });
 });
 
-describe("what is not in the notes yet", () => {
-  it("never ends with an open call: its result is still to come", () => {
+describe("notNotedYet", () => {
+  it("never ends the messages to note with a call whose result is still missing", () => {
     fc.assert(
       fc.property(conversations(), fc.nat(40), (entries, from) => {
-        const fresh = notNotedYet(historyOf(entries), from);
+        const fresh = entriesToNote(historyOf(entries), from);
         expect(hasOpenCalls(fresh)).toBe(false);
         expect(fresh).toEqual(entries.slice(from, from + fresh.length));
       }),
@@ -77,28 +77,28 @@ describe("what is not in the notes yet", () => {
     );
   });
 
-  it("is everything where no call is open", () => {
+  it("returns all messages after the noted ones when no call is open", () => {
     const c = new ConversationBuilder();
     c.user("read it");
     c.tool("a", "Read", {}, "text");
-    expect(notNotedYet(historyOf(c.entries), 1)).toEqual(c.entries.slice(1));
+    expect(entriesToNote(historyOf(c.entries), 1)).toEqual(c.entries.slice(1));
   });
 
-  it("leaves out what only says again what is noted", () => {
+  it("leaves out messages that only repeat noted ones", () => {
     const c = new ConversationBuilder();
     c.user("one");
     const again = c.user("one again");
     c.user("two");
-    expect(notNotedYet(historyOf(c.entries, [again]), 0)).toEqual([c.entries[0], c.entries[2]]);
+    expect(entriesToNote(historyOf(c.entries, [again]), 0)).toEqual([c.entries[0], c.entries[2]]);
   });
 });
 
-describe("how far notes reach", () => {
+describe("coverage of notes", () => {
   const c = new ConversationBuilder();
   const [one, two] = [c.user("one"), c.assistant("two")];
   const history = historyOf(c.entries);
 
-  it("is known by a message of the session", () => {
+  it("knows the coverage of notes that name a message of the session", () => {
     expect(coverageOf({ coveredUuid: one.uuid }, history)).toEqual({
       state: "known",
       upTo: one,
@@ -107,12 +107,12 @@ describe("how far notes reach", () => {
     expect(coverageOf({ coveredUuid: two.uuid }, history)).toMatchObject({ state: "known", fresh: [] });
   });
 
-  it("is not known where they name none, or one that the session does not have", () => {
+  it("does not know the coverage of notes that name no message or an unknown one", () => {
     expect(coverageOf({ coveredUuid: undefined }, history)).toEqual({ state: "unknown" });
     expect(coverageOf({ coveredUuid: "x" }, history)).toEqual({ state: "not-found", uuid: "x" });
   });
 
-  it("is nowhere where they say that it is not known: everything is to be read again", () => {
+  it("treats an empty covered id as no coverage, so that every message is read again", () => {
     expect(coverageOf({ coveredUuid: "" }, history)).toEqual({
       state: "known",
       upTo: undefined,
@@ -120,7 +120,7 @@ describe("how far notes reach", () => {
     });
   });
 
-  it("includes what follows and only says again what is noted", () => {
+  it("extends the coverage over a following summary that only repeats noted messages", () => {
     const summary = c.summary("of one and two");
     c.user("three");
     expect(coveredBy([one, two], historyOf(c.entries, [summary]))).toBe(summary.uuid);

@@ -28,8 +28,8 @@ export type NotesCoverage =
 /**
  * Returns entries that are not in the notes yet. Stops before an open call, which still waits for its result.
  */
-export function notNotedYet(history: SessionHistory, from: number): readonly Entry[] {
-  const fresh = history.entries.slice(from).filter((entry) => !history.isRetold(entry));
+export function entriesToNote(history: SessionHistory, from: number): readonly Entry[] {
+  const fresh = history.entries.slice(from).filter((entry) => !history.isRepeated(entry));
   const sound = soundCuts(fresh);
   let end = fresh.length;
   while (end > 0 && hasOpenCalls(fresh.slice(0, end))) end = previousSoundCut(sound, end - 1);
@@ -41,10 +41,10 @@ export function coverageOf(
   history: SessionHistory,
 ): NotesCoverage {
   if (coveredUuid === undefined) return { state: "unknown" };
-  if (coveredUuid === "") return { state: "known", upTo: undefined, fresh: notNotedYet(history, 0) };
+  if (coveredUuid === "") return { state: "known", upTo: undefined, fresh: entriesToNote(history, 0) };
   const place = history.placeOf(coveredUuid);
   if (place === undefined) return { state: "not-found", uuid: coveredUuid };
-  return { state: "known", upTo: history.entries[place], fresh: notNotedYet(history, place + 1) };
+  return { state: "known", upTo: history.entries[place], fresh: entriesToNote(history, place + 1) };
 }
 
 /**
@@ -72,7 +72,7 @@ export function coveredIn(session: Session, coveredUuid: string): string {
 }
 
 /** Splits entries into steps of about this many tokens, without separating a call from its result. */
-export function inSoundSteps(entries: readonly Entry[], stepTokens: number): readonly (readonly Entry[])[] {
+export function splitIntoSteps(entries: readonly Entry[], stepTokens: number): readonly (readonly Entry[])[] {
   const sound = soundCuts(entries);
   const steps: (readonly Entry[])[] = [];
   let start = 0;
@@ -97,7 +97,7 @@ export function coveredBy(step: readonly Entry[], history: SessionHistory): stri
   if (place === undefined) return covered;
   for (let at = place + 1; at < history.entries.length; at++) {
     const entry = history.entries[at];
-    if (entry === undefined || !history.isRetold(entry)) break;
+    if (entry === undefined || !history.isRepeated(entry)) break;
     covered = entry.uuid ?? covered;
   }
   return covered;

@@ -20,33 +20,33 @@ import { notesFile, notesPath } from "./notes-file.ts";
 const folder = temporaryFolder();
 let made = 0;
 
-/** A separate folder, so that leftover files are visible. */
+/** Creates a separate folder, so that leftover files are visible. */
 function place(): { readonly path: string; readonly left: () => readonly string[] } {
   const own = join(folder, `place-${made++}`);
   mkdirSync(own);
   return { path: join(own, "s.notes.md"), left: () => readdirSync(own) };
 }
 
-describe("where a session's notes are", () => {
+describe("notesPath", () => {
   it.each([
     ["/a/b/session.jsonl", "/a/b/session.notes.md"],
     ["/a/b/session", "/a/b/session.notes.md"],
     ["session.jsonl", "session.notes.md"],
     ["/a/b/x.y.jsonl", "/a/b/x.y.notes.md"],
-  ])("beside %s is %s", (session, notes) => {
+  ])("the notes path of %s is %s", (session, notes) => {
     expect(notesPath(session)).toBe(notes);
   });
 });
 
-describe("a file of notes", () => {
-  it("that is not there yet, or whose folder is not, is no error", async () => {
+describe("notesFile", () => {
+  it("returns undefined for a notes file that does not exist yet", async () => {
     expect(await notesFile(place().path).read()).toBeUndefined();
     expect(await notesFile(join(folder, "no", "such", "s.notes.md")).read()).toBeUndefined();
     writeFileSync(join(folder, "a-file"), "");
     expect(await notesFile(join(folder, "a-file", "s.notes.md")).read()).toBeUndefined();
   });
 
-  it("is written whole, readable by its owner alone, and nothing else is left behind", async () => {
+  it("writes the whole notes file, private to its owner, and leaves no other file behind", async () => {
     const { path, left } = place();
     const file = notesFile(path);
     expect(await file.write("# A\n\nfür 漢字 🌊\n", undefined)).toBe(true);
@@ -57,7 +57,7 @@ describe("a file of notes", () => {
     expect(left()).toEqual(["s.notes.md"]);
   });
 
-  it("is never changed in place: whoever reads it meanwhile has the old one, whole", async () => {
+  it("replaces the notes file atomically, so that an open reader still sees the old text", async () => {
     const { path } = place();
     writeFileSync(path, "old");
     const reading = openSync(path, "r");
@@ -66,20 +66,20 @@ describe("a file of notes", () => {
     closeSync(reading);
   });
 
-  it("gets its folder where there is none", async () => {
+  it("creates the folder of a notes file if it is missing", async () => {
     const path = join(folder, "new", "folder", "s.notes.md");
     expect(await notesFile(path).write("text", undefined)).toBe(true);
     expect(readFileSync(path, "utf8")).toBe("text");
   });
 
-  it("is private again after somebody opened it to others", async () => {
+  it("makes a notes file private again that was readable by others", async () => {
     const { path } = place();
     writeFileSync(path, "theirs", { mode: 0o644 });
     expect(await notesFile(path).write("ours", "theirs")).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("that a person has changed, made or deleted since it was read is left as it is", async () => {
+  it("does not overwrite a notes file that a person changed, created or deleted since it was read", async () => {
     const { path, left } = place();
     const file = notesFile(path);
     writeFileSync(path, "a person's");
@@ -92,7 +92,7 @@ describe("a file of notes", () => {
     expect([left(), gone.left()]).toEqual([["s.notes.md"], []]);
   });
 
-  it("that is empty is not the same as none", async () => {
+  it("distinguishes an empty notes file from a missing one", async () => {
     const { path } = place();
     writeFileSync(path, "");
     expect(await notesFile(path).read()).toBe("");
@@ -100,7 +100,7 @@ describe("a file of notes", () => {
     expect(await notesFile(path).write("ours", "")).toBe(true);
   });
 
-  it("takes one of several writers that read the same, and that one whole", async () => {
+  it("lets exactly one of several concurrent writers replace the notes file", async () => {
     const { path, left } = place();
     const texts = Array.from({ length: 8 }, (_, at) => `${at}`.repeat(50_000));
     const first = await Promise.all(texts.map((text) => notesFile(path).write(text, undefined)));
@@ -113,14 +113,14 @@ describe("a file of notes", () => {
     expect(left()).toEqual(["s.notes.md"]);
   });
 
-  it("goes on from a text with half a character in it", async () => {
+  it("replaces notes that end in half of a surrogate pair", async () => {
     const { path } = place();
     const file = notesFile(path);
     expect(await file.write("half \ud83c", undefined)).toBe(true);
     expect(await file.write("next", "half \ud83c")).toBe(true);
   });
 
-  it("keeps a byte order mark, so that what was read is what is compared", async () => {
+  it("keeps a byte order mark, so that the next write recognizes the text that was read", async () => {
     const { path } = place();
     writeFileSync(path, "\ufeffnotes");
     expect(await notesFile(path).read()).toBe("\ufeffnotes");
@@ -128,7 +128,7 @@ describe("a file of notes", () => {
   });
 });
 
-describe("what lies in the place of notes", () => {
+describe("invalid files at the path of the notes", () => {
   const outside = join(folder, "outside.txt");
   writeFileSync(outside, "not ours to touch");
 
@@ -139,31 +139,37 @@ describe("what lies in the place of notes", () => {
     ["a file of 100 MB", hundredMegabytes, /larger than 1 MB: those are no notes/],
   ];
 
-  it.each(cases)("%s is neither read nor written, and the reason is given", async (_, lay, message) => {
-    const { path, left } = place();
-    lay(path);
-    const error = {
-      code: "notes-unreadable",
-      message,
-      remedy: expect.stringContaining("Nothing was changed"),
-    };
-    await expect(notesFile(path).read()).rejects.toMatchObject(error);
-    await expect(notesFile(path).write("ours", undefined)).rejects.toMatchObject(error);
-    await expect(notesFile(path).write("ours", "not ours to touch")).rejects.toMatchObject(error);
-    expect(left()).toEqual(["s.notes.md"]);
-    expect(readFileSync(outside, "utf8")).toBe("not ours to touch");
-  });
+  it.each(cases)(
+    "neither reads nor writes %s in place of notes, and reports the reason",
+    async (_, create, message) => {
+      const { path, left } = place();
+      create(path);
+      const error = {
+        code: "notes-unreadable",
+        message,
+        remedy: expect.stringContaining("Nothing was changed"),
+      };
+      await expect(notesFile(path).read()).rejects.toMatchObject(error);
+      await expect(notesFile(path).write("ours", undefined)).rejects.toMatchObject(error);
+      await expect(notesFile(path).write("ours", "not ours to touch")).rejects.toMatchObject(error);
+      expect(left()).toEqual(["s.notes.md"]);
+      expect(readFileSync(outside, "utf8")).toBe("not ours to touch");
+    },
+  );
 
-  it.skipIf(spawnSync("mkfifo", ["--version"]).status !== 0)("a pipe is not waited for", async () => {
-    const { path } = place();
-    spawnSync("mkfifo", [path]);
-    await expect(notesFile(path).read()).rejects.toMatchObject({ message: /not a regular file/ });
-  });
+  it.skipIf(spawnSync("mkfifo", ["--version"]).status !== 0)(
+    "does not wait for a pipe in place of notes",
+    async () => {
+      const { path } = place();
+      spawnSync("mkfifo", [path]);
+      await expect(notesFile(path).read()).rejects.toMatchObject({ message: /not a regular file/ });
+    },
+  );
 
   it.each([
-    ["bytes that are no UTF-8", Buffer.from([0x23, 0x20, 0xff, 0xfe]), /is not UTF-8 text/],
-    ["a binary", Buffer.from("# A\u0000B"), /is not a text/],
-  ])("%s are said to be so", async (_, bytes, message) => {
+    ["bytes that are not UTF-8", Buffer.from([0x23, 0x20, 0xff, 0xfe]), /is not UTF-8 text/],
+    ["a binary file", Buffer.from("# A\u0000B"), /is not a text/],
+  ])("reports %s in place of notes as unreadable", async (_, bytes, message) => {
     const { path } = place();
     writeFileSync(path, bytes);
     await expect(notesFile(path).read()).rejects.toMatchObject({ code: "notes-unreadable", message });
@@ -171,7 +177,7 @@ describe("what lies in the place of notes", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("a file that its owner marked read-only stays", async () => {
+  it("does not overwrite a notes file that its owner marked read-only", async () => {
     const { path, left } = place();
     writeFileSync(path, "kept");
     chmodSync(path, 0o400);
@@ -180,7 +186,7 @@ describe("what lies in the place of notes", () => {
     expect([readFileSync(path, "utf8"), left()]).toEqual(["kept", ["s.notes.md"]]);
   });
 
-  it("a file where the folder should be is said in words", async () => {
+  it("reports a file at the path of the notes folder", async () => {
     writeFileSync(join(folder, "no-folder"), "");
     await expect(
       notesFile(join(folder, "no-folder", "s.notes.md")).write("x", undefined),
@@ -190,7 +196,7 @@ describe("what lies in the place of notes", () => {
     });
   });
 
-  it("a text too large to be notes is never written", async () => {
+  it("rejects a text that is too large for notes", async () => {
     const { path } = place();
     await expect(notesFile(path).write("x".repeat(1024 * 1024 + 1), undefined)).rejects.toMatchObject({
       code: "notes-not-written",

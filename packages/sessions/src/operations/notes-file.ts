@@ -9,10 +9,10 @@ import { isSystemError, readerOf, withOpenFile } from "../transcript/file-bytes.
 import { lockSession } from "../transcript/lock.ts";
 import { giveName, whyNotWritten, writeWholeFile } from "../transcript/whole-file.ts";
 
-/** Ten times the size of notes within their limits, in any script. A larger file is something else. */
+/** Maximum size of a notes file. It is ten times the size of notes within their limits, in any script. */
 const LARGEST_NOTES_BYTES = 1024 * 1024;
 
-/** Path of a session's notes, beside the session. */
+/** Returns the path of a session's notes, beside the session. */
 export function notesPath(sessionPath: string): string {
   return join(dirname(sessionPath), `${basename(sessionPath, ".jsonl")}.notes.md`);
 }
@@ -64,7 +64,7 @@ async function replace(path: string, text: string, replacing: string | undefined
   });
 }
 
-/** Returns false if a file of that name exists by now. */
+/** Gives the temporary file its final name. Returns false if a file of that name exists by now. */
 async function takeName(temporary: string, path: string): Promise<boolean> {
   try {
     await giveName(temporary, path);
@@ -76,7 +76,8 @@ async function takeName(temporary: string, path: string): Promise<boolean> {
 }
 
 /**
- * Compares bytes: a lone surrogate in our text is written as a replacement character, and would never match.
+ * Compares bytes, because a lone surrogate in our text is written as a replacement character and would never
+ * match.
  */
 function isSame(found: Buffer | undefined, expected: Buffer | undefined): boolean {
   return found === undefined || expected === undefined ? found === expected : found.equals(expected);
@@ -87,7 +88,7 @@ interface Found {
   readonly isReadOnly: boolean;
 }
 
-/** Returns undefined if the file does not exist. */
+/** Reads the notes file. Returns undefined if it does not exist. */
 async function find(path: string): Promise<Found | undefined> {
   try {
     // Checks before opening, because opening a device can activate it.
@@ -95,7 +96,8 @@ async function find(path: string): Promise<Found | undefined> {
     const read = async (handle: FileHandle): Promise<Found> => {
       const found = await handle.stat();
       refuseOther(path, found);
-      // One byte more than allowed. Reading has a limit, because the file may grow as fast as it is read.
+      // The buffer has one byte more than allowed. Reading has a limit, because the file may grow as fast as
+      // it is read.
       const buffer = Buffer.alloc(LARGEST_NOTES_BYTES + 1);
       const length = await readerOf(handle)(buffer, 0);
       if (length > LARGEST_NOTES_BYTES) throw unreadable(path, `it ${TOO_LARGE}`);

@@ -6,7 +6,7 @@ import { findModel } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import type { Model, ModelTimeLimits, ModelUsage } from "@longhaul/core/models";
 import { ModelError } from "@longhaul/core/models";
-import type { SummaryWishes } from "@longhaul/core/summary";
+import type { SummaryInstructions } from "@longhaul/core/summary";
 import {
   formatNotes,
   type Notes,
@@ -22,20 +22,24 @@ import {
   sumUsage,
   updateNotes,
 } from "@longhaul/notes/internal/work";
-import { coveredBy, inSoundSteps } from "./notes-coverage.ts";
+import { coveredBy, splitIntoSteps } from "./notes-coverage.ts";
 import type { SessionHistory } from "./session-history.ts";
 
 /**
- * About as often as an agent that takes notes during its work, so that the same session gives the same notes.
+ * Tokens per step of the built-in writer. An agent that takes notes during its work writes about as often, so
+ * the same session gives the same notes.
  */
 const STEP_TOKENS = 5_000;
-/** Each call pays for the notes again, but a model that reads more at once notes less of it. */
+/**
+ * Tokens per step of a model. Each call pays for the notes again, but a model that reads more at once notes
+ * less of it.
+ */
 const MODEL_STEP_TOKENS = 40_000;
-/** Share of the model's window. */
+/** Maximum share of the model's window for one step. */
 const MODEL_STEP_SHARE = 0.4;
 
 /** Options that the writer of the notes sees. Only a model follows the instructions. */
-export interface NoteOptions extends SummaryWishes {
+export interface NoteOptions extends SummaryInstructions {
   /**
    * Model that writes the notes in separate calls. Without one, the built-in writer writes them. If the model
    * does not answer in time, the built-in writer notes the rest, and `fallback` of the result says so.
@@ -48,7 +52,7 @@ export interface NoteOptions extends SummaryWishes {
 }
 
 interface NotesOnDisk {
-  /** Undefined if the file does not exist. */
+  /** Text of the file. Undefined if the file does not exist. */
   readonly text: string | undefined;
   readonly notes: Notes;
 }
@@ -62,7 +66,7 @@ interface NotesTask extends NoteOptions, NotesOnDisk {
   readonly timeLimits: ModelTimeLimits;
 }
 
-/** Reported before each step. */
+/** Progress report before each step. */
 export interface NotesProgress {
   readonly step: number;
   readonly steps: number;
@@ -89,7 +93,7 @@ export interface NotesFallback {
   readonly messages: number;
 }
 
-/** One run over the new entries. With a model, each step is saved, so that paid work is not lost. */
+/** Run over the new entries. With a model, each step is saved, so that paid work is not lost. */
 export class NotesWork {
   readonly #task: NotesTask;
   /** Last known content of the file. */
@@ -120,7 +124,7 @@ export class NotesWork {
   async note(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
     const { model } = this.#task;
     if (model === undefined) return this.#noteBuiltIn(base, fresh);
-    const steps = inSoundSteps(fresh, modelStep(model));
+    const steps = splitIntoSteps(fresh, modelStep(model));
     let notes = base;
     for (const [at, step] of steps.entries()) {
       this.#begin(steps, at);
@@ -140,7 +144,7 @@ export class NotesWork {
   }
 
   async #noteBuiltIn(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
-    const steps = inSoundSteps(fresh, STEP_TOKENS);
+    const steps = splitIntoSteps(fresh, STEP_TOKENS);
     let notes = base;
     let hasNews = false;
     for (const [at, step] of steps.entries()) {

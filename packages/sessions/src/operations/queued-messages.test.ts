@@ -26,7 +26,9 @@ const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
 const TYPED = "Always use spaces in the parser, never tabs.";
 
-/** Ten rounds. The user types in the round `during`, and only the queue contains the text. */
+/**
+ * Writes a session of ten rounds. The user types in the round `during`, and only the queue contains the text.
+ */
 async function sessionWith(during: number, version: string): Promise<string> {
   const b = new ConversationBuilder();
   const lines: Entry[] = [];
@@ -71,7 +73,10 @@ async function compactInPlace(path: string, keepRecentTokens: number): Promise<v
   await writeCompaction(result, { mode: "in-place" });
 }
 
-/** Claude Code follows parents, so a missing one would end its conversation there. */
+/**
+ * Checks that every parent exists. Claude Code follows parents, so a missing one would end its conversation
+ * there.
+ */
 function expectSoundLines(path: string): void {
   const lines = rawLines(path);
   const uuids = new Set(lines.map(({ uuid }) => uuid));
@@ -81,9 +86,9 @@ function expectSoundLines(path: string): void {
 }
 
 describe.each(["2.1.39", "2.1.219"])(
-  "a session of version %s with a message that only its queue holds",
+  "a message that only the queue contains, in a session of version %s",
   (version) => {
-    it("writes the message as a line when a compaction keeps it", async () => {
+    it("writes a queued message as a line when a compaction keeps it", async () => {
       const path = await sessionWith(8, version);
       await compactInPlace(path, 2_000);
       expectSoundLines(path);
@@ -97,7 +102,7 @@ describe.each(["2.1.39", "2.1.219"])(
       expect(empty).toEqual([]);
     });
 
-    it("carries the message over in the summary and in the ledger when a compaction summarizes it", async () => {
+    it("carries a queued message over into the summary and the ledger when a compaction summarizes it", async () => {
       const path = await sessionWith(2, version);
       const { conversation } = await loadSession(path);
       const id = conversation.find((entry) => promptIn(entry) === TYPED)?.uuid;
@@ -112,7 +117,7 @@ describe.each(["2.1.39", "2.1.219"])(
       expect(fact).toMatchObject({ kind: "directive", entryIds: [id] });
     });
 
-    it("has the message once after an undo, and can go back to before it", async () => {
+    it("restores a queued message once after an undo, and can rewind to before it", async () => {
       const path = await sessionWith(8, version);
       const before = prompts((await loadSession(path)).conversation);
       await compactInPlace(path, 2_000);
@@ -126,14 +131,14 @@ describe.each(["2.1.39", "2.1.219"])(
       expect(prompts(rewind.conversation)).toEqual(["Build the parser."]);
     });
 
-    it("is examined about the message", async () => {
+    it("derives probes from a queued message", async () => {
       const probes = deriveProbes(sessionStream(await loadSession(await sessionWith(2, version))));
       expect(probes.some(({ needles }) => JSON.stringify(needles).includes("Always use spaces"))).toBe(true);
     });
   },
 );
 
-describe("a session that ends with a message that only its queue holds", () => {
+describe("a session that ends with a message that only the queue contains", () => {
   const endingSession = async (): Promise<string> => {
     const b = new ConversationBuilder();
     b.user("Build the parser.");
@@ -151,7 +156,7 @@ describe("a session that ends with a message that only its queue holds", () => {
     return path;
   };
 
-  it("goes on with lines that hang on a line of the file", async () => {
+  it("appends new lines below a line of the file when the last message is only in the queue", async () => {
     const path = await endingSession();
     const { conversation } = await loadSession(path);
     expect(promptIn(conversation.at(-1) as Entry)).toBe(TYPED);
@@ -164,7 +169,7 @@ describe("a session that ends with a message that only its queue holds", () => {
     expect(prompts((await loadSession(path)).conversation)).toEqual(["Build the parser.", TYPED, "go on"]);
   });
 
-  it("is compacted from the newest line of the file on", async () => {
+  it("compacts a session from its newest written line when the last message is only in the queue", async () => {
     const path = await endingSession();
     await compactInPlace(path, 500);
     expectSoundLines(path);
@@ -175,7 +180,7 @@ describe("a session that ends with a message that only its queue holds", () => {
   });
 });
 
-/** Results as long as in real sessions. Otherwise a compaction would save nothing. */
+/** Makes results as long as in real sessions. Otherwise a compaction would save nothing. */
 function withLongResults(entry: Entry): Entry {
   if (entry.type !== "user" || typeof entry.message.content === "string") return entry;
   const content = entry.message.content.map((block) =>
@@ -184,8 +189,8 @@ function withLongResults(entry: Entry): Entry {
   return { ...entry, message: { ...entry.message, content } };
 }
 
-describe("a compaction in place", () => {
-  it("keeps or summarizes every typed message, and keeps none twice", async () => {
+describe("in-place compactions of generated sessions with a message queue", () => {
+  it("an in-place compaction keeps or summarizes every typed message, and keeps none twice", async () => {
     let compacted = 0;
     await fc.assert(
       fc.asyncProperty(queueSessionArbitrary, fc.nat(3_000), async ({ lines, current }, keepRecentTokens) => {

@@ -21,14 +21,16 @@ import type { SessionCompaction } from "./compact-session.ts";
 interface SessionCostOptions {
   readonly thresholds: Thresholds;
   readonly contextTokens: number;
-  /** In milliseconds. */
+  /** Current time in milliseconds. */
   readonly now: number;
   readonly prices?: PriceTable | undefined;
 }
 
 /** State of a session before its next call, as far as it affects the cost. */
 export interface SessionSituation extends Omit<Situation, "alternatives"> {
-  /** The session names no model, or its prices are unknown. `model` is the model whose prices apply. */
+  /**
+   * True if the session names no model, or its prices are unknown. `model` is the model whose prices apply.
+   */
   readonly arePricesAssumed: boolean;
   readonly turnsSoFar: number;
   /** Milliseconds since the newest response. Undefined if the file does not say. */
@@ -58,13 +60,13 @@ export function sessionSituation(
   };
 }
 
-/** The summary calls, with their price in dollars. */
+/** Summary calls with their price in dollars. */
 export interface CallCost {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number;
-  /** True if no model was called. These are the expected figures of a call. */
+  /** True if no model was called. The figures are then those of an expected call. */
   readonly isEstimate: boolean;
 }
 
@@ -145,7 +147,7 @@ function compactingWay(
   };
 }
 
-/** Plan of `compact` without options. Undefined if there is nothing to compact. */
+/** Returns the plan of `compact` without options, or undefined if there is nothing to compact. */
 export function usualPlan(
   { conversation, clearedToolUseIds }: Session,
   thresholds: Thresholds,
@@ -154,7 +156,10 @@ export function usualPlan(
   return unlessNothingToDo(() => planCompaction(snapshot, { targetTokens: thresholds.autoCompact }));
 }
 
-/** Cost of a separate summary call, without a cached prefix. Undefined if the prices are unknown. */
+/**
+ * Estimates the cost of a separate summary call without a cached prefix. Returns undefined if the prices are
+ * unknown.
+ */
 export function expectedCall(
   plan: Pick<CompactionPlan, "summarizedTokens" | "overheadTokens" | "keptTokens">,
   thresholds: Thresholds,

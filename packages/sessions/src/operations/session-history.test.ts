@@ -13,7 +13,7 @@ import { loadSession, type Session } from "../transcript/load.ts";
 import { linesOf } from "../transcript/whole-file.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
-import { messagesOfSpan, type SessionHistory, sessionHistory, stretchesOf } from "./session-history.ts";
+import { historySegmentsOf, messagesOfSpan, type SessionHistory, sessionHistory } from "./session-history.ts";
 
 const write = sessionWriter();
 
@@ -22,19 +22,19 @@ async function append(session: Session, entries: readonly Entry[]): Promise<Sess
   return loadSession(session.path);
 }
 
-/** Texts in order, without repetitions. */
-function said({ entries, isRetold }: SessionHistory): readonly string[] {
+/** Returns the texts in order, without repetitions. */
+function said({ entries, isRepeated }: SessionHistory): readonly string[] {
   return entries.flatMap((entry) => {
-    if (isRetold(entry) || (entry.type !== "user" && entry.type !== "assistant")) return [];
+    if (isRepeated(entry) || (entry.type !== "user" && entry.type !== "assistant")) return [];
     const text = contentText(rawContent(entry));
     return text === "" ? [] : [text];
   });
 }
 
 const texts = (entries: readonly Entry[]): readonly string[] =>
-  said({ entries, isRetold: () => false, placeOf: () => undefined });
+  said({ entries, isRepeated: () => false, placeOf: () => undefined });
 
-/** More work of the same agent, below the last line of the session. */
+/** Returns more work of the same agent, to append below the last line of the session. */
 function more(session: Session, name: string): readonly Entry[] {
   const c = new ConversationBuilder(name);
   c.user(`question ${name}`);
@@ -44,8 +44,8 @@ function more(session: Session, name: string): readonly Entry[] {
   return [{ ...first, parentUuid: session.leafUuid ?? null } as Entry, ...rest];
 }
 
-describe("what was said in a session", () => {
-  it("reaches back across compactions, with each message once and no summary", async () => {
+describe("sessionHistory", () => {
+  it("the history spans all compactions, contains each message once, and leaves out summaries", async () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.assistant("two");
@@ -60,7 +60,7 @@ describe("what was said in a session", () => {
     expect(said(history)).toEqual(["one", "two", "three", "four", "five"]);
   });
 
-  it("begins with the summary where the file has nothing before it", async () => {
+  it("the history begins with the summary when the file has nothing before it", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("what came before");
@@ -68,7 +68,7 @@ describe("what was said in a session", () => {
     expect(said(sessionHistory(await write(c.entries)))).toEqual(["what came before", "next"]);
   });
 
-  it("is not said again by messages that a compaction or a clearing wrote anew", async () => {
+  it("the history does not repeat messages that a compaction or a clearing rewrote", async () => {
     const operations = fc.array(fc.constantFrom("compact", "clear", "work"), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(operations, fc.constantFrom("2.1.20", "2.1.217"), async (steps, version) => {
@@ -81,7 +81,7 @@ describe("what was said in a session", () => {
             const compaction = await compactSession(session, options).catch(() => undefined);
             if (compaction !== undefined) await writeCompaction(compaction, { mode: "in-place" });
           } else if (step === "clear") {
-            const clearing = possible(() => clearSession(session, { keepNewest: 1 }));
+            const clearing = orUndefined(() => clearSession(session, { keepNewest: 1 }));
             if (clearing !== undefined) await writeClearing(clearing, { mode: "in-place" });
           } else {
             const added = more(session, `m${at}`).map((entry) => ({ ...entry, version }) as Entry);
@@ -96,7 +96,7 @@ describe("what was said in a session", () => {
     );
   });
 
-  it("includes the messages of collapsed spans, not what stands for them", async () => {
+  it("the history contains the messages of a collapsed span instead of its stand-in", async () => {
     const session = await write(longSession(6).entries);
     const expected = said(sessionHistory(session));
     const uuids = session.conversation.slice(0, 8).map(({ uuid }) => uuid ?? "");
@@ -114,7 +114,7 @@ describe("what was said in a session", () => {
     expect(history.placeOf(span)).toBe(7);
   });
 
-  it("comes to an end where spans claim what others claim, and one another", async () => {
+  it("building the history ends even if collapsed spans refer to each other in a loop", async () => {
     const c = new ConversationBuilder();
     const first = c.user("the only message");
     for (let depth = 1; depth <= 60; depth++) {
@@ -135,8 +135,8 @@ describe("what was said in a session", () => {
   });
 });
 
-describe("the place of a message", () => {
-  it("is where it stands, also before a compaction", async () => {
+describe("the position of a message in the history", () => {
+  it("finds the position of a message, even before a compaction", async () => {
     const c = new ConversationBuilder();
     const old = c.user("old");
     c.boundary();
@@ -148,7 +148,7 @@ describe("the place of a message", () => {
     expect(history.placeOf("nobody's")).toBeUndefined();
   });
 
-  it("on a branch that was left is where the conversation left it", async () => {
+  it("maps a message of an abandoned branch to the position where the branch began", async () => {
     const c = new ConversationBuilder();
     const asked = c.user("asked");
     c.assistant("first answer");
@@ -161,17 +161,17 @@ describe("the place of a message", () => {
   });
 });
 
-describeRecorded("recorded sessions", () => {
-  it("have in their history every message of the file, once", async () => {
+describeRecorded("the history of recorded sessions", () => {
+  it("the history contains every message of a recorded file once", async () => {
     const session = await loadSession(realSessionPath("entireio-cli__70d782f7.jsonl"));
     const history = sessionHistory(session);
     const isMessage = ({ type }: Entry): boolean => type === "user" || type === "assistant";
     expect(history.entries.filter(isMessage)).toHaveLength(session.entries.filter(isMessage).length);
-    expect(history.entries.filter(history.isRetold)).toHaveLength(4);
+    expect(history.entries.filter(history.isRepeated)).toHaveLength(4);
   });
 });
 
-function possible<T>(work: () => T): T | undefined {
+function orUndefined<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {
@@ -179,9 +179,11 @@ function possible<T>(work: () => T): T | undefined {
   }
 }
 
-describe("the stretches between compactions", () => {
-  /** Number of lines that are read to find the stretches of a session with this many compactions. */
-  async function looks(compactions: number, keeps: boolean): Promise<number> {
+describe("stretchesOf", () => {
+  /**
+   * Returns the number of lines that are read to find the stretches of a session with this many compactions.
+   */
+  async function countReads(compactions: number, keeps: boolean): Promise<number> {
     const c = new ConversationBuilder();
     for (let nth = 0; nth < compactions; nth++) {
       for (let line = 0; line < 5; line++) c.tool(`t${nth}-${line}`, "Read", {}, "text");
@@ -199,14 +201,14 @@ describe("the stretches between compactions", () => {
         return Reflect.get(target, key, receiver) as unknown;
       },
     });
-    expect(stretchesOf({ ...session, entries })).toHaveLength(compactions + 1);
+    expect(historySegmentsOf({ ...session, entries })).toHaveLength(compactions + 1);
     return count;
   }
 
   it.each([false, true])(
-    "takes time that grows with the file, not with its square (kept messages: %s)",
+    "splitting a session at its compactions takes linear, not quadratic, time (kept messages: %s)",
     async (keeps) => {
-      const [few, many] = [await looks(40, keeps), await looks(160, keeps)];
+      const [few, many] = [await countReads(40, keeps), await countReads(160, keeps)];
       expect(many / few).toBeLessThan(4.5);
     },
   );

@@ -12,16 +12,14 @@ import { indexEntries } from "../transcript/entry-index.ts";
 import type { Session } from "../transcript/load.ts";
 import { indexedLinesBefore, shownLines } from "../transcript/relink.ts";
 
-/**
- * Everything that was said in a session, oldest first, including messages that are no longer in its context.
- */
+/** All messages of a session, oldest first, including those that are no longer in its context. */
 export interface SessionHistory {
-  /** Each entry once, with collapsed spans replaced by their messages. */
+  /** Entries, each once, with collapsed spans replaced by their messages. */
   readonly entries: readonly Entry[];
   /**
    * True for an entry that only repeats earlier ones: a summary, or a kept message that was written again.
    */
-  isRetold(entry: Entry): boolean;
+  isRepeated(entry: Entry): boolean;
   /**
    * Index of a message, or of its replacement. For a message on an abandoned branch: where that branch
    * starts. Undefined if the session does not contain it.
@@ -31,7 +29,7 @@ export interface SessionHistory {
 
 export function sessionHistory(session: Session): SessionHistory {
   const byUuid = entriesByUuid(session);
-  const stretches = stretchesOf(session);
+  const stretches = historySegmentsOf(session);
   const boundaries = new Set(stretches.slice(1).flatMap(({ boundary }) => boundary?.uuid ?? []));
   const places = new Map<string, number>();
   const entries: Entry[] = [];
@@ -41,7 +39,7 @@ export function sessionHistory(session: Session): SessionHistory {
       for (const entry of messagesOf(shown, byUuid)) {
         if (entry.uuid !== undefined && places.has(entry.uuid)) continue;
         entries.push(entry);
-        if (nth > 0 && isRetold(entry, boundaries)) retold.add(entry);
+        if (nth > 0 && isRepeated(entry, boundaries)) retold.add(entry);
         notePlaces(entry, entries.length - 1, places);
       }
       notePlaces(shown, entries.length - 1, places);
@@ -49,7 +47,7 @@ export function sessionHistory(session: Session): SessionHistory {
   }
   return {
     entries,
-    isRetold: (entry) => retold.has(entry),
+    isRepeated: (entry) => retold.has(entry),
     placeOf: (uuid) => placeFrom(uuid, entries, places, byUuid),
   };
 }
@@ -63,18 +61,19 @@ type ByUuid = ReadonlyMap<string | undefined, Entry>;
 
 const entriesByUuid = ({ entries }: Session): ByUuid => new Map(entries.map((entry) => [entry.uuid, entry]));
 
-/** Gives a stand-in the place of the messages that it replaces. */
+/** Gives a stand-in the position of the messages that it replaces. */
 function notePlaces(entry: Entry, place: number, places: Map<string, number>): void {
   for (const uuid of [entry.uuid, ...standInUuids(entry)])
     if (uuid !== undefined && !places.has(uuid)) places.set(uuid, place);
 }
 
 /** Part of a session between two compactions. A kept message is in two of them. */
-export interface Stretch {
+export interface HistorySegment {
   /** Compaction at its start. Undefined at the start of the session. */
   readonly boundary: CompactBoundaryEntry | undefined;
   /**
-   * Built on each call, because a session may have thousands of stretches, each as long as a conversation.
+   * Returns the entries. Builds them on each call, because a session may have thousands of stretches, each as
+   * long as a conversation.
    */
   readonly entries: () => readonly Entry[];
 }
@@ -82,12 +81,12 @@ export interface Stretch {
 /**
  * Returns the stretches that led to the conversation, oldest first, as far back as the session is complete.
  */
-export function stretchesOf({ entries, boundaries, conversation }: Session): readonly Stretch[] {
+export function historySegmentsOf({ entries, boundaries, conversation }: Session): readonly HistorySegment[] {
   const index = indexEntries(entries);
   const walker = new ChainWalker(index);
   const seen = new Set<string>();
   let boundary: CompactBoundaryEntry | undefined = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
-  const stretches: Stretch[] = [{ boundary, entries: () => conversation }];
+  const stretches: HistorySegment[] = [{ boundary, entries: () => conversation }];
   while (boundary !== undefined && !seen.has(boundary.uuid)) {
     seen.add(boundary.uuid);
     const before = indexedLinesBefore(index, boundary, walker);
@@ -110,18 +109,15 @@ function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()):
 }
 
 /**
- * True for repetitions. All lines of our compactions name their boundary. Other agents keep messages with
- * their ids.
+ * Checks whether an entry repeats earlier ones. All lines of our compactions name their boundary. Other
+ * agents keep messages with their ids.
  */
-function isRetold(entry: Entry, boundaries: ReadonlySet<string>): boolean {
+function isRepeated(entry: Entry, boundaries: ReadonlySet<string>): boolean {
   if (isCompactBoundary(entry) || isSummaryEntry(entry)) return true;
   return boundaries.has(stringField(entry, "writtenWith") ?? "");
 }
 
-/**
- * For a line on an abandoned branch, returns the message that copies it, or the place where the branch
- * starts.
- */
+/** Returns the message that copies a line on an abandoned branch, or the place where the branch starts. */
 function placeFrom(
   uuid: string,
   entries: readonly Entry[],
@@ -146,6 +142,9 @@ function placeFrom(
   return undefined;
 }
 
-/** An undone compaction is on an abandoned branch, and starts a separate tree. */
+/**
+ * Returns the line above an entry. An undone compaction is on an abandoned branch, and starts a separate
+ * tree.
+ */
 const lineAbove = (entry: Entry | undefined): string | null | undefined =>
   entry !== undefined && isCompactBoundary(entry) ? entry.logicalParentUuid : entry?.parentUuid;

@@ -58,8 +58,8 @@ const STEPS = {
   },
 } as const;
 
-describe("the facts that the next compaction continues from", () => {
-  it("are those of the newest ledger that led to the conversation", async () => {
+describe("knownFacts", () => {
+  it("the next compaction continues from the newest ledger of the current conversation", async () => {
     const steps = fc.array(fc.constantFrom(...(Object.keys(STEPS) as (keyof typeof STEPS)[])), {
       minLength: 2,
       maxLength: 8,

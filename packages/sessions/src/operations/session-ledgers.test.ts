@@ -28,7 +28,7 @@ const KNOWN: Ledger = {
   quotedTokens: 9,
 };
 
-/** Work that another agent then compacts, with a summary that omits one of the two files. */
+/** Adds work that another agent then compacts, with a summary that omits one of the two files. */
 function workCompacted(c: ConversationBuilder): void {
   c.user("Never use tabs in this project.");
   c.tool("t1", "Edit", { file_path: "/project/src/tide.ts", old_string: "a", new_string: "b" }, "edited");
@@ -43,8 +43,8 @@ function workCompacted(c: ConversationBuilder): void {
 const fateOf = (ledger: Ledger | undefined, word: string): string | undefined =>
   ledger?.facts.find(({ text }) => text.includes(word))?.fate;
 
-describe("the ledgers of a session", () => {
-  it("are those that stand on its boundaries", async () => {
+describe("sessionLedgers", () => {
+  it("reads ledgers from the session's boundaries", async () => {
     const c = new ConversationBuilder();
     c.user("Never push.");
     c.assistant("I will not.");
@@ -56,7 +56,7 @@ describe("the ledgers of a session", () => {
     expect(only?.boundary.uuid).toBe(boundary.uuid);
   });
 
-  it("are computed where a boundary has none: what its summary lacks is recoverable by entries of the file", async () => {
+  it("computes a missing ledger, and marks facts that the summary omits as recoverable", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     const session = await sessionOf(c.entries);
@@ -71,7 +71,7 @@ describe("the ledgers of a session", () => {
     expect(moon?.entryIds.every((id) => uuids.has(id))).toBe(true);
   });
 
-  it("count what agents attach after a compaction as put back, and not what came later", async () => {
+  it("counts attachments right after a compaction as restored, but not later ones", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     c.attachment({
@@ -93,7 +93,7 @@ describe("the ledgers of a session", () => {
     expect(fateOf(only?.ledger, "moon.ts")).toBe("restored");
   });
 
-  it("carry facts on over compactions that left no ledger", async () => {
+  it("carries facts over compactions that wrote no ledger", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     c.user("Go on with the sun.");
@@ -109,7 +109,7 @@ describe("the ledgers of a session", () => {
     );
   });
 
-  it("count an earlier summary that was kept as kept, not as the new summary", async () => {
+  it("counts a kept earlier summary as kept, not as the new summary", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     const from = c.entries.length - 1;
@@ -132,7 +132,7 @@ describe("the ledgers of a session", () => {
     expect(fateOf(newest?.ledger, "tide.ts")).toBe("kept");
   });
 
-  it("say that nothing is known where the file begins with a boundary that tells nothing", async () => {
+  it("returns no ledger for a boundary that has no messages before it", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.user("A summary.", { isCompactSummary: true });
@@ -140,7 +140,7 @@ describe("the ledgers of a session", () => {
     expect(sessionLedgers(await sessionOf(c.entries))).toMatchObject([{ source: "none", ledger: undefined }]);
   });
 
-  it("are none for a session that was never compacted", async () => {
+  it("returns no ledgers for a session that was never compacted", async () => {
     const c = new ConversationBuilder();
     c.user("Hello");
     expect(sessionLedgers(await sessionOf(c.entries))).toEqual([]);
@@ -155,7 +155,7 @@ describeRecorded("the ledgers of recorded sessions", () => {
     ["context-evaluator__8209f1c2.jsonl", 1],
     ["spotter__4d5611e5.jsonl", 1],
   ])(
-    "%s: of each compaction facts are told, none is gone, and what is not in the context can be read",
+    "in %s every compaction has facts, none is lost, and each fact outside the context is in the file",
     async (name, compactions) => {
       const session = await loadSession(realSessionPath(name));
       const uuids = new Set(session.entries.map(({ uuid }) => uuid));
@@ -175,7 +175,7 @@ describeRecorded("the ledgers of recorded sessions", () => {
     },
   );
 
-  it("knows the message that was kept, and the files that were put back", async () => {
+  it("counts the kept message and the restored files of a recorded compaction", async () => {
     const [only] = sessionLedgers(await loadSession(realSessionPath("oh-my-posh__6c0a282a.jsonl")));
     expect(only?.ledger?.kept.messages).toBe(1);
     expect(only?.ledger?.restored.filter(({ kind }) => kind === "files")).toHaveLength(5);

@@ -3,10 +3,10 @@ import {
   extractFacts,
   type FactSheet,
   findFacts,
+  listedFacts,
   makeLedger,
   type PreviousLedger,
   searched,
-  toldFacts,
   withFates,
 } from "@longhaul/core/internal/compaction";
 import type { KnownFacts } from "@longhaul/core/internal/messages";
@@ -27,16 +27,15 @@ import { type Ledger, readLedger } from "@longhaul/core/messages";
 import type { RestoreKind } from "@longhaul/core/restore";
 import type { Session } from "../transcript/load.ts";
 import { wholeLines } from "../transcript/released-line.ts";
-import { type Stretch, stretchesOf } from "./session-history.ts";
+import { type HistorySegment, historySegmentsOf } from "./session-history.ts";
 
 /** Facts that one compaction of a session kept, restored or lost. */
 export interface SessionLedger {
   readonly boundary: CompactBoundaryEntry;
   /**
    * - `file`: the boundary contains the ledger.
-   * - `computed`: the boundary contains none (another agent wrote it, or it is too old), so this was derived
-   *   from the
-   *   entries before and after it.
+   * - `computed`: another agent or an old version wrote the boundary without a ledger, so it was derived from
+   *   the entries before and after it.
    * - `none`: the boundary contains none, and the session lacks the entries before it.
    */
   readonly source: "file" | "computed" | "none";
@@ -52,7 +51,7 @@ export interface SessionLedger {
  * come before the others.
  */
 export function sessionLedgers(session: Session): readonly SessionLedger[] {
-  const chain = ledgersOf(stretchesOf(session));
+  const chain = ledgersOf(historySegmentsOf(session));
   const inChain = new Set(chain.map(({ boundary }) => boundary.uuid));
   const others = session.boundaries.flatMap(({ boundary }): readonly SessionLedger[] => {
     if (inChain.has(boundary.uuid)) return [];
@@ -70,12 +69,12 @@ export function sessionLedgers(session: Session): readonly SessionLedger[] {
   return [...chain.toReversed(), ...others.toReversed()];
 }
 
-function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
+function ledgersOf(stretches: readonly HistorySegment[]): readonly SessionLedger[] {
   const ledgers: SessionLedger[] = [];
-  const takenBack = takenBackIn(stretches);
+  const undone = undoneIn(stretches);
   let previous: { readonly boundary: string; readonly ledger: Ledger } | undefined;
   for (const [nth, { boundary, entries }] of stretches.entries()) {
-    if (boundary === undefined || takenBack.has(boundary)) continue;
+    if (boundary === undefined || undone.has(boundary)) continue;
     const written = readLedger(boundary);
     const before = written === undefined ? stretches[nth - 1]?.entries() : undefined;
     const ledger = written ?? (before && computeLedger({ before, after: entries(), boundary, previous }));
@@ -97,16 +96,16 @@ export function knownFacts(session: Session): PreviousLedger | undefined {
   if (current === undefined) return undefined;
   const own = undoRecordOf(current) === undefined ? readLedger(current) : undefined;
   if (own !== undefined) return { boundary: current.uuid, ledger: own };
-  const stretches = stretchesOf(session);
-  const takenBack = takenBackIn(stretches);
+  const stretches = historySegmentsOf(session);
+  const undone = undoneIn(stretches);
   const newestWritten = stretches.findLastIndex(
-    ({ boundary }) => boundary && !takenBack.has(boundary) && readLedger(boundary),
+    ({ boundary }) => boundary && !undone.has(boundary) && readLedger(boundary),
   );
   let previous: PreviousLedger | undefined;
   let before: readonly Entry[] | undefined;
   for (const { boundary, entries } of stretches.slice(Math.max(0, newestWritten))) {
     const after = readAtOnce(entries());
-    if (boundary !== undefined && !takenBack.has(boundary)) {
+    if (boundary !== undefined && !undone.has(boundary)) {
       const ledger = readLedger(boundary) ?? (before && computeFacts({ before, after, boundary, previous }));
       previous = ledger && { boundary: boundary.uuid, ledger };
     }
@@ -115,33 +114,36 @@ export function knownFacts(session: Session): PreviousLedger | undefined {
   return previous;
 }
 
-/** Lines of a stretch that are read into memory together: more than a context window holds. */
+/** Maximum number of lines of a stretch in memory. A context window never has more. */
 const LINES_AT_ONCE = 10_000;
 
-/** Extracting facts reads each line twice. A stretch that no window can hold is read from the file line by line. */
+/**
+ * Reads the lines of a stretch into memory, because extracting facts reads each line twice. A longer stretch
+ * is read from the file line by line.
+ */
 const readAtOnce = (entries: readonly Entry[]): readonly Entry[] =>
   entries.length > LINES_AT_ONCE ? entries : wholeLines(entries);
 
 /** Returns boundaries of undos, which are not compactions, and of the steps that they undid. */
-function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundaryEntry> {
+function undoneIn(stretches: readonly HistorySegment[]): ReadonlySet<CompactBoundaryEntry> {
   const newestFirst = stretches.flatMap(({ boundary }) => boundary ?? []).reverse();
-  const takenBack = new Set<CompactBoundaryEntry>();
+  const undone = new Set<CompactBoundaryEntry>();
   for (let nth = 0; nth < newestFirst.length; nth++) {
     const undo = newestFirst[nth];
     const record = undo && undoRecordOf(undo);
     if (undo === undefined || record === undefined) continue;
     // A step other than a compaction has no boundary. Then only the undo itself is skipped.
     const last = newestFirst.findIndex(({ uuid }, place) => place > nth && uuid === record.before);
-    for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) takenBack.add(boundary);
+    for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) undone.add(boundary);
     nth = Math.max(nth, last);
   }
-  return takenBack;
+  return undone;
 }
 
 interface CompactionInFile {
-  /** The conversation just before the compaction. */
+  /** Conversation just before the compaction. */
   readonly before: readonly Entry[];
-  /** The result of the compaction, and everything after it. */
+  /** Result of the compaction, and everything after it. */
   readonly after: readonly Entry[];
   readonly boundary: CompactBoundaryEntry;
   readonly previous: ExtractOptions["previous"];
@@ -176,7 +178,7 @@ function computeLedger(compaction: CompactionInFile): Ledger {
 /** Computes the facts of {@link computeLedger} without their locations, which takes half the time. */
 function computeFacts(compaction: CompactionInFile): KnownFacts {
   const { facts, earlier } = factSheet(compaction, partsOf(compaction));
-  return { facts: toldFacts(facts), earlier };
+  return { facts: listedFacts(facts), earlier };
 }
 
 function factSheet(
@@ -189,7 +191,7 @@ function factSheet(
   return { summarized, ...extractFacts(summarized, { previous, following }) };
 }
 
-/** True if everything was kept, with results cleared. */
+/** Checks whether a boundary belongs to a clearing, which keeps everything and clears results. */
 const isClearing = ({ compactMetadata }: CompactBoundaryEntry): boolean =>
   compactMetadata?.messagesSummarized === 0;
 
@@ -225,7 +227,10 @@ function partsOf({ after, before, boundary }: CompactionInFile): Parts {
   return { summary, kept, keptPlace: isKeptFirst ? "before" : "after", restored };
 }
 
-/** True for a kept message that was written again: all lines of our compactions name their boundary. */
+/**
+ * Checks whether an entry is a kept message that was written again: all lines of our compactions name their
+ * boundary.
+ */
 const isRenewed = (entry: Entry, boundary: CompactBoundaryEntry): boolean =>
   (entry.type === "user" || entry.type === "assistant") &&
   stringField(entry, "writtenWith") === boundary.uuid;

@@ -16,18 +16,18 @@ const manyTurns = (): Promise<Session> => write(longSession(150).entries);
 const note = (nth: number): string => `<note section="Worklog" mode="append">Step ${nth} was noted.</note>`;
 const LEARNT = '<note section="Learnings" mode="replace">Tides come twice.</note>';
 
-describe("notes by a model", () => {
-  it("are taken in calls of its own, each of which reads what is new and the notes so far", async () => {
+describe("notes that a model writes", () => {
+  it("calls the model in steps, each with the new messages and the notes so far", async () => {
     const session = await manyTurns();
     const model = scriptedModel((_, nth) => ({
       content: note(nth),
       usage: { input_tokens: 10, output_tokens: 1 },
     }));
-    const told: NotesProgress[] = [];
-    const built = await buildNotes(session, { model, onProgress: (progress) => told.push(progress) });
-    const { steps = 0 } = told[0] ?? {};
+    const reports: NotesProgress[] = [];
+    const built = await buildNotes(session, { model, onProgress: (progress) => reports.push(progress) });
+    const { steps = 0 } = reports[0] ?? {};
     expect(steps).toBeGreaterThan(1);
-    expect(told.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, at) => at + 1));
+    expect(reports.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, at) => at + 1));
     expect(built).toMatchObject({ by: "model", calls: steps, edits: steps, refused: 0, isWritten: true });
     expect(built.usage).toMatchObject({ input_tokens: 10 * steps, output_tokens: steps });
     expect(built.notes.coveredUuid).toBe(session.leafUuid);
@@ -38,7 +38,7 @@ describe("notes by a model", () => {
     expect(sent.flatMap(requestsIn)).toEqual(Array.from({ length: 150 }, (_, at) => `request ${at}:`));
   });
 
-  it("keep what was paid for when a later call fails, and go on from there", async () => {
+  it("keeps the notes of earlier steps when a later model call fails, and resumes there", async () => {
     const session = await manyTurns();
     const refusal = new ModelError({ kind: "authentication" }, "no key");
     const failing = scriptedModel((_, nth): ScriptedAnswer => (nth === 0 ? note(0) : refusal));
@@ -55,7 +55,7 @@ describe("notes by a model", () => {
     expect(sessionHistory(session).placeOf(built.notes.coveredUuid ?? "")).toBe(session.entries.length - 1);
   });
 
-  it("that hangs keep what was paid for, and the built-in writer notes the rest", async () => {
+  it("keeps the notes of earlier steps when the model hangs, and the built-in writer notes the rest", async () => {
     const session = await manyTurns();
     const hanging: ScriptedAnswer = { content: "", hangs: true };
     const timeLimits = { firstByteMs: 50, totalMs: 50 };
@@ -77,7 +77,7 @@ describe("notes by a model", () => {
     expect(rebuilt.text).toBe((await buildNotes(session, { rebuild: true })).text);
   });
 
-  it("end at once when they are aborted, and nothing more is written", async () => {
+  it("stops at once on abort, and writes no more notes", async () => {
     const session = await manyTurns();
     const abort = new AbortController();
     const model = scriptedModel((_, nth) => {
@@ -92,7 +92,7 @@ describe("notes by a model", () => {
     expect(text).not.toContain("Step 1 was noted.");
   });
 
-  it("do not claim what a model never put right: they end there, and the next run reads it again", async () => {
+  it("stops at a step whose edits stay invalid, and the next run notes those messages again", async () => {
     const session = await manyTurns();
     const stubborn = scriptedModel((_, nth) => `${note(nth)}<note section="Nonsense" mode="append">x</note>`);
     const built = await buildNotes(session, { model: stubborn });
@@ -123,7 +123,7 @@ describe("notes by a model", () => {
     return { session, built: await buildNotes(session, { model, ...options }), model };
   }
 
-  it("end where a person's words stand in the place of theirs: what gave way is noted by the next run", async () => {
+  it("stops when a person edits the same section, and the next run notes those messages again", async () => {
     const { session, built, model } = await disturbed((text) => text.replace("Step 0", "My step 0"));
     expect(built.text).toContain("My step 0 was noted.");
     expect(built.text).not.toContain("Step 1");
@@ -135,7 +135,7 @@ describe("notes by a model", () => {
     expect(again.notes.coveredUuid).toBe(session.leafUuid);
   });
 
-  it("that are begun anew take nothing out of those that a person is writing in", async () => {
+  it("a rebuild keeps the notes when a person edits the file meanwhile", async () => {
     const change = (text: string): string => text.replace("Step 1", "My step 1");
     const { session, built } = await disturbed(change, { rebuild: true });
     expect(built.text).toContain("My step 1 was noted.");
@@ -143,7 +143,7 @@ describe("notes by a model", () => {
     expect(built).toMatchObject({ isComplete: false, notes: { coveredUuid: session.leafUuid } });
   });
 
-  it("that are not to be written are asked for and shown", async () => {
+  it("a dry run returns the model's notes without writing them", async () => {
     const session = await manyTurns();
     const built = await buildNotes(session, { model: scriptedModel((_, nth) => note(nth)), dryRun: true });
     expect(built).toMatchObject({ isWritten: false });

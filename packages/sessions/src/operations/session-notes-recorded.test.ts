@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 
 describeRecorded("notes of recorded sessions", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s: within their limits, up to date, and the same when they are read again",
+    "notes of %s stay within their limits, are up to date, and read back the same",
     async (name, path) => {
       const session = await loadSession(path);
       const file = notesFile(join(folder, `${name}.notes.md`));

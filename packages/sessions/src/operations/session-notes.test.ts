@@ -23,8 +23,8 @@ async function append(session: Session, c: ConversationBuilder): Promise<Session
 const bodyOf = ({ sections }: Notes, name: string): string =>
   sections.find(({ heading }) => heading === `# ${name}`)?.body ?? "";
 
-describe("the notes of a session that has none", () => {
-  it("are built without a model, beside it, and the session is not touched", async () => {
+describe("building notes for a session without notes", () => {
+  it("builds notes without a model beside the session, and leaves the session unchanged", async () => {
     const session = await write(longSession(30).entries);
     const before = readFileSync(session.path);
     expect(await readNotes(session)).toBeUndefined();
@@ -39,7 +39,7 @@ describe("the notes of a session that has none", () => {
     expect(built.coverage).toMatchObject({ state: "known", upTo: { uuid: session.leafUuid }, fresh: [] });
   });
 
-  it("keep within their limits", async () => {
+  it("keeps built notes within their token limits", async () => {
     const session = await write(longSession(120).entries);
     const countTokens = counterFor(session);
     const { notes } = await buildNotes(session, { countTokens });
@@ -48,7 +48,7 @@ describe("the notes of a session that has none", () => {
     for (const section of sections) expect(section.tokens).toBeLessThanOrEqual(NOTES_LIMITS.sectionTokens);
   });
 
-  it("are about all of it, also what was compacted away", async () => {
+  it("builds notes about the whole session, including compacted messages", async () => {
     const session = await write(longSession(20).entries);
     const compaction = await compactSession(session, { keepRecentTokens: 0, restoreFiles: false });
     await writeCompaction(compaction, { mode: "in-place" });
@@ -60,7 +60,7 @@ describe("the notes of a session that has none", () => {
     expect(compacted.conversation.map(({ uuid }) => uuid)).toContain(built.notes.coveredUuid);
   });
 
-  it("are only shown where nothing is to be written", async () => {
+  it("a dry run returns the built notes without writing them", async () => {
     const session = await write(longSession(5).entries);
     const built = await buildNotes(session, { dryRun: true });
     expect(built).toMatchObject({ outcome: "built", isWritten: false });
@@ -68,7 +68,7 @@ describe("the notes of a session that has none", () => {
     expect(existsSync(built.path)).toBe(false);
   });
 
-  it("go up to the last message that waits for nothing", async () => {
+  it("builds notes up to the last message that does not wait for a tool result", async () => {
     const c = longSession(5);
     const closed = c.entries.at(-1);
     c.user("one more");
@@ -80,7 +80,7 @@ describe("the notes of a session that has none", () => {
     });
   });
 
-  it("are built into the template where somebody laid it down, and what stands above it stays", async () => {
+  it("fills an existing empty template, and keeps the text above it", async () => {
     const session = await write(longSession(5).entries);
     writeFileSync(notesPath(session.path), `Mine, above.\n\n${NOTES_TEMPLATE}`);
     const built = await buildNotes(session);
@@ -88,7 +88,7 @@ describe("the notes of a session that has none", () => {
     expect(built.notes.preface).toBe("Mine, above.");
   });
 
-  it("can have other sections, which the file then tells", async () => {
+  it("builds notes with the sections of a custom template, which later runs read from the file", async () => {
     const session = await write(longSession(5).entries);
     const template = "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n";
     const built = await buildNotes(session, { template });
@@ -99,8 +99,8 @@ describe("the notes of a session that has none", () => {
   });
 });
 
-describe("notes that are there", () => {
-  it("are not written again when nothing is new", async () => {
+describe("updating existing notes", () => {
+  it("does not rewrite notes when nothing is new", async () => {
     const session = await write(longSession(5).entries);
     const { path } = await buildNotes(session);
     const before = statSync(path, { bigint: true });
@@ -108,7 +108,7 @@ describe("notes that are there", () => {
     expect(statSync(path, { bigint: true })).toMatchObject({ ino: before.ino, mtimeNs: before.mtimeNs });
   });
 
-  it("are brought up to date from what is new alone, and what a person wrote stays", async () => {
+  it("updates notes from the new messages only, and keeps a person's edits", async () => {
     const session = await write(longSession(20).entries);
     const { path, text } = await buildNotes(session);
     writeFileSync(
@@ -136,7 +136,7 @@ describe("notes that are there", () => {
       (text: string) => text.replace(/message \S+ /, "message x-9 "),
       /x-9/,
     ],
-  ])("and %s are left alone, unless they are to be rebuilt", async (_, changed, message) => {
+  ])("keeps notes that %s unchanged, unless a rebuild is requested", async (_, changed, message) => {
     const session = await write(longSession(5).entries);
     const { path, text } = await buildNotes(session);
     const theirs = changed(text).replace("# Session Title", "Kept above.\n\n# Session Title");
@@ -149,7 +149,7 @@ describe("notes that are there", () => {
     expect((await buildNotes(session)).outcome).toBe("up-to-date");
   });
 
-  it("do not reach further where none of their sections can be filled without a model", async () => {
+  it("does not advance the coverage when no section can be filled without a model", async () => {
     const session = await write(longSession(30).entries);
     const { uuid = "" } = session.entries[3] ?? {};
     const own = `<!-- longhaul: noted up to message ${uuid} -->\n\n# Goals\n_What we want._\n\nA harbour.\n`;
@@ -159,7 +159,7 @@ describe("notes that are there", () => {
     expect(built.coverage).toMatchObject({ state: "known", upTo: { uuid } });
   });
 
-  it("with other sections than the template are left alone, unless they are to be rebuilt", async () => {
+  it("keeps notes unchanged whose sections differ from the template, unless a rebuild is requested", async () => {
     const session = await write(longSession(5).entries);
     const { path, text } = await buildNotes(session);
     const template = "# Log\n_What was done._\n";
@@ -169,7 +169,7 @@ describe("notes that are there", () => {
     expect(rebuilt.text).not.toContain("# Worklog");
   });
 
-  it("and changed by a person while they are written have both", async () => {
+  it("merges an edit that a person makes while the notes are written", async () => {
     const session = await write(longSession(5).entries);
     const { path } = await buildNotes(session);
     const c = new ConversationBuilder("new");

@@ -25,7 +25,7 @@ import {
   parseTemplate,
 } from "@longhaul/notes/internal/format";
 import type { Session } from "../transcript/load.ts";
-import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
+import { coverageOf, entriesToNote, type NotesCoverage } from "./notes-coverage.ts";
 import { notesFile, notesPath } from "./notes-file.ts";
 import { type NoteOptions, type NotesTally, NotesWork } from "./notes-work.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
@@ -46,14 +46,14 @@ export interface ReadNotes {
   readonly coverage: NotesCoverage;
 }
 
-/** Returns undefined if there is no notes file or it is empty. */
+/** Reads the notes of a session. Returns undefined if there is no notes file or it is empty. */
 export async function readNotes(session: Session, place: NotesPlace = {}): Promise<ReadNotes | undefined> {
   const { file, text, template, notes } = await open(session, place);
   if (text === undefined || isOnlyTemplate(notes)) return undefined;
   return { path: file.path, text, template, notes, coverage: coverageOf(notes, sessionHistory(session)) };
 }
 
-/** True if {@link readNotes} would find notes. Does not need the session. */
+/** Checks whether {@link readNotes} would find notes. Does not need the session. */
 export async function hasNotes(sessionPath: string): Promise<boolean> {
   const { text, notes } = await open({ path: sessionPath }, {});
   return text !== undefined && !isOnlyTemplate(notes);
@@ -86,7 +86,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const history = sessionHistory(session);
   const isEmpty = isOnlyTemplate(opened.notes);
   const isNew = isEmpty || options.rebuild === true;
-  const fresh = isNew ? notNotedYet(history, 0) : freshFor(opened, history);
+  const fresh = isNew ? entriesToNote(history, 0) : freshFor(opened, history);
   const messages = countMessages(fresh);
   const base = isNew ? restarted(opened) : opened.notes;
   // Restarted notes share nothing with a person's concurrent edits.
@@ -117,7 +117,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
  * everything that led to the current conversation. Otherwise a compaction would bring back what the rewind
  * removed. Other notes stay unchanged, including those that name no message.
  */
-export async function takeNotesBack(session: Session, place: NotesPlace = {}): Promise<void> {
+export async function undoNotes(session: Session, place: NotesPlace = {}): Promise<void> {
   const covered = (await open(session, place)).notes.coveredUuid ?? "";
   const isHere = covered !== "" && indexOfMessage(session.entries, covered) !== -1;
   const { entries } = sessionHistory(session);
@@ -126,7 +126,7 @@ export async function takeNotesBack(session: Session, place: NotesPlace = {}): P
   if (isLeft) await buildNotes(session, { ...place, rebuild: true });
 }
 
-/** True if the model never answered, and the built-in writer noted everything. */
+/** Checks whether the model never answered and the built-in writer noted everything. */
 const isAllBuiltIn = ({ calls, fallback }: NotesTally): boolean => fallback !== undefined && calls === 0;
 
 interface OpenedNotes {
@@ -155,7 +155,7 @@ async function open(
   return { file, text, template, notes, isOtherTemplate };
 }
 
-/** Notes without an id count as covering all messages, so these start with an empty id. */
+/** Creates restarted notes with an empty id, because notes without an id count as covering all messages. */
 const restarted = ({ template, notes }: OpenedNotes): Notes => ({
   ...emptyNotes(template),
   preface: notes.preface,
@@ -186,7 +186,10 @@ function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[
 
 const REBUILD = "To replace them with notes of the whole session, run `longhaul notes SESSION --rebuild`.";
 
-/** Counts as the provider would, with the same ratio that `inspect` uses for the conversation. */
+/**
+ * Creates a token counter that counts as the provider would, with the ratio that `inspect` uses for the
+ * conversation.
+ */
 export function counterFor(
   session: Pick<Session, "conversation" | "clearedToolUseIds">,
   sized?: SizedConversation,
@@ -206,7 +209,7 @@ function templateIn(text: string): NotesTemplate {
   return sections.every((section) => has(ours, section)) ? ours : { sections };
 }
 
-/** True if notes with these sections can continue with that template. */
+/** Checks whether notes with these sections can continue with that template. */
 function isSameTemplate(one: NotesTemplate, other: NotesTemplate): boolean {
   return one.sections.some((section) => has(other, section));
 }

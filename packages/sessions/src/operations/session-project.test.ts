@@ -52,8 +52,8 @@ interface Choice {
 const decide = (path: string, { cwd, entries = [], ...options }: Choice = {}): Promise<SessionProject> =>
   sessionProject({ path, cwd, entries }, { places, ...options });
 
-describe("a session file outside the agents' stores", () => {
-  it("may pull files from the user's current folder, whatever folder it claims", async () => {
+describe("the project of a session file outside the agents' stores", () => {
+  it("limits a session outside the stores to the current folder, whatever folder it claims", async () => {
     const path = written(join(root, "downloads", "session.jsonl"));
     for (const cwd of ["/etc", join(home, ".ssh"), project, "/", home, "relative", undefined]) {
       const found = await decide(path, cwd === undefined ? {} : { cwd });
@@ -67,7 +67,7 @@ describe("a session file outside the agents' stores", () => {
     }
   });
 
-  it("may pull nothing from the home folder, a folder above it or the whole disk", async () => {
+  it("allows no files when the current folder is the home folder, a folder above it or the disk root", async () => {
     const path = written(join(root, "session.jsonl"));
     for (const cwd of [home, join(root, "home"), root, "/"]) {
       const found = await decide(path, { cwd: project, places: { ...places, cwd } });
@@ -75,7 +75,7 @@ describe("a session file outside the agents' stores", () => {
     }
   });
 
-  it("uses the claimed folder as working directory only if it lies in the current folder", async () => {
+  it("uses the claimed folder as working directory only if it is inside the current folder", async () => {
     const path = written(join(root, "session.jsonl"));
     const src = folder(project, "src");
     symlinkSync(places.cwd ?? "", join(project, "out"));
@@ -90,7 +90,7 @@ describe("a session file outside the agents' stores", () => {
     expect(await cwdOf(`${src}/../..`)).toBe(project);
   });
 
-  it("without places is limited by the current folder of the process", async () => {
+  it("uses the current folder of the process when no places are given", async () => {
     const session = { path: inStore("claude-code", project), cwd: project, entries: [] };
     expect(await sessionProject(session)).toMatchObject({
       folder: process.cwd(),
@@ -101,7 +101,7 @@ describe("a session file outside the agents' stores", () => {
 });
 
 describe("the project option", () => {
-  it("decides before the store and may be the home folder", async () => {
+  it("the project option overrides the store, and can be the home folder", async () => {
     const path = inStore("claude-code", project);
     const other = folder(root, "other");
     expect(await decide(path, { project: other, cwd: project })).toMatchObject({
@@ -113,7 +113,7 @@ describe("the project option", () => {
     expect(await decide(path, { project: home, cwd: project })).toMatchObject({ folder: home, cwd: project });
   });
 
-  it("must be an existing folder that is not a whole disk", async () => {
+  it("rejects a project option that is not an existing folder or is a whole disk", async () => {
     const path = written(join(root, "session.jsonl"));
     symlinkSync("/", join(root, "disk"));
     for (const given of [join(root, "gone"), path, "/", join(root, "disk"), ""]) {
@@ -122,8 +122,8 @@ describe("the project option", () => {
   });
 });
 
-describe("a session in Claude Code's store", () => {
-  it("may pull files from the folder that its place stands for, and no other", async () => {
+describe("the project of a session in Claude Code's store", () => {
+  it("allows files only from the folder that the session's store path encodes", async () => {
     for (const below of [[], ["id", "subagents", "agent-1.jsonl"]]) {
       const path = inStore("claude-code", project, ...below);
       expect(await decide(path, { cwd: "/etc" })).toMatchObject({
@@ -135,18 +135,18 @@ describe("a session in Claude Code's store", () => {
     }
   });
 
-  it("finds a folder whose name has dots, spaces and letters beyond ASCII", async () => {
+  it("finds a project folder whose name has dots, spaces and non-ASCII letters", async () => {
     const odd = folder(home, "my code.d", "häfen-2_x", ".hidden");
     expect((await decide(inStore("claude-code", odd))).folder).toBe(odd);
   });
 
-  it("may pull nothing if the folder is gone, also if the current folder is another project", async () => {
+  it("allows no files when the project folder is gone, even inside another project", async () => {
     const path = inStore("claude-code", join(home, "code", "gone"));
     const found = await decide(path, { cwd: project, places: { ...places, cwd: project } });
     expect(found).toMatchObject({ folder: undefined, problem: "not-found", cwd: project });
   });
 
-  it("lets the current folder choose between folders of one name, and never the claim", async () => {
+  it("uses the current folder, never the claim, to choose between project folders with the same encoded name", async () => {
     const first = folder(home, "code", "tide-board");
     const second = folder(home, "code", "tide", "board");
     const path = inStore("claude-code", first);
@@ -157,20 +157,20 @@ describe("a session in Claude Code's store", () => {
     }
   });
 
-  it("may pull nothing if its place stands for the home folder or a folder above it", async () => {
+  it("allows no files when the store path encodes the home folder or a folder above it", async () => {
     for (const wide of [home, join(root, "home"), "/"]) {
       const found = await decide(inStore("claude-code", wide), { cwd: wide });
       expect(found.folder).toBeUndefined();
     }
   });
 
-  it("does not follow links to a folder of that name", async () => {
+  it("does not follow a link to find the encoded project folder", async () => {
     symlinkSync("/etc", join(home, "code", "link"));
     const path = inStore("claude-code", join(home, "code", "link"));
     expect(await decide(path)).toMatchObject({ folder: undefined, problem: "not-found" });
   });
 
-  it("counts by its real place: links into and out of the store do not move it", async () => {
+  it("locates a session by its real path, so that links into or out of the store have no effect", async () => {
     const stored = inStore("claude-code", project);
     const link = join(root, "link.jsonl");
     symlinkSync(stored, link);
@@ -181,7 +181,7 @@ describe("a session in Claude Code's store", () => {
     expect(await decide(planted)).toMatchObject({ folder: places.cwd, source: "current-folder" });
   });
 
-  it("takes a name that stands for no absolute path as unknown", async () => {
+  it("finds no project for a store folder name that encodes no absolute path", async () => {
     for (const name of ["harbour", "..", "C--Users"]) {
       const path = written(join(home, ".claude", "projects", "x", "..", name, "id.jsonl"));
       const { folder: found } = await decide(path, { cwd: project });
@@ -189,7 +189,7 @@ describe("a session in Claude Code's store", () => {
     }
   });
 
-  it.skipIf(process.getuid?.() === 0)("finds a folder below one that cannot be listed", async () => {
+  it.skipIf(process.getuid?.() === 0)("finds a project below a folder that cannot be listed", async () => {
     const closed = join(root, "home");
     chmodSync(closed, 0o111);
     const path = inStore("claude-code", project);
@@ -199,8 +199,8 @@ describe("a session in Claude Code's store", () => {
   });
 });
 
-describe("a session in longhaul's store", () => {
-  it("may pull files from a claimed folder only if the hash of its place proves it", async () => {
+describe("the project of a session in longhaul's store", () => {
+  it("allows files from a claimed folder only if its hash matches the store path", async () => {
     const path = inStore("longhaul", project);
     expect(await decide(path, { cwd: project })).toMatchObject({ folder: project, store: "longhaul" });
     expect(await decide(path, { cwd: "/etc" })).toMatchObject({ folder: undefined, problem: "not-found" });
@@ -211,18 +211,18 @@ describe("a session in longhaul's store", () => {
     expect(await decide(path, { cwd: "/etc", entries })).toMatchObject({ folder: project, cwd: project });
   });
 
-  it("finds its folder among the current folder and those above it", async () => {
+  it("finds the project among the current folder and its parents", async () => {
     const path = inStore("longhaul", project);
     const inside = { ...places, cwd: folder(project, "src", "deep") };
     expect((await decide(path, { cwd: "/etc", places: inside })).folder).toBe(project);
   });
 
-  it("may pull nothing if its place stands for the home folder", async () => {
+  it("allows no files when the store path is the hash of the home folder", async () => {
     expect(await decide(inStore("longhaul", home), { cwd: home })).toMatchObject({ problem: "too-wide" });
   });
 });
 
-it("a folder is too wide if the home folder lies in it, also through a link", async () => {
+it("isTooWide is true for a folder that contains the home folder, also through a link", async () => {
   symlinkSync(join(root, "home"), join(root, "link"));
   expect(await isTooWide(join(root, "link"), home)).toBe(true);
   expect(await isTooWide(home, join(root, "link", "mara"))).toBe(true);

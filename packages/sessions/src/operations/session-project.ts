@@ -34,15 +34,15 @@ export interface SessionProject {
 export type ProjectSource = "option" | "store" | "current-folder";
 
 /**
- * `too-wide`: it would be the home folder or a parent of it. `not-found`, `ambiguous`: no folder or several
- * folders match the session's location in the store.
+ * Reason why there is no project folder. `too-wide`: it would be the home folder or a parent of it.
+ * `not-found`, `ambiguous`: no folder or several folders match the session's location in the store.
  */
 export type ProjectProblem = "too-wide" | "not-found" | "ambiguous";
 
 export interface SessionProjectOptions {
-  /** An existing folder that the user has chosen. It may be the home folder, but not a whole disk. */
+  /** Existing folder that the user has chosen. It may be the home folder, but not a whole disk. */
   readonly project?: string | undefined;
-  /** Without it no store is searched, and the current folder is that of the process. */
+  /** Folders of the user. Without it no store is searched, and the current folder is that of the process. */
   readonly places?: UserPlaces | undefined;
 }
 
@@ -75,7 +75,8 @@ export async function sessionProject(
 }
 
 /**
- * True for a whole disk, the home folder and its parents: too much to restore files from without being asked.
+ * Checks for a whole disk, the home folder and its parents: too much to restore files from without being
+ * asked.
  */
 export async function isTooWide(folder: string, home: string = userHome()): Promise<boolean> {
   const real = await realOrResolved(folder);
@@ -86,7 +87,8 @@ export async function isTooWide(folder: string, home: string = userHome()): Prom
 }
 
 /**
- * Returns the user's home folder. An empty or relative variable would turn a folder of the project into it.
+ * Returns the user's home folder. Ignores an empty or relative variable, which would make a project folder
+ * the home folder.
  */
 export function userHome(): string {
   const home = homedir();
@@ -115,7 +117,10 @@ async function requireFolder(project: string): Promise<string> {
   );
 }
 
-/** Uses the spelling of the folder, so that links in the session's path do not matter. */
+/**
+ * Returns the claimed folder if it is inside the project folder, otherwise the project folder. Uses the
+ * spelling of the project folder, so that links in the claimed path do not matter.
+ */
 async function cwdIn(folder: string, claimed: string | undefined): Promise<string> {
   if (claimed === undefined || !isAbsolute(claimed) || !(await isFolder(claimed))) return folder;
   const [root, real] = [await realOrResolved(folder), await realOrResolved(claimed)];
@@ -130,7 +135,10 @@ interface StorePlace {
 
 const AGENTS: readonly SessionAgent[] = ["claude-code", "longhaul"];
 
-/** Resolves links first: a link in the store is not a session of the store. */
+/**
+ * Finds the location of a session in a store. Resolves links first: a link in the store is not a session of
+ * the store.
+ */
 async function placeInStore(path: string, places: UserPlaces): Promise<StorePlace | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return undefined;
@@ -159,7 +167,10 @@ async function folderOf(place: StorePlace, session: LocatedSession, current: str
   return around === undefined ? { problem: "ambiguous" } : { folder: around };
 }
 
-/** The name is a hash, so a folder that the session claims counts only if it has the same hash. */
+/**
+ * Finds a folder with this hash among the claimed folders, the current folder and its parents. The hash
+ * proves a claim.
+ */
 async function foldersHashedTo(
   name: string,
   { cwd, entries }: LocatedSession,
@@ -175,9 +186,9 @@ async function foldersHashedTo(
   return [];
 }
 
-/** Limits of the search for one name. A search that exceeds them finds nothing. */
-const MOST_FOLDERS_READ = 500;
-const MOST_ENTRIES_READ = 100_000;
+/** Maximum number of folders in the search for one name. A search that exceeds it finds nothing. */
+const MAX_FOLDERS_READ = 500;
+const MAX_ENTRIES_READ = 100_000;
 
 interface FolderSearch {
   readonly current: string;
@@ -216,9 +227,9 @@ function isCutTo(folder: string, name: string): boolean {
  * exceeded.
  */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
-  if (rest === "" || ++search.folders > MOST_FOLDERS_READ) return rest === "";
+  if (rest === "" || ++search.folders > MAX_FOLDERS_READ) return rest === "";
   const names = (await namesIn(search, folder)) ?? (await likelyNames(search, folder, rest));
-  if (search.entries > MOST_ENTRIES_READ) return false;
+  if (search.entries > MAX_ENTRIES_READ) return false;
   for (const name of names) {
     const short = projectFolderName("claude-code", name);
     const path = join(folder, name);
@@ -230,14 +241,14 @@ async function searchBelow(search: FolderSearch, folder: string, rest: string): 
 }
 
 /**
- * Skips links, because an agent knows its working directory by its real path. Returns undefined if the folder
- * is unreadable.
+ * Lists the folders in a folder. Skips links, because an agent knows its working directory by its real path.
+ * Returns undefined if the folder is unreadable.
  */
 async function namesIn(search: FolderSearch, folder: string): Promise<readonly string[] | undefined> {
   const names: string[] = [];
   try {
     for await (const entry of await opendir(folder)) {
-      if (++search.entries > MOST_ENTRIES_READ) break;
+      if (++search.entries > MAX_ENTRIES_READ) break;
       if (entry.isDirectory()) names.push(entry.name);
     }
   } catch {
@@ -246,7 +257,10 @@ async function namesIn(search: FolderSearch, folder: string): Promise<readonly s
   return names;
 }
 
-/** For a folder that may be entered but not listed: the name on the way to the current folder, and literal names. */
+/**
+ * Returns likely names in a folder that may be entered but not listed: the one on the way to the current
+ * folder, and literal names.
+ */
 async function likelyNames(search: FolderSearch, folder: string, rest: string): Promise<readonly string[]> {
   const parts = rest.split("-");
   const literal = parts.map((_, index) => parts.slice(0, index + 1).join("-"));
@@ -264,7 +278,7 @@ function withParents(folder: string): readonly string[] {
   return folders;
 }
 
-/** Also true for the folder itself. */
+/** Checks whether a path is in a folder, or is the folder itself. */
 function isWithin(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);

@@ -51,7 +51,7 @@ function written(parts: readonly Part[], version: string | undefined): readonly 
   return c.entries.map((entry) => ({ ...entry, ...fields }) as Entry);
 }
 
-/** The model of a session, and its window with the origin of the figure. */
+/** Returns the model of a session, and its window with the origin of the figure. */
 async function factsOf(path: string): Promise<unknown> {
   const session = await loadSession(path);
   const { model } = session;
@@ -81,8 +81,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   undo: async (session, target) => writeUndo(undoSession(session), target, ports),
 };
 
-/** Returns the path of the resulting session, or the same path if there is nothing to do. */
-async function carriedOut(path: string, name: string, isInPlace: boolean): Promise<string> {
+/**
+ * Runs an operation. Returns the path of the resulting session, or the same path if there is nothing to do.
+ */
+async function runOperation(path: string, name: string, isInPlace: boolean): Promise<string> {
   const out = newPath();
   const target: WriteTarget = isInPlace ? { mode: "in-place" } : { mode: "new-session", path: out };
   try {
@@ -96,25 +98,25 @@ async function carriedOut(path: string, name: string, isInPlace: boolean): Promi
 
 const SONNET = "claude-sonnet-4-5";
 
-describe("a session that is written anew", () => {
-  it("keeps the window that a reported usage has proven", async () => {
+describe("model and window of a rewritten session", () => {
+  it("a rewritten session keeps the window that a reported usage proved", async () => {
     const path = newPath();
     await writeNewSession(path, written([{ model: SONNET, usedTokens: 535_000 }], "2.1.45"));
     const before = { model: SONNET, windowTokens: 1_000_000, windowOrigin: "reported-usage" };
     expect(await factsOf(path)).toEqual(before);
     for (const name of ["keeps recent messages", "clearing"])
-      expect(await factsOf(await carriedOut(path, name, false))).toEqual(before);
+      expect(await factsOf(await runOperation(path, name, false))).toEqual(before);
   });
 
-  it("keeps the window that a reported usage has proven for a model with one window in the table", async () => {
+  it("a rewritten session keeps a proven window that is larger than the table's window for the model", async () => {
     const path = newPath();
     await writeNewSession(path, written([{ model: "qwen3", usedTokens: 90_000 }], undefined));
     const before = await factsOf(path);
     expect(before).toMatchObject({ windowOrigin: "reported-usage" });
-    expect(await factsOf(await carriedOut(path, "keeps nothing", false))).toEqual(before);
+    expect(await factsOf(await runOperation(path, "keeps nothing", false))).toEqual(before);
   });
 
-  it("keeps the model of its newest response though only messages of an earlier model are kept", async () => {
+  it("a compaction that keeps only messages of an earlier model still records the newest model", async () => {
     for (const version of ["2.1.325", "2.1.45", undefined]) {
       const parts = ["claude-haiku-4-5", SONNET, "claude-opus-5"].map((model) => ({
         model,
@@ -123,13 +125,13 @@ describe("a session that is written anew", () => {
       const path = newPath();
       await writeNewSession(path, written(parts, version));
       for (const isInPlace of [false, true])
-        expect(await factsOf(await carriedOut(path, "keeps earlier messages", isInPlace))).toMatchObject({
+        expect(await factsOf(await runOperation(path, "keeps earlier messages", isInPlace))).toMatchObject({
           model: "claude-opus-5",
         });
     }
   });
 
-  it("keeps model, window and the window's origin, whatever was done to it and how often", async () => {
+  it("a session keeps its model, window and window origin through any chain of operations", async () => {
     const part = fc.record({
       model: fc.constantFrom(SONNET, "claude-opus-5", "my-model", "qwen3"),
       usedTokens: fc.constantFrom(9_000, 30_000, 190_000, 535_000),
@@ -146,7 +148,7 @@ describe("a session that is written anew", () => {
           await writeNewSession(path, written(parts, version));
           const before = await factsOf(path);
           for (const [name, isInPlace] of steps) {
-            path = await carriedOut(path, name, isInPlace);
+            path = await runOperation(path, name, isInPlace);
             expect(await factsOf(path)).toEqual(before);
           }
         },
@@ -155,23 +157,23 @@ describe("a session that is written anew", () => {
     );
   });
 
-  it("tells a reader that begins at its boundary the same window", async () => {
+  it("a reader that begins at the boundary finds the same window", async () => {
     const path = newPath();
     await writeNewSession(path, written([{ model: SONNET, usedTokens: 535_000 }], "2.1.325"));
     const before = windowEvidence(await loadSession(path));
     expect(before).toEqual({ model: SONNET, windowTokens: 1_000_000, origin: "reported-usage" });
-    await carriedOut(path, "keeps nothing", true);
+    await runOperation(path, "keeps nothing", true);
     const { conversation: entries, model } = await resumeSession(path);
     expect(windowEvidence({ entries, model })).toEqual(before);
   });
 });
 
-describeRecorded("recorded sessions that are compacted into new ones", () => {
+describeRecorded("model and window of recorded sessions that are compacted into new ones", () => {
   it.each([
     ["episodic-memory__large-conversation.jsonl", "keeps recent messages"],
     ["oh-my-posh__6c0a282a.jsonl", "keeps nothing"],
   ])("%s keeps its model and its window when a compaction %s", async (file, name) => {
     const original = realSessionPath(file);
-    expect(await factsOf(await carriedOut(original, name, false))).toEqual(await factsOf(original));
+    expect(await factsOf(await runOperation(original, name, false))).toEqual(await factsOf(original));
   });
 });

@@ -20,15 +20,18 @@ async function writtenSession(name: string): Promise<string> {
 }
 
 describe("a writer that dies in the middle", () => {
-  it.each(SHARES)("leaves the session as it was before a clearing, with %d of it written", async (share) => {
-    const path = await writtenSession(`clear-${share}`);
-    const before = await loadSession(path);
-    await writeClearing(clearSession(before, { keepNewest: 3 }), { mode: "in-place" });
-    await expectAsBefore(path, before.bytes, share);
-  });
+  it.each(SHARES)(
+    "a session is unchanged when the writer dies after writing %d of a clearing",
+    async (share) => {
+      const path = await writtenSession(`clear-${share}`);
+      const before = await loadSession(path);
+      await writeClearing(clearSession(before, { keepNewest: 3 }), { mode: "in-place" });
+      await expectAsBefore(path, before.bytes, share);
+    },
+  );
 
   it.each(SHARES)(
-    "leaves the session as it was before a compaction, with %d of it written",
+    "a session is unchanged when the writer dies after writing %d of a compaction",
     async (share) => {
       const path = await writtenSession(`compact-${share}`);
       const before = await loadSession(path);

@@ -34,12 +34,12 @@ export interface UndoSessionOptions {
   readonly to?: string | undefined;
 }
 
-/** An undo that has not been written yet. */
+/** Undo that has not been written yet. */
 export interface SessionUndo {
   readonly session: Session;
   readonly step: Step;
   readonly back: StepBack;
-  /** The resulting conversation: the messages from before the step, then the messages since. */
+  /** Resulting conversation: the messages from before the step, then the messages since. */
   readonly restored: readonly Entry[];
   readonly carried: readonly Entry[];
   /** Thinking blocks that the model signed for another history and would refuse now. */
@@ -110,7 +110,7 @@ export async function writeUndo(
   return writeLines(session, source, target, ports);
 }
 
-/** A new session has no earlier state to return to. */
+/** Removes the undo record of a line. A new session has no earlier state to return to. */
 function withoutUndo(line: Entry): Entry {
   if (!isCompactBoundary(line) || line.compactMetadata.longhaul === undefined) return line;
   const { undo: _, ...longhaul } = line.compactMetadata.longhaul;
@@ -149,7 +149,7 @@ function nothingToRedo({ path }: Session): LonghaulError {
   );
 }
 
-/** A message of a person to which a session can be rewound. */
+/** Message of a person to which a session can be rewound. */
 export interface RewindPoint {
   readonly uuid: string;
   readonly text: string;
@@ -158,19 +158,19 @@ export interface RewindPoint {
   readonly compactionsSince: number;
 }
 
-/** A session as it was before a prompt. Nothing has been written yet. */
+/** Session as it was before a prompt. Nothing has been written yet. */
 export interface SessionRewind {
   /**
-   * The conversation as it was sent then: boundary, summary, kept messages, attachments, cleared results.
-   * Without the mark.
+   * Conversation as it was sent then: boundary, summary, kept messages, attachments, cleared results. It does
+   * not contain the mark.
    */
   readonly conversation: readonly Entry[];
   /** Parent of the mark. Undefined if there was nothing before the prompt. */
   readonly leafUuid: string | undefined;
   /**
-   * Append this to the transcript before anything else: it returns the session to the state before the
-   * prompt. It is the parent of the next entry, and so the last entry of the conversation that continues. It
-   * is never sent.
+   * Mark that returns the session to the state before the prompt. Append it to the transcript before anything
+   * else. It is the parent of the next entry, and so the last entry of the conversation that continues. It is
+   * never sent.
    */
   readonly mark: Entry;
 }
@@ -201,7 +201,7 @@ export async function rewindSession(
   return rewindLoaded(await loadSession(path), promptUuid, ports);
 }
 
-/** Does the same for a loaded session. */
+/** Rewinds a loaded session to before a prompt. */
 export function rewindLoaded(
   session: Pick<Session, "path" | "entries" | "conversation" | "leafUuid">,
   promptUuid: string,
@@ -264,7 +264,10 @@ function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
   });
 }
 
-/** A session made from another one may lack the original. Then the copy counts. */
+/**
+ * Returns the position of the original of a copied line. A session made from another one may lack the
+ * original. Then the copy counts.
+ */
 function placeOfOriginal({ entries, positions }: EntryIndex, line: Entry): number | undefined {
   const own = positions.get(line.uuid ?? "");
   for (const id of copiedIds(line)) {

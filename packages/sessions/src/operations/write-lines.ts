@@ -7,7 +7,7 @@ import type { Session } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 
-/** `in-place` appends to the session itself. A path creates a new session there. */
+/** Target of a write. `in-place` appends to the session itself. A path creates a new session there. */
 export type WriteTarget =
   | { readonly mode: "in-place" }
   | { readonly mode: "new-session"; readonly path: string };
@@ -49,7 +49,10 @@ export async function writeLines(
   return { mode: target.mode, path: target.path, sessionId, lines };
 }
 
-/** An agent finds a session by its file name, so a name that is an id becomes the session id. */
+/**
+ * Returns the id for a new session. An agent finds a session by its file name, so a name that is an id
+ * becomes the session id.
+ */
 function sessionIdFor(path: string, ports: CompactionPorts): string {
   const name = basename(path, ".jsonl");
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name) ? name : ports.newUuid();

@@ -21,7 +21,7 @@ import { undoSession, writeUndo } from "./undo-rewind.ts";
 const folder = temporaryFolder();
 let count = 0;
 
-/** A target this small cannot hold all of these requests. */
+/** Options with a target that is too small for all of these requests. */
 const SMALL = { keepRecentTokens: 500, targetTokens: 2_500, restoreFiles: false } as const;
 
 async function compacted(): Promise<SessionCompaction & { readonly after: Session }> {
@@ -32,8 +32,8 @@ async function compacted(): Promise<SessionCompaction & { readonly after: Sessio
   return { ...result, after: await loadSession(path) };
 }
 
-describe("the ledger of a compaction that was written", () => {
-  it("stands on its boundary in the transcript, as the compaction tells it", async () => {
+describe("the ledger of a written compaction", () => {
+  it("stores the ledger of a compaction on its boundary in the transcript", async () => {
     const { compaction, after } = await compacted();
     const [only] = sessionLedgers(after);
     expect(only).toMatchObject({ source: "file", isCurrent: true });
@@ -41,7 +41,7 @@ describe("the ledger of a compaction that was written", () => {
     expect(only?.ledger?.facts.length).toBeGreaterThan(50);
   });
 
-  it("is true: what it says is in the context is there, and what it says is not is in the entries that it names", async () => {
+  it("each fact in the ledger is in the context or in the entries that the ledger names", async () => {
     const { compaction, after } = await compacted();
     const facts = compaction.ledger?.facts ?? [];
     const inContext = findFacts(facts, [readableText(after.conversation)]);
@@ -54,7 +54,7 @@ describe("the ledger of a compaction that was written", () => {
     }
   });
 
-  it("has nothing that is gone, and all that is not in the context where there is no transcript", async () => {
+  it("marks facts outside the context as recoverable with a transcript, and as gone without one", async () => {
     const plan = planCompaction({ entries: longSession(80).entries }, SMALL);
     const kept = await compact(plan, countingPorts(), { ...SMALL, transcriptPath: "/sessions/s.jsonl" });
     const lost = await compact(plan, countingPorts(), SMALL);
@@ -66,7 +66,7 @@ describe("the ledger of a compaction that was written", () => {
     expect(fates(lost.ledger)).not.toContain("recoverable");
   });
 
-  it("goes into the next one: no fact is forgotten when the conversation is compacted again", async () => {
+  it("carries every active fact into the next ledger when the conversation is compacted again", async () => {
     const first = planCompaction({ entries: longSession(40, "a").entries }, SMALL);
     const once = await compact(first, countingPorts(), SMALL);
     const entries = [...rebuild(once), ...longSession(40, "b").entries];
@@ -80,8 +80,8 @@ describe("the ledger of a compaction that was written", () => {
   });
 });
 
-describe("the ledger of a clearing that was written", () => {
-  it("goes on from the ledger before it, so that the next compaction forgets nothing", async () => {
+describe("the ledger of a written clearing", () => {
+  it("a clearing continues the earlier ledger, so that the next compaction forgets no fact", async () => {
     const { compaction, after } = await compacted();
     const before = new Set(compaction.ledger?.facts.map(({ id }) => id));
     const writer = await openTranscript(after.path);
@@ -98,8 +98,8 @@ describe("the ledger of a clearing that was written", () => {
       ledger: { summarized: { messages: 0 } },
     });
     const facts = newest?.ledger?.facts ?? [];
-    const told = facts.filter(({ id }) => before.has(id)).length;
-    expect(told + (newest?.ledger?.earlier?.facts ?? 0)).toBe(before.size);
+    const listed = facts.filter(({ id }) => before.has(id)).length;
+    expect(listed + (newest?.ledger?.earlier?.facts ?? 0)).toBe(before.size);
     const inContext = findFacts(facts, [readableText(cleared.conversation)]);
     expect(facts.filter((fact) => isInContext(fact) !== inContext.has(fact.id))).toEqual([]);
     const next = await compactSession(cleared, SMALL);
@@ -109,9 +109,9 @@ describe("the ledger of a clearing that was written", () => {
   });
 });
 
-describe("the ledgers of a session whose compaction was undone", () => {
+describe("ledgers after an undo", () => {
   it.each(["2.1.219", "2.1.45"])(
-    "are those before it, and its own again when that is undone (%s)",
+    "an undo removes the ledger of a compaction from the chain, and a redo restores it (%s)",
     async (version) => {
       const path = `${folder}/session-${++count}.jsonl`;
       await writeNewSession(
@@ -132,7 +132,7 @@ describe("the ledgers of a session whose compaction was undone", () => {
     },
   );
 
-  it("go into the next compaction, also those that others left none of", async () => {
+  it("carries facts into the compaction after an undo, even from compactions without a ledger", async () => {
     const path = `${folder}/session-${++count}.jsonl`;
     const said = (name: string): readonly Entry[] =>
       longSession(30, name).entries.map((entry) => ({ ...entry, version: "2.1.219" }) as Entry);

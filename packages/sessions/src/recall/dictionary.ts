@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { type PiecePlace, termHashes } from "./word-scanner.ts";
 
-/** A part of an index. Reads only the requested bytes. */
+/** Part of an index. Reads only the requested bytes. */
 export interface Section {
   readonly bytes: number;
   read(from: number, to: number): Buffer;
@@ -21,7 +21,7 @@ export class Dictionary {
   readonly #texts: Section;
   readonly #postings: Section;
   #directory: Buffer | undefined;
-  /** The block that was read last. A search for a part of a term visits terms in order. */
+  /** Block that was read last. A search for a part of a term visits terms in order. */
   #block: (Block & { readonly nth: number }) | undefined;
 
   constructor(sections: Readonly<Record<"blocks" | "terms" | "texts" | "postings", Section>>) {
@@ -31,13 +31,13 @@ export class Dictionary {
     this.#postings = sections.postings;
   }
 
-  /** Documents that contain a term, in order. */
+  /** Returns the documents that contain a term, in order. */
   documents(term: string): Uint32Array {
     const list = this.list(term);
     return list === undefined ? new Uint32Array(0) : documentsIn(list);
   }
 
-  /** Encoded list of these documents with the term's count in each, see {@link eachPosting}. */
+  /** Returns the encoded list of these documents with the term's count in each, see {@link eachPosting}. */
   list(term: string): Buffer | undefined {
     const record = this.#find(term);
     return record === undefined ? undefined : this.#list(record);
@@ -138,7 +138,7 @@ interface FoundTerm {
   list(): Buffer;
 }
 
-/** Number of documents that contain a term. */
+/** Returns the number of documents that contain a term. */
 export const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
 
 /** Visits the documents of a list in order, with the term's count in each. */
@@ -195,15 +195,17 @@ function decodedText(bytes: Buffer): string {
   return String.fromCharCode(...units);
 }
 
-/** A term in a dictionary on disk: two hashes, then the position, length and checksum of its postings. */
+/**
+ * Size of a term in a dictionary on disk: two hashes, then the position, length and checksum of its postings.
+ */
 const TERM_BYTES = 20;
 const BLOCK_TERMS = 64;
-/** Data of each block: its first hash, the start of its terms' texts, and its checksum. */
+/** Size of a block's data: its first hash, the start of its terms' texts, and its checksum. */
 const BLOCK_ENTRY_BYTES = 12;
-/** Separates two terms among the texts. */
+/** Byte that separates two terms among the texts. */
 const TEXT_END = 0;
 
-/** A dictionary as an index stores it: terms by hash, their texts in the same order, and their postings. */
+/** Dictionary as an index stores it: terms by hash, their texts in the same order, and their postings. */
 export interface DictionaryBytes {
   readonly blocks: Buffer;
   readonly terms: Buffer;
@@ -212,7 +214,7 @@ export interface DictionaryBytes {
 }
 
 /** Maximum count. A higher one says nothing more about the subject of a text. */
-const MOST_COUNTED = 255;
+const MAX_COUNTED = 255;
 const FIRST_TERMS = 1 << 12;
 const FIRST_POSTINGS = 1 << 14;
 
@@ -242,7 +244,7 @@ export class TermTable {
     return this.#postings;
   }
 
-  /** Number of distinct terms in the current document. */
+  /** Returns the number of distinct terms in the current document. */
   get termsInDocument(): number {
     return this.#inDocumentCount;
   }
@@ -263,7 +265,7 @@ export class TermTable {
     }
     const at = term - 1;
     if (this.#lastDocument[at] === document) {
-      if ((this.#counts[at] as number) < MOST_COUNTED) this.#counts[at] = (this.#counts[at] as number) + 1;
+      if ((this.#counts[at] as number) < MAX_COUNTED) this.#counts[at] = (this.#counts[at] as number) + 1;
     } else {
       this.#lastDocument[at] = document;
       this.#counts[at] = 1;
@@ -379,7 +381,7 @@ export class TermTable {
     return Uint32Array.from(keys, (key) => key % room);
   }
 
-  /** Uses a counting sort. Documents arrived in order, so each list is in order too. */
+  /** Encodes the postings with a counting sort. Documents arrived in order, so each list is in order too. */
   #postingBytes(order: Uint32Array): { readonly bytes: Buffer; readonly starts: Uint32Array } {
     const firsts = new Uint32Array(this.#terms + 1);
     for (let at = 0; at < this.#postings; at++) {
@@ -446,8 +448,8 @@ function writeVarint(bytes: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * Writes UTF-8, but each code unit separately, because a pair of neighbors can split a character. A zero,
- * which a name in a session may contain, never becomes the byte that ends a text.
+ * Writes each code unit as UTF-8 separately, because a pair of neighbors can split a character. A zero, which
+ * a name in a session may contain, never becomes the byte that ends a text.
  */
 function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   let place = at;
@@ -471,7 +473,7 @@ function textBytes(text: string): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** An untrustworthy index. It is discarded and rebuilt silently. */
+/** Error of an untrustworthy index. The index is discarded and rebuilt silently. */
 export class IndexDamaged extends Error {
   override readonly name: string = "IndexDamaged";
 }

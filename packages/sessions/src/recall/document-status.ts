@@ -114,7 +114,7 @@ function documentAt(segments: readonly Segment[], at: number): DocumentRecord {
     if (nth < segment.facts.documents) return segment.document(nth);
     nth -= segment.facts.documents;
   }
-  return damaged("a document that is not there");
+  return damaged("a missing document");
 }
 
 /** Combines as many bits of two hashes as a number holds exactly. */
@@ -124,8 +124,8 @@ const keyAt = (pairs: Uint32Array, at: number): number =>
 const NO_UUID = keyOf(0, 0);
 
 /**
- * A compaction may write the messages it keeps again, under new ids. Searches find the first occurrence. It
- * is in the context as long as a copy of it is.
+ * Matches copies of messages with their originals. A compaction may write the messages it keeps again, under
+ * new ids. Searches find the first occurrence. It is in the context as long as a copy of it is.
  */
 function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;
@@ -181,11 +181,13 @@ export function plainGrowth(leaf: string | null, added: readonly Entry[]): strin
   return newest;
 }
 
-/** Status of a document that was added this way: in the context, unless another agent wrote it. */
+/**
+ * Returns the status of a document that was added this way: in the context, unless another agent wrote it.
+ */
 export const statusOfAdded = (marks: number): number =>
   ((marks & MARKS.sidechain) === 0 ? STATUS.inContext : 0) | lasting(marks);
 
-/** Flags that never change as the conversation continues. */
+/** Returns the flags that never change as the conversation continues. */
 const lasting = (marks: number): number =>
   ((marks & MARKS.retold) === 0 ? 0 : STATUS.retold) |
   ((marks & MARKS.spoken) === 0 ? 0 : STATUS.spoken) |
@@ -197,7 +199,7 @@ function isRewriting(entry: Entry): boolean {
   return stringField(entry, "writtenWith") !== undefined;
 }
 
-/** True if the segments already contain one of these ids, or an id occurs twice. */
+/** Checks whether the segments already contain one of these ids, or an id occurs twice. */
 export function hasUuid(segments: readonly Segment[], added: readonly Entry[]): boolean {
   const keys = new Set<number>();
   for (const { uuid } of added) {

@@ -66,14 +66,17 @@ export function documentsOf(entry: Entry): readonly SearchDocument[] {
   }
 }
 
-/** Text that was typed while the agent worked. Only the whole queue shows whether the agent received it. */
+/**
+ * Returns text that was typed while the agent worked. Only the whole queue shows whether the agent received
+ * it.
+ */
 function queuedDocuments(entry: Entry): readonly SearchDocument[] {
   const text = stringField(entry, "content")?.trim() ?? "";
   return text === "" ? [] : [{ kind: "user", block: 0, text }];
 }
 
 function messageDocuments(entry: Extract<Entry, { type: "user" | "assistant" }>): readonly SearchDocument[] {
-  const spoken = isRetelling(entry) ? "summary" : entry.type;
+  const spoken = repeatsOthers(entry) ? "summary" : entry.type;
   const found: SearchDocument[] = [];
   for (const [block, content] of entryBlocks(entry).entries()) {
     const document = blockDocument(content, spoken, block);
@@ -82,8 +85,8 @@ function messageDocuments(entry: Extract<Entry, { type: "user" | "assistant" }>)
   return found;
 }
 
-/** True for an entry that restates earlier ones. */
-const isRetelling = (entry: Entry): boolean => isSummaryEntry(entry) || isStandIn(entry);
+/** Checks whether an entry restates earlier ones. */
+const repeatsOthers = (entry: Entry): boolean => isSummaryEntry(entry) || isStandIn(entry);
 
 function blockDocument(block: ContentBlock, spoken: DocumentKind, nth: number): SearchDocument {
   switch (block.type) {
@@ -139,7 +142,7 @@ function systemDocuments(entry: Entry): readonly SearchDocument[] {
   return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
 }
 
-/** Encoded bytes, and content that only the provider can read. */
+/** Types of encoded bytes, and of content that only the provider can read. */
 const UNREADABLE: ReadonlySet<string> = new Set([
   "data",
   "signature",
@@ -147,7 +150,7 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   "encrypted_index",
 ]);
 
-/** Inputs can be nested to any depth. Nobody searches deeper than this. */
+/** Maximum depth of inputs, which can be nested to any depth. Nobody searches deeper than this. */
 const DEEPEST = 12;
 
 /**

@@ -7,7 +7,7 @@ import type { RecallPage } from "./query.ts";
 import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
 import { neededTerms, type Piece } from "./word-scanner.ts";
 
-/** One page of results. */
+/** Page of results. */
 export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearched"> {
   readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
 }
@@ -23,7 +23,10 @@ export interface ScanRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Texts are searched in batches, because setting a time limit costs more than searching one text. */
+/**
+ * Number of texts that are searched together, because setting a time limit costs more than searching one
+ * text.
+ */
 const BATCH_DOCUMENTS = 32;
 const FEWEST_DOCUMENTS = 4;
 const BATCH_CHARACTERS = 1 << 20;
@@ -69,7 +72,10 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
 /** Kinds whose text appears unchanged in the line. Other texts are assembled from several fields. */
 const VERBATIM: ReadonlySet<DocumentKind> = new Set(["user", "assistant", "thinking", "result", "system"]);
 
-/** Searches the bytes of the line before parsing it, because parsing is most of the work. */
+/**
+ * Creates a filter that searches the bytes of the line before parsing it, because parsing is most of the
+ * work.
+ */
 function byteFilter(session: IndexedSession, text: string): (number: number) => boolean {
   if (text === "") return () => true;
   const bytes = Buffer.from(text, "latin1");
@@ -95,9 +101,9 @@ export const exactly =
       return at < 0 ? undefined : [at, at + text.length];
     });
 
-/** A piece that occurs in more terms than this does not narrow the search. */
-const MOST_TERMS = 2_000;
-/** With fewer candidates, reading the documents is faster than searching all terms for a piece. */
+/** Maximum number of terms with a piece. A piece that occurs in more terms does not narrow the search. */
+const MAX_TERMS = 2_000;
+/** Number of candidates below which reading the documents is faster than searching all terms for a piece. */
 const FEW_DOCUMENTS = 4_096;
 
 /**
@@ -144,10 +150,10 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
   return found;
 }
 
-/** Includes documents with words of which only the beginning is in the index. */
+/** Returns documents with a piece, including those with words of which only the beginning is in the index. */
 function documentsWithPiece(segment: Segment, { text, where }: Piece): Uint32Array | undefined {
-  const terms = segment.words.termsWith(text, where, MOST_TERMS);
-  if (terms.length === MOST_TERMS) return undefined;
+  const terms = segment.words.termsWith(text, where, MAX_TERMS);
+  if (terms.length === MAX_TERMS) return undefined;
   const marked = new Uint8Array(segment.facts.documents);
   const mark = (document: number): void => {
     marked[document] = 1;

@@ -8,9 +8,9 @@ import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment.ts";
 import { termsOf } from "./word-scanner.ts";
 
-/** Few tokens are longer. */
+/** Characters per token. Few tokens are longer. */
 const CHARACTERS_PER_TOKEN = 6;
-const MOST_MATCHES = 200;
+const MAX_MATCHES = 200;
 
 /** Returns the end of the text that fits the budget. Prefers whole lines, and always advances. */
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
@@ -72,7 +72,7 @@ function densest(matches: readonly Match[], width: number): number {
   return best;
 }
 
-/** A color code. A word starts after it, although a letter precedes it. */
+/** Pattern of a color code. A word starts after it, although a letter precedes it. */
 const COLOR = "\\u001b\\[[\\d;]*m";
 
 /** Finds the words of a query in a text: whole words, or otherwise parts of words. */
@@ -85,7 +85,7 @@ export function wordMatches(text: string, words: string): readonly Match[] {
     const matches: Match[] = [];
     for (const match of text.matchAll(new RegExp(source, "gi"))) {
       matches.push([match.index, match.index + match[0].length]);
-      if (matches.length === MOST_MATCHES) break;
+      if (matches.length === MAX_MATCHES) break;
     }
     return matches;
   };

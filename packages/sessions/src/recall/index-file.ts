@@ -12,14 +12,16 @@ import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
-/** Increase it with every change of the format: an index of another version is rebuilt. */
+/**
+ * Version of the format. Increase it with every change of the format: an index of another version is rebuilt.
+ */
 const INDEX_VERSION = 2;
 
-/** Ends the file, so that a truncated one is detected immediately. */
+/** Mark that ends the file, so that a truncated one is detected immediately. */
 const END_MARK = Buffer.from("longhaul recall\n");
-/** Length and checksum of the directory, then the mark. */
+/** Size of the end: length and checksum of the directory, then the mark. */
 const END_BYTES = 8 + END_MARK.length;
-/** Enough to read the directory of most files together with the end. */
+/** Bytes of the first read, enough to read the directory of most files together with the end. */
 const FIRST_READ_BYTES = 16 * 1024;
 
 interface SectionPlace {
@@ -32,7 +34,7 @@ interface SegmentPlace extends SegmentFacts {
   readonly sections: Readonly<Record<SectionName, SectionPlace>>;
 }
 
-/** Identifies the session and its state. */
+/** Mark that identifies the session and its state. */
 interface SessionMark {
   /** Number of session bytes in the index, always whole lines. */
   readonly bytes: number;
@@ -50,7 +52,7 @@ export interface IndexDirectory {
   readonly standing: SectionPlace;
 }
 
-/** An index file. Everything read from it is verified. */
+/** Index file. Verifies everything that it reads. */
 export class IndexFile {
   readonly #file: number;
   readonly #bytes: number;
@@ -60,7 +62,7 @@ export class IndexFile {
     this.#bytes = bytes;
   }
 
-  /** Returns undefined if no readable file exists. */
+  /** Opens an index file. Returns undefined if no readable file exists. */
   static open(path: string): IndexFile | undefined {
     try {
       // Others may write to the folder, so this follows no links and does not wait for a pipe.
@@ -176,7 +178,10 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
   yield Buffer.concat([text, end, END_MARK]);
 }
 
-/** The checksum proves that we wrote it, but another version may have written other fields. */
+/**
+ * Validates a directory. The checksum proves that we wrote it, but another version may have written other
+ * fields.
+ */
 function directoryOf(value: unknown): IndexDirectory {
   if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
   const session = field(value, "session");

@@ -20,8 +20,8 @@ interface Dumped {
 const dump = async (path: string, keepEveryBytes?: number): Promise<readonly Dumped[]> =>
   (await indexDump(path, { keepEveryBytes })) as readonly Dumped[];
 
-describe("the index of a session", () => {
-  it("knows what is in the context: the conversation without what was cleared", async () => {
+describe("the recall index of a session", () => {
+  it("marks a document as in context if it is in the conversation and not cleared", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         const path = sessionFile(lines);
@@ -36,7 +36,7 @@ describe("the index of a session", () => {
     );
   });
 
-  it("that grew with its session is the same as one built anew, wherever it was read in between", async () => {
+  it("an index that grew with its session equals a newly built one, wherever reads happened", async () => {
     await fc.assert(
       fc.asyncProperty(
         sessionArbitrary,
@@ -60,7 +60,7 @@ describe("the index of a session", () => {
     );
   });
 
-  it("finds every text that is no longer in the context, exactly and by its words, and nothing that is", async () => {
+  it("finds every text outside the context by exact text and by words, and no text inside it", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         const path = sessionFile(lines);
@@ -80,7 +80,7 @@ describe("the index of a session", () => {
   });
 });
 
-/** Searches skip restated content unless they ask for it. */
+/** Checks that an entry contains only messages. Searches skip restated content unless they ask for it. */
 const isSaid = (entry: Entry): boolean =>
   documentsOf(entry).length > 0 &&
   documentsOf(entry).every(({ kind }) => kind === "user" || kind === "assistant");

@@ -7,7 +7,7 @@ import { documentsOf, type SearchDocument } from "./documents.ts";
 import type { OpenIndex } from "./keep-index.ts";
 import type { DocumentRecord, Segment } from "./segment.ts";
 
-/** A document read from the session. */
+/** Document read from the session. */
 export interface ReadDocument {
   readonly number: number;
   readonly record: DocumentRecord;
@@ -15,7 +15,7 @@ export interface ReadDocument {
   readonly document: SearchDocument;
 }
 
-/** A session with its index. Documents are numbered over all segments, oldest first. */
+/** Session with its index. Documents are numbered over all segments, oldest first. */
 export class IndexedSession {
   readonly segments: readonly Segment[];
   readonly #status: Buffer;
@@ -39,7 +39,7 @@ export class IndexedSession {
     return this.#status.length;
   }
 
-  /** Flags of a document, see {@link STATUS}. */
+  /** Returns the flags of a document, see {@link STATUS}. */
   status(number: number): number {
     return this.#status[number] as number;
   }
@@ -68,7 +68,7 @@ export class IndexedSession {
     return line;
   }
 
-  /** The document must match its index data. Otherwise the index belongs to another file. */
+  /** Reads a document. It must match its index data. Otherwise the index belongs to another file. */
   read(number: number): ReadDocument {
     const record = this.record(number);
     const entry = this.entry(record);

@@ -42,7 +42,7 @@ export interface IndexOptions {
   readonly indexPath: string | undefined;
   /** Reports progress while a session is read that has no index or has grown a lot. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** Ignores the stored index, because it turned out not to match. */
+  /** True to ignore the stored index, because it turned out not to match. */
   readonly mustRebuild?: boolean | undefined;
   /** Growth in bytes after which the index is written again. Smaller growth is read with each query. */
   readonly keepEveryBytes?: number | undefined;
@@ -56,9 +56,14 @@ export interface OpenIndex {
   close(): void;
 }
 
-/** Smaller growth is read again with each query, because writing the file would cost more. */
+/**
+ * Minimum growth that is written. Smaller growth is read again with each query, because writing the file
+ * would cost more.
+ */
 const KEPT_GROWTH_BYTES = 256 * 1024;
-/** A segment is rebuilt together with the newer ones unless it is this many times as long as they are. */
+/**
+ * Ratio of a segment's length to that of all newer ones. A segment below it is rebuilt together with them.
+ */
 const SEGMENT_RATIO = 2;
 
 /**
@@ -88,7 +93,7 @@ interface KnownIndex extends OpenIndex {
   readonly directory: IndexDirectory;
 }
 
-/** Returns undefined if there is no index or it belongs to another session. */
+/** Opens the stored index. Returns undefined if there is none or it belongs to another session. */
 function knownIndex({ fd, bytes }: OpenSessionFile, indexPath: string): KnownIndex | undefined {
   const file = IndexFile.open(indexPath);
   if (file === undefined) return undefined;
@@ -147,7 +152,7 @@ async function grow(
   return { segments, status, close: () => known?.close() };
 }
 
-/** Number of segments that stay unchanged when the session has grown to this many bytes. */
+/** Returns the number of segments that stay unchanged when the session has grown to this many bytes. */
 function segmentsToKeep(segments: readonly Segment[], bytes: number): number {
   const last = segments.findLastIndex(
     ({ facts }) => facts.to - facts.from >= SEGMENT_RATIO * (bytes - facts.to),
@@ -165,7 +170,10 @@ function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | un
   return undefined;
 }
 
-/** If only messages were added, the known status stays. Otherwise the conversation is read. */
+/**
+ * Computes the current status. If only messages were added, the known status stays. Otherwise the
+ * conversation is read.
+ */
 async function statusNow(
   session: OpenSessionFile,
   path: string,
@@ -195,17 +203,17 @@ async function keep(index: IndexToWrite, indexPath: string): Promise<void> {
 
 type CallFacts = Pick<SearchDocument, "tool" | "path">;
 
-/** Collecting this many postings takes about a hundred megabytes. After that a new segment starts. */
-const MOST_POSTINGS = 8_000_000;
+/** Maximum number of postings in a segment. Collecting this many takes about a hundred megabytes. */
+const MAX_POSTINGS = 8_000_000;
 
 /**
- * A plain character that is written by its number in JSON, as some writers do with `=` and `+`. Commonly
- * escaped characters, such as quotes and angle brackets, are never searched in the bytes.
+ * Start of a plain character that is written by its number in JSON, as some writers do with `=` and `+`.
+ * Commonly escaped characters, such as quotes and angle brackets, are never searched in the bytes.
  */
 const ODD_ESCAPE = Buffer.from("\\u00");
 const PLAIN = /\\u00(?!22|26|27|2f|3c|3e|5c)[2-7]/i;
 
-/** Builds segments from the lines of a session as they arrive. */
+/** Collector that builds segments from the lines of a session as they arrive. */
 class Gatherer {
   readonly #earlierCall: (toolUseId: string) => CallFacts | undefined;
   readonly #calls = new Map<string, CallFacts>();
@@ -224,7 +232,7 @@ class Gatherer {
     this.#queue = new MessageQueue(from === 0);
   }
 
-  /** Returns the entries of the line. */
+  /** Adds a line. Returns its entries. */
   line(bytes: Buffer, offset: number, isComplete: boolean): readonly Entry[] {
     this.#reader.read(bytes, offset, isComplete);
     const entries = this.#reader.entries.splice(0);
@@ -244,7 +252,7 @@ class Gatherer {
       if (!isQueueOperation(entry)) this.#entry(entry, place);
     }
     this.#to = offset + bytes.length + (isComplete ? 1 : 0);
-    if (this.#writer.postings > MOST_POSTINGS) this.#endSegment();
+    if (this.#writer.postings > MAX_POSTINGS) this.#endSegment();
     return entries;
   }
 
@@ -278,7 +286,7 @@ class Gatherer {
     }
   }
 
-  /** A result does not name its tool or file, so this takes them from its call. */
+  /** Returns a result with the tool and file of its call, because a result names neither. */
   #withCall(document: SearchDocument): SearchDocument {
     const { toolUseId, kind, tool, path } = document;
     if (toolUseId === undefined) return document;

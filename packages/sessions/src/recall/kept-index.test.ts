@@ -34,8 +34,8 @@ function talk(words: readonly string[], prefix = "e"): readonly Entry[] {
 const found = async (path: string, words: string): Promise<number | undefined> =>
   (await openRecall(path).search({ words })).total;
 
-describe("the index beside a session", () => {
-  it("is its owner's alone, and nothing else is left in the folder", async () => {
+describe("the recall index file beside a session", () => {
+  it("writes an index that only its owner can read, and leaves no other file behind", async () => {
     const path = sessionFile(talk(["zebra"]));
     const before = readFileSync(path);
     expect(await found(path, "zebra")).toBe(1);
@@ -44,16 +44,16 @@ describe("the index beside a session", () => {
     expect(readdirSync(dirname(path)).filter((name) => name.includes("tmp"))).toEqual([]);
   });
 
-  it("is used again: a session that has not grown is not read", async () => {
+  it("reuses the index, and does not read a session again that has not grown", async () => {
     const path = sessionFile(talk(["zebra"]));
     await found(path, "zebra");
-    let isTold = false;
-    const recall = openRecall(path, { onProgress: () => (isTold = true) });
+    let hasReported = false;
+    const recall = openRecall(path, { onProgress: () => (hasReported = true) });
     expect((await recall.search({ words: "zebra" })).total).toBe(1);
-    expect(isTold).toBe(false);
+    expect(hasReported).toBe(false);
   });
 
-  it("that was cut off, is empty, or is something else is built anew", async () => {
+  it("rebuilds an index that is cut off, empty or not an index", async () => {
     const path = sessionFile(talk(["zebra", "lighthouse"]));
     const index = recallIndexPath(path);
     await found(path, "zebra");
@@ -73,7 +73,7 @@ describe("the index beside a session", () => {
     }
   });
 
-  it("in which any byte is wrong never gives a wrong answer", async () => {
+  it("never returns a wrong result from an index with a damaged byte", async () => {
     const path = sessionFile(talk(["zebra", "lighthouse", "giraffe"]));
     const index = recallIndexPath(path);
     const sound = await indexDump(path);
@@ -109,7 +109,7 @@ describe("the index beside a session", () => {
     expect(await indexDump(path)).toEqual(sound);
   });
 
-  it("is not that of a session which took the place of another, or is shorter than before", async () => {
+  it("rebuilds the index when the session was replaced, shortened or edited", async () => {
     const path = sessionFile(talk(["zebra", "lighthouse"]));
     await found(path, "zebra");
     writeFileSync(path, linesOf(talk(["giraffe", "elephants"])));
@@ -121,7 +121,7 @@ describe("the index beside a session", () => {
     expect([await found(path, "giraffe"), await found(path, "leopard")]).toEqual([0, 1]);
   });
 
-  it("is not kept where nothing may be written; the answers are the same", async () => {
+  it("returns the same results when it cannot write an index", async () => {
     const path = sessionFile(talk(["zebra"]));
     expect((await openRecall(path, { indexPath: null }).search({ words: "zebra" })).total).toBe(1);
     expect(existsSync(recallIndexPath(path))).toBe(false);
@@ -129,14 +129,14 @@ describe("the index beside a session", () => {
     expect((await openRecall(path, { indexPath: nowhere }).search({ words: "zebra" })).total).toBe(1);
   });
 
-  it("never takes the place of the session itself", async () => {
+  it("never overwrites the session with the index", async () => {
     const path = sessionFile(talk(["zebra"]));
     const before = readFileSync(path, "utf8");
     expect((await openRecall(path, { indexPath: path }).search({ words: "zebra" })).total).toBe(1);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  it("does not look at a line that is still being written", async () => {
+  it("ignores a line that is still being written", async () => {
     const entries = talk(["zebra"]);
     const path = sessionFile(entries);
     await found(path, "zebra");
@@ -151,7 +151,7 @@ describe("the index beside a session", () => {
     expect(await found(path, "zebra")).toBe(1);
   });
 
-  it("bears invalid UTF-8, glued and broken lines", async () => {
+  it("indexes a session with invalid UTF-8, glued lines and broken lines", async () => {
     const entries = talk(["zebra", "lighthouse"]);
     const lines = entries.map((entry) => JSON.stringify(entry));
     const path = sessionFile("");
@@ -167,7 +167,7 @@ describe("the index beside a session", () => {
     expect((await openRecall(path).search({ exact: "about the lighthouse" })).total).toBe(1);
   });
 
-  it("knows nothing but what it is told of a file that is no session", async () => {
+  it("rejects a file that is missing, empty or not a session", async () => {
     await expect(openRecall(sessionFile("hello\nworld\n")).search({ words: "hello" })).rejects.toMatchObject({
       code: "session-unreadable",
     });
@@ -179,7 +179,7 @@ describe("the index beside a session", () => {
     });
   });
 
-  it("bears names that are longer than any name", async () => {
+  it("indexes extremely long ids and file names", async () => {
     const builder = new ConversationBuilder();
     const path = `/${"very/".repeat(100_000)}long.ts`;
     builder.tool("t".repeat(300_000), "Read", { file_path: path }, "what stands in it");
@@ -191,7 +191,7 @@ describe("the index beside a session", () => {
     expect((await recall.read("t".repeat(300_000))).pieces).not.toEqual([]);
   });
 
-  it("bears names with a zero in them, and finds the names beside them", async () => {
+  it("indexes names that contain a NUL character, and finds the names beside them", async () => {
     const builder = new ConversationBuilder();
     for (let nth = 0; nth < 100; nth++) {
       builder.tool(`t\0${nth}`, "Read", { file_path: `/src/\0odd\0/${nth}.ts` }, `odd ${nth}`);
@@ -209,19 +209,19 @@ describe("the index beside a session", () => {
     expect((await recall.read("t\x0077")).pieces).toHaveLength(2);
   });
 
-  it("is neither a link nor a pipe: both give way to a file", async () => {
-    for (const lay of [
+  it("replaces a link or a pipe at the index path with a regular file", async () => {
+    for (const create of [
       (index: string) => symlinkSync("/dev/zero", index),
       (index: string) => void execFileSync("mkfifo", [index]),
     ]) {
       const path = sessionFile(talk(["zebra"]));
-      lay(recallIndexPath(path));
+      create(recallIndexPath(path));
       expect(await found(path, "zebra")).toBe(1);
       expect(lstatSync(recallIndexPath(path)).isFile()).toBe(true);
     }
   });
 
-  it("is not larger for a text that is nothing but data, which is still found exactly", async () => {
+  it("finds text exactly in a message that is mostly data", async () => {
     const data = Array.from({ length: 70_000 }, (_, nth) => `x${(nth * 7_919).toString(36)}`).join(" ");
     const path = sessionFile(talk([data, "zebra"]));
     const recall = openRecall(path);
@@ -230,14 +230,14 @@ describe("the index beside a session", () => {
     expect((await recall.search({ exact: "the zebra of" })).total).toBe(1);
   });
 
-  it("finds escapes that nobody writes", async () => {
+  it("finds text that the file spells with unusual JSON escapes", async () => {
     const line = linesOf(talk(["zebra"])).replace("zebra", "\\u007aebr\\u0061");
     expect((await openRecall(sessionFile(line)).search({ exact: "the zebra of" })).total).toBe(1);
     const sign = linesOf(talk(["a=b"])).replace("a=b", "a\\u003db");
     expect((await openRecall(sessionFile(sign)).search({ exact: "the a=b of" })).total).toBe(1);
   });
 
-  it("finds what is at the far end of one enormous line", async () => {
+  it("finds text at the far end of one enormous line", async () => {
     const builder = new ConversationBuilder();
     builder.user(`${"lorem ipsum ".repeat(400_000)} the needle at the end`);
     builder.boundary();
@@ -249,8 +249,8 @@ describe("the index beside a session", () => {
   });
 });
 
-describe("a reader while the agent writes", () => {
-  it("sees whole lines, and each of them once it is there", async () => {
+describe("searching while the agent writes", () => {
+  it("a search during writing sees only whole lines, and each line as soon as it is written", async () => {
     const path = sessionFile(talk(["zebra"]));
     const recall = openRecall(path);
     for (let nth = 0; nth < 8; nth++) {
@@ -264,7 +264,7 @@ describe("a reader while the agent writes", () => {
     }
   });
 
-  it("may be two at a time", async () => {
+  it("allows several readers of one session at the same time", async () => {
     const path = sessionFile(talk(["zebra", "lighthouse"]));
     const all = await Promise.all(Array.from({ length: 6 }, () => found(path, "zebra")));
     expect(all).toEqual([1, 1, 1, 1, 1, 1]);

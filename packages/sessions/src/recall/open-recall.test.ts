@@ -22,7 +22,7 @@ function compacted(say: (builder: ConversationBuilder) => void): ConversationBui
 const texts = ({ hits }: RecallPage): readonly string[] => hits.map(({ text }) => text);
 
 describe("searching by words", () => {
-  it("ranks what has more of them, and the rarer ones, higher", async () => {
+  it("ranks a text higher that contains more of the words and rarer ones", async () => {
     const { entries } = compacted((builder) => {
       builder.user("The server is slow.");
       builder.user("The server has a deadlock.");
@@ -36,7 +36,7 @@ describe("searching by words", () => {
     ]);
   });
 
-  it("prefers what somebody said to what a command printed", async () => {
+  it("ranks a message above command output with the same text", async () => {
     const { entries } = compacted((builder) => {
       builder.user("We keep the zebra crossing.");
       builder.tool("t1", "Bash", { command: "ls" }, "We keep the zebra crossing.");
@@ -45,7 +45,7 @@ describe("searching by words", () => {
     expect(found.hits.map(({ kind }) => kind)).toEqual(["user", "result"]);
   });
 
-  it("finds a result itself, not the mark that a cleared conversation has in its place", async () => {
+  it("finds the original tool result, not the placeholder of a cleared one", async () => {
     const { entries } = compacted((builder) => {
       builder.tool("t1", "Bash", { command: "ls" }, "The zebra is in the old tool list.");
       builder.boundary();
@@ -57,7 +57,7 @@ describe("searching by words", () => {
     expect((await recall.search({ exact: CLEARED_RESULT_TEXT })).total).toBe(0);
   });
 
-  it("finds a result that a later line with the same id has emptied, and nothing twice", async () => {
+  it("finds a tool result that a later line with the same id cleared, and finds nothing twice", async () => {
     const { entries } = compacted((builder) => {
       builder.assistant([toolUse("t1", "Bash", { command: "a" }), toolUse("t2", "Bash", { command: "b" })]);
       const whole = [toolResult("t1", "The first zebra."), toolResult("t2", "The second zebra.")];
@@ -76,7 +76,7 @@ describe("searching by words", () => {
     expect(found).toEqual(["A thought of zebras.", "A zebra.", "The first zebra.", "The second zebra."]);
   });
 
-  it("finds identifiers by their parts, and the whole ahead of the parts", async () => {
+  it("finds an identifier by its parts, and ranks the whole identifier above its parts", async () => {
     const { entries } = compacted((builder) => {
       builder.user("the rate and the limit of it all");
       builder.user("see rateLimitOf in the pool");
@@ -86,12 +86,12 @@ describe("searching by words", () => {
     expect((await recall.search({ words: "limit rate" })).total).toBe(2);
   });
 
-  it("finds pieces of words where no word is it", async () => {
+  it("finds part of a word when no whole word matches", async () => {
     const { entries } = compacted((builder) => builder.user("see configurations"));
     expect((await openRecall(sessionFile(entries)).search({ words: "figur" })).total).toBe(1);
   });
 
-  it("finds Chinese, Japanese and Korean without spaces between words", async () => {
+  it("finds Chinese, Japanese and Korean text without spaces between words", async () => {
     const { entries } = compacted((builder) => {
       builder.user("请不要修改数据库的配置文件");
       builder.user("설정 파일을 고치지 마세요");
@@ -103,8 +103,8 @@ describe("searching by words", () => {
   });
 });
 
-describe("what is searched", () => {
-  it("is what is no longer in the context; with `all` also what is, and the summary", async () => {
+describe("the scope of a search", () => {
+  it("searches only text outside the context, and with `all` also the context and the summary", async () => {
     const { entries } = compacted((builder) => builder.user("the zebra of old"));
     const recall = openRecall(sessionFile([...entries]));
     expect(texts(await recall.search({ words: "zebra" }))).toEqual(["the zebra of old"]);
@@ -114,7 +114,7 @@ describe("what is searched", () => {
     expect(present?.isInContext).toBe(true);
   });
 
-  it("leaves out the lines that a boundary lists as kept, parallel results included, and no others", async () => {
+  it("leaves out exactly the lines that a boundary lists as kept, including parallel results", async () => {
     const builder = new ConversationBuilder();
     builder.user("Look at the animals.");
     builder.assistant([toolUse("a", "Read", { file_path: "/a" })], { id: "m" });
@@ -130,7 +130,7 @@ describe("what is searched", () => {
     expect(texts(found)).toEqual(["A zebra stands in both."]);
   });
 
-  it("are results that were cleared, though their calls are still in the context", async () => {
+  it("finds a cleared tool result whose call is still in the context", async () => {
     const builder = new ConversationBuilder();
     builder.user("Look.");
     builder.tool("t1", "Bash", { command: "cat notes" }, "the zebra in the result");
@@ -148,7 +148,7 @@ describe("what is searched", () => {
     expect((await recall.search({ words: "cat notes" })).total).toBe(0);
   });
 
-  it("are removed and collapsed messages", async () => {
+  it("finds removed and collapsed messages", async () => {
     const builder = new ConversationBuilder();
     const first = builder.user("the zebra was removed");
     const second = builder.assistant("the lighthouse was collapsed");
@@ -173,7 +173,7 @@ describe("what is searched", () => {
     expect((await recall.search({ words: "here" })).total).toBe(0);
   });
 
-  it("is each message once: lines written again, and copies that a compaction made", async () => {
+  it("finds each message once, despite repeated lines and copies of a compaction", async () => {
     const builder = new ConversationBuilder();
     const kept = builder.user("keep the zebra");
     builder.push(kept);
@@ -194,7 +194,7 @@ describe("what is searched", () => {
     expect((await recall.search({ words: "zebra" })).hits.map(({ id }) => id)).toEqual([kept.uuid]);
   });
 
-  it("are subagents' messages in the file, under their name", async () => {
+  it("finds subagent messages in the file, labeled as subagent", async () => {
     const { entries } = compacted((builder) => {
       builder.user("start");
       builder.push({
@@ -247,7 +247,7 @@ describe("searching by file, tool, exact text and pattern", () => {
     expect(hits.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it("finds colored text as it is seen, without the character that nobody sees", async () => {
+  it("finds colored text without its invisible escape character", async () => {
     const colored = compacted((builder) =>
       builder.tool("c1", "Bash", {}, "\u001b[31mError\u001b[0m: \u001b[1;4mzebra"),
     );
@@ -256,13 +256,13 @@ describe("searching by file, tool, exact text and pattern", () => {
       expect((await seen.search(query)).total).toBe(1);
   });
 
-  it("asks for nothing only to be told how to ask", async () => {
+  it("rejects an empty query", async () => {
     for (const query of [{}, { words: "  " }, { exact: "" }, { exact: " " }, { pattern: "" }]) {
       await expect(recall.search(query)).rejects.toMatchObject({ code: "query-empty" });
     }
   });
 
-  it("is not held up by a pattern that would try for ever", async () => {
+  it("gives up on a pattern that backtracks without end, and still searches the other texts", async () => {
     const evil = compacted((builder) => {
       builder.user(`${"a".repeat(50_000)}!`);
       builder.user("aa");
@@ -275,7 +275,7 @@ describe("searching by file, tool, exact text and pattern", () => {
     expect([texts(both), both.notSearched]).toEqual([["aa"], 1]);
   });
 
-  it("ends when it is told to", async () => {
+  it("stops a search when its signal is aborted", async () => {
     const signal = AbortSignal.abort();
     await expect(recall.search({ exact: "8080", signal })).rejects.toThrow();
   });

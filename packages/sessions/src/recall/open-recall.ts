@@ -27,7 +27,7 @@ export interface Recall {
   read(id: string, options?: ReadOptions): Promise<RecallReading>;
 }
 
-/** The file is beside the session, and only its owner can read it. */
+/** Returns the path of the index file, beside the session. Only its owner can read it. */
 export const recallIndexPath = (sessionPath: string): string =>
   `${sessionPath.replace(/\.jsonl$/, "")}.recall`;
 
@@ -44,7 +44,10 @@ export function openRecall(path: string, options: RecallOptions = {}): Recall {
   };
 }
 
-/** Returns undefined if no index is kept. Never returns the path of the session itself. */
+/**
+ * Returns the path of the index, or undefined if no index is kept. Never returns the path of the session
+ * itself.
+ */
 function placeOfIndex(path: string, wished: string | null | undefined): string | undefined {
   const place = wished === undefined ? recallIndexPath(path) : (wished ?? undefined);
   return place === undefined || resolve(place) === resolve(path) ? undefined : place;

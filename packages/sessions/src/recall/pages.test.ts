@@ -24,8 +24,8 @@ const textArbitrary = fc.string({
   maxLength: 400,
 });
 
-describe("pages", () => {
-  it("of hits together are all hits, and none comes twice", async () => {
+describe("pages of search results and entries", () => {
+  it("all result pages together contain each hit exactly once", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("zebra one", "zebra two two", "none", "zebra lighthouse"), {
@@ -55,7 +55,7 @@ describe("pages", () => {
     );
   });
 
-  it("of an entry together are the entry, and each keeps to its budget", async () => {
+  it("all pages of an entry together are the whole entry, and each page stays within its budget", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(textArbitrary, { minLength: 1, maxLength: 4 }),
@@ -81,7 +81,7 @@ describe("pages", () => {
     );
   });
 
-  it("never tear a character apart, and always take something", () => {
+  it("never splits a character between pages, and always makes progress", () => {
     fc.assert(
       fc.property(textArbitrary, fc.integer({ min: 0, max: 30 }), (text, budget) => {
         for (let from = 0; from < text.length; ) {
@@ -95,7 +95,7 @@ describe("pages", () => {
     );
   });
 
-  it("show of a long text the part in which the words are", async () => {
+  it("shows the part of a long text that contains the search words", async () => {
     const path = oldSession([`${"before ".repeat(2_000)}the zebra ${"after ".repeat(2_000)}`]);
     const { hits } = await openRecall(path, { countTokens }).search({ words: "zebra", budgetTokens: 100 });
     expect(hits[0]?.text).toContain("zebra");
@@ -105,8 +105,8 @@ describe("pages", () => {
   });
 });
 
-describe("an excerpt", () => {
-  it("shows what was found also where the text is denser there than at its beginning", async () => {
+describe("excerpts of search results", () => {
+  it("an excerpt shows the match even if the text there has more tokens per character than before", async () => {
     const path = oldSession([`${"before ".repeat(2_000)}${"港の船を数える".repeat(300)}、灯台 zebra`]);
     const { hits } = await openRecall(path, { countTokens }).search({
       exact: "灯台 zebra",
@@ -117,7 +117,7 @@ describe("an excerpt", () => {
   });
 });
 
-describe("reading by an id", () => {
+describe("reading by id", () => {
   const builder = new ConversationBuilder();
   const asked = builder.user("What does it say?");
   builder.assistant([toolUse("toolu_abc", "Read", { file_path: "/a.ts" })]);
@@ -130,23 +130,27 @@ describe("reading by an id", () => {
   const recall = openRecall(sessionFile(builder.entries));
 
   it.each([
-    ["an entry", asked.uuid, ["What does it say?"]],
-    ["a call, with its result", "toolu_abc", ["Read\nfile_path: /a.ts", "the content of the file"]],
-    ["the beginning of one", "toolu_a", ["Read\nfile_path: /a.ts", "the content of the file"]],
-    ["a fact of a ledger", "fact-7", ["What does it say?"]],
-    ["the boundary that tells of the fact", boundary.uuid, [boundary.content]],
-    ["nothing", "e-99", []],
-    ["too little", "t", []],
-  ])("gives %s, verbatim", async (_what, id, texts) => {
+    ["an entry by its uuid", asked.uuid, ["What does it say?"]],
+    [
+      "a call and its result by the call's id",
+      "toolu_abc",
+      ["Read\nfile_path: /a.ts", "the content of the file"],
+    ],
+    ["a call by the beginning of its id", "toolu_a", ["Read\nfile_path: /a.ts", "the content of the file"]],
+    ["the source of a fact by the fact's id", "fact-7", ["What does it say?"]],
+    ["the boundary that records a fact", boundary.uuid, [boundary.content]],
+    ["nothing for an unknown id", "e-99", []],
+    ["nothing for a prefix of one character", "t", []],
+  ])("reads %s", async (_what, id, texts) => {
     expect((await recall.read(id)).pieces.map(({ text }) => text)).toEqual(texts);
   });
 
-  it("is not in the way of a pattern that looks at everything", async () => {
+  it("searches all entries with a pattern that matches anything", async () => {
     const { hits } = await recall.search({ pattern: "^.", all: true });
     expect(hits.length).toBe(5);
   });
 
-  it("that is the beginning of several names these", async () => {
+  it("lists the candidates for an id prefix that several entries share", async () => {
     const { pieces, candidates } = await openRecall(oldSession(["a", "b"]), {}).read("e-");
     expect(pieces).toEqual([]);
     expect(candidates).toEqual([]);

@@ -1,36 +1,36 @@
 import { describe, expect, it } from "vitest";
 import { GuardedPattern, literalsIn } from "./pattern.ts";
 
-describe("a pattern", () => {
-  it("finds the first match of each text", () => {
+describe("GuardedPattern", () => {
+  it("finds the first match of a pattern in each text", () => {
     expect(new GuardedPattern("b+", "").findIn(["abb", "x", "b"])).toEqual([[1, 3], undefined, [0, 1]]);
   });
 
-  it("that would try for ever is stopped, and the texts after it are still searched", () => {
+  it("stops a pattern that backtracks without end, and still searches the next texts", () => {
     const evil = `${"a".repeat(60)}!`;
     const pattern = new GuardedPattern("^(a+)+$", "");
     expect(pattern.findIn(["aaa", evil, "aa"])).toEqual([[0, 3], "too-slow", [0, 2]]);
   });
 
-  it("that is so long that to compile it could end the process is refused", () => {
+  it("rejects a pattern that is so long that compiling it could end the process", () => {
     const deep = `${"(?:a|".repeat(20_000)}b${")".repeat(20_000)}`;
     expect(() => new GuardedPattern(deep, "")).toThrow("longer than 5000 characters");
   });
 
-  it("has only so much time for all texts together", () => {
+  it("limits the total time of a pattern for all texts together", () => {
     const evil = `${"a".repeat(60)}!`;
     const found = new GuardedPattern("^(a+)+$", "", 20).findIn([evil, evil, evil, "aa"]);
     expect(found).toEqual(["too-slow", "too-slow", "too-slow", "too-slow"]);
   });
 
-  it("is given up after as many slow texts as are allowed", () => {
+  it("gives up on a pattern after the allowed number of slow texts", () => {
     const evil = `${"a".repeat(60)}!`;
     const pattern = new GuardedPattern("^(a+)+$", "");
     expect(pattern.findIn(["aaa", evil, "aa"], 1)).toEqual([[0, 3], "too-slow", "too-slow"]);
     expect(pattern.findIn(["aa"], 1)).toEqual([[0, 2]]);
   });
 
-  it("finds all matches of one text, as many as asked for, empty ones too", () => {
+  it("finds all matches of a pattern in one text up to a limit, including empty matches", () => {
     const pattern = new GuardedPattern("b+|^", "m");
     expect(pattern.allIn("abb\nb", 10)).toEqual([
       [0, 0],
@@ -46,17 +46,17 @@ describe("a pattern", () => {
     expect(new GuardedPattern("(a+)+$", "").allIn(`${"a".repeat(60)}!`, 10)).toBe("too-slow");
   });
 
-  it("cannot reach the program that searches with it", () => {
+  it("a pattern cannot inject code into the program that runs it", () => {
     const pattern = new GuardedPattern("'\\); globalThis.x = 1; \\('", "");
     expect(pattern.findIn(["x"])).toEqual([undefined]);
   });
 
-  it("that is none is an error with a remedy", () => {
+  it("rejects an invalid pattern with a pattern-invalid error", () => {
     expect(() => new GuardedPattern("(", "")).toThrow(expect.objectContaining({ code: "pattern-invalid" }));
   });
 });
 
-describe("texts that stand in every match of a pattern", () => {
+describe("literalsIn", () => {
   it.each([
     ["error TS\\d+: Cannot", ["error TS", ": Cannot"]],
     ["a(b|c)d", ["a", "d"]],
@@ -71,7 +71,7 @@ describe("texts that stand in every match of a pattern", () => {
     ["a*?b", ["b"]],
     ["(a(\\)b)c)d", ["d"]],
     ["[)]e", ["e"]],
-  ])("of /%s/ are %j", (pattern, literals) => {
+  ])("every match of /%s/ contains %j", (pattern, literals) => {
     expect(literalsIn(pattern)).toEqual(literals);
   });
 });

@@ -8,7 +8,10 @@ const PATTERN_BUDGET_MS = 2_000;
  */
 const TEXT_BUDGET_MS = 250;
 
-/** Thousands of nested groups crash the process when V8 compiles them, and nobody can catch that. */
+/**
+ * Maximum length of a pattern. Thousands of nested groups crash the process when V8 compiles them, and nobody
+ * can catch that.
+ */
 const LONGEST_PATTERN_CHARS = 5_000;
 
 export type Match = readonly [number, number];
@@ -21,7 +24,10 @@ interface Search {
   found: (string | undefined)[];
 }
 
-/** The pattern is a variable of the script, because looking up globals of a context takes much longer. */
+/**
+ * Script that prepares the pattern. It is a variable of the script, because looking up globals of a context
+ * takes much longer.
+ */
 const PREPARE = `const search = new RegExp(pattern, flags);
 const job = { texts: [], at: 0, found: [] };
 job`;
@@ -31,7 +37,7 @@ const SEARCH = `for (; job.at < job.texts.length; job.at++) {
   job.found[job.at] = match === null ? undefined : match.index + "," + match[0].length;
 }`;
 
-/** The job has a single text, and returns all its matches. */
+/** Script that returns all matches of the single text of a job. */
 const SEARCH_ALL = `{
   const all = new RegExp(pattern, flags + "g");
   for (const match of job.texts[0].matchAll(all)) {
@@ -41,10 +47,10 @@ const SEARCH_ALL = `{
 }`;
 
 /**
- * A regular expression that cannot hang the program. V8 backtracks, which takes practically unlimited time
- * for some patterns. It can be interrupted like any script, so a script with a time limit searches the texts.
- * A worker thread would need a separate file, and would take longer to start than most searches. A
- * linear-time engine would support fewer patterns than people write.
+ * Regular expression that cannot hang the program. V8 backtracks, which takes practically unlimited time for
+ * some patterns. It can be interrupted like any script, so a script with a time limit searches the texts. A
+ * worker thread would need a separate file, and would take longer to start than most searches. A linear-time
+ * engine would support fewer patterns than people write.
  */
 export class GuardedPattern {
   readonly #script = new Script(SEARCH);
@@ -105,7 +111,7 @@ export class GuardedPattern {
     return isDone ? this.#search.found.map(matchOf).filter((match) => match !== undefined) : "too-slow";
   }
 
-  /** Returns true if the script finished. */
+  /** Runs a script. Returns true if it finished. */
   #run(script: Script, from: number): boolean {
     this.#search.at = from;
     this.#search.found = [];
@@ -188,7 +194,7 @@ function classEnd(pattern: string, start: number): number {
   return pattern.length;
 }
 
-/** Returns undefined if the unit matches more than itself. */
+/** Returns the literal text of a unit, or undefined if the unit matches more than itself. */
 function literalOf(unit: string): string | undefined {
   if (unit.length === 1) return isPlain(unit) ? unit : undefined;
   // A letter after a backslash has a special meaning. Any other character means itself.

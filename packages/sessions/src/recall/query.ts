@@ -1,8 +1,8 @@
 import type { DocumentKind } from "./documents.ts";
 
 /**
- * A search query. Give at least one of `words`, `exact`, `pattern`, `file` and `tool`. A hit must match all
- * of them.
+ * Search query. Give at least one of `words`, `exact`, `pattern`, `file` and `tool`. A hit must match all of
+ * them.
  */
 export interface RecallQuery {
   /** Words to rank by. More matching words and rarer ones rank higher. */
@@ -11,15 +11,15 @@ export interface RecallQuery {
   readonly exact?: string | undefined;
   /** JavaScript regular expression, newest hits first. */
   readonly pattern?: string | undefined;
-  /** Makes the pattern ignore case. */
+  /** True to make the pattern ignore case. */
   readonly ignoreCase?: boolean | undefined;
-  /** A path or a part of one: finds calls that name it, with their results. */
+  /** Path or part of one: finds calls that name it, with their results. */
   readonly file?: string | undefined;
   /** Name of a tool: finds its calls and results. */
   readonly tool?: string | undefined;
-  /** Also find content that is still in the context, and summaries. */
+  /** True to also find content that is still in the context, and summaries. */
   readonly all?: boolean | undefined;
-  /** Starts at 1. */
+  /** Page number, starting at 1. */
   readonly page?: number | undefined;
   /** Hits per page. */
   readonly limit?: number | undefined;
@@ -40,7 +40,7 @@ export interface RecallHit {
   readonly toolUseId: string | undefined;
   readonly file: string | undefined;
   readonly isError: boolean;
-  /** The agent's context still contains it. */
+  /** True if the agent's context still contains it. */
   readonly isInContext: boolean;
   /** Verbatim excerpt around the matches. */
   readonly text: string;
@@ -62,7 +62,7 @@ export interface RecallPage {
   readonly notSearched: number;
 }
 
-/** A piece of an entry that is read page by page. */
+/** Piece of an entry that is read page by page. */
 export interface RecallPiece extends Omit<RecallHit, "matches"> {}
 
 export interface RecallReading {

@@ -9,23 +9,23 @@ import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
  */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** A part of an identifier is only a hint. */
+/** Weight of a part of an identifier, which is only a hint. */
 const PART_WEIGHT = 0.4;
 /** Weight of terms that contain the query word, used if no term equals it. */
 const PIECE_WEIGHT = 0.5;
 const SHORTEST_PIECE = 3;
-const MOST_PIECES = 64;
-/** A message says more than the output of a command. */
+const MAX_PIECES = 64;
+/** Weight of a message, which says more than the output of a command. */
 const SPOKEN_WEIGHT = 1.5;
-/** A person's message matters most. */
+/** Weight of a person's message, which matters most. */
 const PERSON_WEIGHT = 2;
-/** A query is one line. If somebody pastes a page, its beginning counts. */
-const MOST_TERMS = 48;
-/** For three or more words, a hit needs this share of them, unless nothing has it. */
-const LEAST_SHARE = 0.4;
+/** Maximum number of terms. A query is one line. If somebody pastes a page, its beginning counts. */
+const MAX_TERMS = 48;
+/** Minimum share of the words in a hit for three or more words, unless nothing has it. */
+const MIN_SHARE = 0.4;
 
 interface Ranking {
-  /** Best first. If two are equally good, the newer one comes first. */
+  /** Documents, best first. If two are equally good, the newer one comes first. */
   readonly documents: readonly number[];
   readonly total: number;
 }
@@ -37,10 +37,10 @@ export function rankByWords(
   fits: (document: number) => boolean,
   most: number,
 ): Ranking {
-  const terms = distinct(termsOf(words)).slice(0, MOST_TERMS);
+  const terms = distinct(termsOf(words)).slice(0, MAX_TERMS);
   const scores = new Scores(session);
   for (const [nth, term] of terms.entries()) scores.add(term, nth + 1);
-  const least = terms.length < 3 ? 0 : terms.length * LEAST_SHARE;
+  const least = terms.length < 3 ? 0 : terms.length * MIN_SHARE;
   const ranked = best(session, scores, fits, { least, most });
   if (ranked.total > 0 || least === 0) return ranked;
   return best(session, scores, fits, { least: 0, most });
@@ -75,7 +75,7 @@ class Scores {
     }
     if (isFound || term.parts.length > 0 || isTooShort(term.text)) return;
     const pieces = (segment: Segment): readonly Buffer[] =>
-      segment.words.termsWith(term.text, "anywhere", MOST_PIECES).map((found) => found.list());
+      segment.words.termsWith(term.text, "anywhere", MAX_PIECES).map((found) => found.list());
     this.#addLists(pieces, PIECE_WEIGHT, nth, PIECE_WEIGHT);
   }
 
@@ -120,7 +120,10 @@ class Scores {
   }
 }
 
-/** A single letter occurs in every other word, but an ideograph is a word. */
+/**
+ * Checks whether a text is too short for a search. A single letter occurs in every other word, but an
+ * ideograph is a word.
+ */
 const isTooShort = (text: string): boolean =>
   text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
 
@@ -137,7 +140,10 @@ function weightOf(status: number): number {
 const SORTED_AT_ONCE = 256;
 const byScore = (a: { readonly score: number }, b: { readonly score: number }): number => b.score - a.score;
 
-/** Keeps only the best while it iterates, because common words match nearly everything. */
+/**
+ * Returns the best documents. Keeps only the best while it iterates, because common words match nearly
+ * everything.
+ */
 function best(
   session: IndexedSession,
   { values, coverage }: Scores,

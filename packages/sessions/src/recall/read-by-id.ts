@@ -12,10 +12,10 @@ export interface ReadOptions {
   readonly budgetTokens?: number | undefined;
 }
 
-const MOST_CANDIDATES = 20;
-/** Share of a page. If less is left, the next text starts on the next page. */
-const LEAST_SHARE = 1 / 8;
-/** A shorter beginning matches too many ids. */
+const MAX_CANDIDATES = 20;
+/** Minimum share of a page. If less is left, the next text starts on the next page. */
+const MIN_SHARE = 1 / 8;
+/** Minimum length of the beginning of an id. A shorter one matches too many ids. */
 const SHORTEST_BEGINNING = 4;
 
 /**
@@ -50,13 +50,13 @@ function idsFor(session: IndexedSession, id: string): readonly string[] {
   const found = new Set<string>();
   for (const segment of session.segments) {
     for (const name of names) {
-      for (const term of segment.ids.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
+      for (const term of segment.ids.termsWith(name, "start", MAX_CANDIDATES)) found.add(term.text());
     }
   }
   // An existing line takes precedence over its copies.
   const isCopied = (name: string): boolean => name.startsWith(NAMES.copied);
   const isMeant = (name: string): boolean => !isCopied(name) || !found.has(nameOf("entry", name.slice(1)));
-  return [...found].filter(isMeant).slice(0, MOST_CANDIDATES);
+  return [...found].filter(isMeant).slice(0, MAX_CANDIDATES);
 }
 
 function documentsOfName(session: IndexedSession, name: string): readonly number[] {
@@ -70,7 +70,10 @@ function documentsOfName(session: IndexedSession, name: string): readonly number
   return once(session, [...new Set(uuids.flatMap((uuid) => documentsOfEntry(session, uuid)))]);
 }
 
-/** A session made from another one may lack the line of the entry itself. Then its copy is returned. */
+/**
+ * Returns the documents of an entry. A session made from another one may lack the line itself. Then its copy
+ * is returned.
+ */
 function documentsOfEntry(session: IndexedSession, uuid: string): readonly number[] {
   const own = session.withId(nameOf("entry", uuid));
   return own.length > 0 ? own : copiesOf(session, session.withId(nameOf("copied", uuid)));
@@ -111,7 +114,7 @@ function pageOf(
       const tokens = countTokens(text.slice(from, to));
       const isFirst = pages.at(-1)?.length === 0;
       // Starts a new page instead of filling this one with a few words of the next text.
-      if (!isFirst && (tokens > left || (to < text.length && left < budgetTokens * LEAST_SHARE))) {
+      if (!isFirst && (tokens > left || (to < text.length && left < budgetTokens * MIN_SHARE))) {
         pages.push([]);
         left = budgetTokens;
         continue;

@@ -21,8 +21,8 @@ import { NAMES, nameOf } from "./segment.ts";
 export const HITS_PER_PAGE = 8;
 /** Size of a page of hits, or of an entry, that displaces little in a context. */
 export const PAGE_TOKENS = 4_000;
-/** A name that matches more names than this in a session is too vague. */
-const MOST_NAMES = 10_000;
+/** Maximum number of matching names. A name that matches more names in a session is too vague. */
+const MAX_NAMES = 10_000;
 
 /** Searches the session and returns one page of hits. */
 export async function search(
@@ -83,7 +83,10 @@ function emptyQuery(): LonghaulError {
   });
 }
 
-/** All given texts and patterns must match. The first one determines the position. */
+/**
+ * Builds the scan for a query. All given texts and patterns must match. The first one determines the
+ * position.
+ */
 function scanOf(
   session: IndexedSession,
   { words, exact, pattern, ignoreCase }: RecallQuery,
@@ -144,10 +147,10 @@ function filterOf(session: IndexedSession, { all, file = "", tool = "" }: Recall
   return { documents: byFile ?? byTool, fits };
 }
 
-/** A person writes `./src/a.ts` for a file that the agent names by its full path. */
+/** Normalizes a file name. A person writes `./src/a.ts` for a file that the agent names by its full path. */
 const pathPart = (file: string): string => file.trim().replace(/^\.\//, "").toLowerCase();
 
-/** Returns undefined without a name. */
+/** Returns the documents with this name, or undefined without a name. */
 function documentsNamed(
   session: IndexedSession,
   kind: "path" | "tool",
@@ -160,7 +163,7 @@ function documentsNamed(
     for (const document of segment.names.documents(nameOf(kind, name)))
       found.add(session.baseOf(nth) + document);
     if (kind === "tool") continue;
-    for (const term of segment.names.termsWith(nameOf(kind, name).slice(1), "anywhere", MOST_NAMES)) {
+    for (const term of segment.names.termsWith(nameOf(kind, name).slice(1), "anywhere", MAX_NAMES)) {
       if (!term.text().startsWith(NAMES[kind])) continue;
       eachPosting(term.list(), (document) => found.add(session.baseOf(nth) + document));
     }

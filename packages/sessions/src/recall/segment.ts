@@ -9,7 +9,7 @@ interface DocumentLine {
   readonly lineBytes: number;
   /** Index of the entry in its line. Lines that were glued together have several. */
   readonly entryInLine: number;
-  /** See {@link FLAGS}. */
+  /** Flags of the document, see {@link FLAGS}. */
   readonly flags: number;
 }
 
@@ -21,7 +21,7 @@ export interface DocumentRecord extends DocumentLine {
   readonly path: string | undefined;
 }
 
-/** The range of a session that a segment covers, and its totals. */
+/** Range of a session that a segment covers, and its totals. */
 export interface SegmentFacts {
   readonly from: number;
   readonly to: number;
@@ -49,24 +49,24 @@ export class Segment {
     this.ids = dictionary("id", sections);
   }
 
-  /** Number of words in each document. */
+  /** Returns the number of words in each document. */
   lengths(): Uint32Array {
     this.#lengths ??= this.#numbers("lengths", 1);
     return this.#lengths;
   }
 
-  /** Two hashes per document of its entry's id. */
+  /** Returns two hashes per document of its entry's id. */
   uuids(): Uint32Array {
     return this.#numbers("uuids", 2);
   }
 
-  /** Two hashes per document of its content. */
+  /** Returns two hashes per document of its content. */
   contents(): Uint32Array {
     return this.#numbers("contents", 2);
   }
 
   document(nth: number): DocumentRecord {
-    if (nth >= this.facts.documents) damaged("a document that is not there");
+    if (nth >= this.facts.documents) damaged("a missing document");
     const record = this.#sections.documents.read(nth * DOCUMENT_BYTES, (nth + 1) * DOCUMENT_BYTES);
     if (crc32(record.subarray(0, DOCUMENT_BYTES - 4)) !== record.readUInt32LE(DOCUMENT_BYTES - 4)) {
       damaged("a document");
@@ -91,7 +91,7 @@ export class Segment {
     return bytes.toString("utf8");
   }
 
-  /** One byte per document, see {@link MARKS}. */
+  /** Returns one byte per document, see {@link MARKS}. */
   marks(): Buffer {
     const bytes = this.#sections.marks.whole();
     if (bytes.length !== this.facts.documents) damaged("marks");
@@ -121,27 +121,31 @@ export const NAMES = {
   toolUse: "\u0004",
   fact: "\u0005",
   mark: "\u0006",
-  /** An entry that the document copies. */
+  /** Entry that the document copies. */
   copied: "\u0007",
 } as const;
 
 /**
- * A text of one megabyte has fewer terms. One with more is data, and its index would be larger than the text.
+ * Maximum number of terms in a text. A text of one megabyte has fewer. One with more is data, and its index
+ * would be larger than the text.
  */
-const MOST_TERMS = 50_000;
+const MAX_TERMS = 50_000;
 
-/** Longer names are data. */
+/** Maximum length of a name. Longer names are data. */
 const LONGEST_NAME = 500;
 
 /** Formats a name for the index. The end of a path is the most significant part. */
 export const nameOf = (kind: keyof typeof NAMES, text: string): string =>
   NAMES[kind] + (kind === "path" ? text.slice(-LONGEST_NAME) : text.slice(0, LONGEST_NAME));
 
-/** Documents with a word of which only the beginning is in the index. */
+/** Name of documents with a word of which only the beginning is in the index. */
 export const LONG_WORDS: string = `${NAMES.mark}long`;
-/** Documents with too many words for an index. Every exact search reads them. */
+/** Name of documents with too many words for an index. Every exact search reads them. */
 export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
-/** Documents whose line escapes plain letters in an unusual way, so that their bytes cannot be searched. */
+/**
+ * Name of documents whose line escapes plain letters in an unusual way, so that their bytes cannot be
+ * searched.
+ */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
 const DOCUMENT_BYTES = 36;
@@ -193,11 +197,14 @@ export interface SegmentBytes {
   readonly sections: Readonly<Record<SectionName, Buffer>>;
 }
 
-/** Writes the index of one range of a session. */
+/** Writer of the index of one range of a session. */
 export class SegmentWriter implements TermSink {
   readonly #words = new TermTable();
   readonly #names = new TermTable();
-  /** Separate from the names: there are many ids, and nobody searches for the middle of one. */
+  /**
+   * Terms of ids. They are separate from the names, because there are many ids, and nobody searches for the
+   * middle of one.
+   */
   readonly #ids = new TermTable();
   readonly #scanner = new WordScanner(this);
   readonly #labels = new Map<string, number>();
@@ -232,7 +239,7 @@ export class SegmentWriter implements TermSink {
   };
 
   #add(hash: number, check: number, units: Uint16Array, from: number, to: number): void {
-    if (this.#words.termsInDocument < MOST_TERMS)
+    if (this.#words.termsInDocument < MAX_TERMS)
       this.#words.add(this.#documents, hash, check, units, from, to);
     else this.#isPartial = true;
   }
@@ -347,7 +354,7 @@ function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: bo
 
 const numberBytes = (numbers: readonly number[]): Buffer => Buffer.from(Uint32Array.from(numbers).buffer);
 
-/** Returns zeros for a missing id, which no id has. */
+/** Returns the hashes of an id, or zeros, which no id has, for a missing id. */
 export const uuidHashes = (uuid: string | undefined): { readonly hash: number; readonly check: number } =>
   uuid === undefined ? { hash: 0, check: 0 } : termHashes(uuid);
 

@@ -17,11 +17,11 @@ function oldSession(): string {
   return sessionFile(builder.entries);
 }
 
-describe("the tool for agents", () => {
+describe("the recall tool", () => {
   const path = oldSession();
   const tool = createRecallTool({ session: { path }, budgetTokens: 1_000 });
 
-  it("has a definition that a request takes, with every way to ask", () => {
+  it("the recall tool's definition lists every query parameter", () => {
     const definition: ToolDefinition = tool.definition;
     expect(definition.name).toBe(RECALL_TOOL_NAME);
     expect(Object.keys(tool.definition.input_schema.properties)).toEqual([
@@ -35,7 +35,7 @@ describe("the tool for agents", () => {
     ]);
   });
 
-  it("marks what it gives as old, says when and who, and by which id it can be read whole", async () => {
+  it("labels a recalled text as old, with time, author and the id to read it in full", async () => {
     const answer = await tool.call({ query: "lighthouse" });
     expect(answer).toMatch(/^Hits 1 to 1 of 1\. OLD/);
     expect(answer).toMatch(
@@ -43,7 +43,7 @@ describe("the tool for agents", () => {
     );
   });
 
-  it("keeps to its budget, and says how to get the next page", async () => {
+  it("keeps a recall result within its budget, and explains how to get the next page", async () => {
     const answer = await tool.call({ query: "zebra stripes" });
     expect(ESTIMATORS.o200k(answer)).toBeLessThanOrEqual(1_000);
     const [, next] = /call recall with (\{.*\})\.$/.exec(answer) ?? [];
@@ -52,14 +52,14 @@ describe("the tool for agents", () => {
     expect(second).toMatch(/^Hits 6 to 10 of 30\./);
   });
 
-  it("does not tell a long question again: that is no part of its budget", async () => {
+  it("does not repeat a long query in the result", async () => {
     const answer = await tool.call({ query: `zebra ${"Ω ".repeat(1_500)}` });
     expect(ESTIMATORS.o200k(answer)).toBeLessThanOrEqual(1_000);
     expect(answer).toMatch(/There is more\. To read it, call recall with the same and "page": 2\.$/);
     expect((await tool.call({ id: "Ω".repeat(4_000) })).length).toBeLessThan(400);
   });
 
-  it("reads an entry whole by its id, page by page", async () => {
+  it("reads a whole entry by its id, page by page", async () => {
     const small = createRecallTool({ session: path, budgetTokens: 240 });
     const text: string[] = [];
     let input: unknown = { id: "e-3" };
@@ -83,12 +83,12 @@ describe("the tool for agents", () => {
     [{ exact: { text: "x" } }, "`exact` must be a string"],
     [{ query: "zebra", page: 0 }, "`page` must be"],
     [{ query: "zebra", page: "two" }, "`page` must be"],
-    [{ pattern: "(" }, "no regular expression"],
-    [{ exact: "  " }, "Nothing was asked for"],
-    [{ file: " " }, "Nothing was asked for"],
-    [{ file: "./" }, "Nothing was asked for"],
-    [{ tool: " " }, "Nothing was asked for"],
-  ])("answers the wrong input %j with how to ask", async (input, message) => {
+    [{ pattern: "(" }, "not a regular expression"],
+    [{ exact: "  " }, "Empty query"],
+    [{ file: " " }, "Empty query"],
+    [{ file: "./" }, "Empty query"],
+    [{ tool: " " }, "Empty query"],
+  ])("answers the invalid recall input %j with usage help", async (input, message) => {
     const answer = await tool.call(input);
     expect(answer).toContain(message);
     expect(answer).toContain('{"query": "rate limit decision"}');
@@ -101,21 +101,21 @@ describe("the tool for agents", () => {
     [{ id: "nope-nope" }, "Nothing in this session has the id"],
     [{ id: "e-3", page: 99 }, "There is no page 99 of e-3"],
     [{ query: "zebra", tool: "Nope" }, "without `file` and `tool`"],
-  ])("helps where %j finds nothing", async (input, message) => {
+  ])("suggests what to try when %j finds nothing", async (input, message) => {
     expect(await tool.call(input)).toContain(message);
   });
 
-  it("does not search for a whole page of text", async () => {
+  it("the recall tool rejects a query that is too long", async () => {
     expect(await tool.call({ query: "x".repeat(10_000) })).toContain("too long");
   });
 
-  it("takes a page that a model wrote as a text", async () => {
+  it("accepts a page number that a model wrote as a string", async () => {
     expect(await tool.call({ query: "zebra", page: "2" })).toMatch(/^Hits 6 to/);
   });
 
-  it("tells of a session that is not there, and leaves an abort to the host", async () => {
+  it("reports a missing session, and passes an abort on to the host", async () => {
     expect(await createRecallTool({ session: "/no/such.jsonl" }).call({ query: "x" })).toContain(
-      "There is no file",
+      "there is no file",
     );
     await expect(tool.call({ exact: "zebra" }, { signal: AbortSignal.abort() })).rejects.toThrow();
   });

@@ -13,14 +13,16 @@ export interface RecallToolOptions extends RecallOptions {
   readonly budgetTokens?: number | undefined;
 }
 
-/** A tool for an agent's loop. The definition goes into the request, and `call` answers the model's calls. */
+/** Tool for an agent's loop. The definition goes into the request, and `call` answers the model's calls. */
 export interface RecallTool {
   readonly definition: RecallToolDefinition;
-  /** Never rejects because of the model's input: the answer then explains the correct usage. */
+  /**
+   * Answers a call. Never rejects because of the model's input: the answer then explains the correct usage.
+   */
   call(input: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
 
-/** In the form of the Messages API. */
+/** Tool definition in the form of the Messages API. */
 export type RecallToolDefinition = {
   readonly name: string;
   readonly description: string;
@@ -36,7 +38,7 @@ const HOW =
 export const RECALL_TOOL: RecallToolDefinition = Object.freeze({
   name: RECALL_TOOL_NAME,
   description:
-    "Searches everything in this session that is no longer in your context: summarized messages and cleared tool results. Returns them word for word, each with an id. Pass an id to read the whole entry. Results are old, so files and states may have changed since then. Use this tool before you ask the user again, guess, or repeat work.",
+    "Searches everything in this session that is no longer in your context: summarized messages and cleared tool results. Returns the matching passages word for word, each with an id. To read a whole entry, pass its id. Results are old, so files and states may have changed since then. Use this tool before you ask the user again, guess, or repeat work.",
   input_schema: {
     type: "object" as const,
     properties: {
@@ -84,11 +86,13 @@ export function createRecallTool(options: RecallToolOptions): RecallTool {
   };
 }
 
-/** Paths, tool names and ids can contain anything. The beginning of an id is enough. */
+/**
+ * Maximum length of a name. Paths, tool names and ids can contain anything. The beginning of an id is enough.
+ */
 const LONGEST_NAME = 160;
 const LONGEST_CALL = 160;
-/** Includes the title. */
-const LEAST_HIT_TOKENS = 200;
+/** Minimum tokens of a hit, including its title. */
+const MIN_HIT_TOKENS = 200;
 /** Tokens of a title: time, author, path and id. */
 const TITLE_TOKENS = 80;
 /** Tokens of the text above and below the hits. */
@@ -101,7 +105,7 @@ async function searchText(
   budgetTokens: number,
 ): Promise<string> {
   // Prefers fewer hits per page to hits that show nothing.
-  const limit = Math.min(HITS_PER_PAGE, Math.max(1, Math.floor(budgetTokens / LEAST_HIT_TOKENS)));
+  const limit = Math.min(HITS_PER_PAGE, Math.max(1, Math.floor(budgetTokens / MIN_HIT_TOKENS)));
   const room = Math.max(1, budgetTokens - FRAME_TOKENS - limit * TITLE_TOKENS);
   const page = await recall.search({ ...query, limit, budgetTokens: room });
   if (page.hits.length === 0) return nothing(query, page);
@@ -180,7 +184,7 @@ function notRead(id: string, page: number, { candidates }: RecallReading): strin
   return `Nothing in this session has the id ${name}. Search with \`query\` first. Each hit shows its id.`;
 }
 
-/** A model's input after validation. */
+/** Input of a model after validation. */
 type RecallInput =
   | { readonly id: string; readonly page: number }
   | { readonly search: RecallQuery & { readonly page: number } }
@@ -189,7 +193,7 @@ type RecallInput =
 const TEXT_FIELDS = ["query", "exact", "pattern", "file", "tool", "id"] as const;
 type TextField = (typeof TEXT_FIELDS)[number];
 
-/** A page fills at most one context. Anything longer is not a query. */
+/** Maximum length of a query. Anything longer is not a query. */
 const LONGEST_TEXT = 4_000;
 
 function readInput(input: unknown): RecallInput {
@@ -211,7 +215,7 @@ function readInput(input: unknown): RecallInput {
   return { search: { words, exact, pattern, file, tool, page } };
 }
 
-/** Models sometimes write numbers as strings. */
+/** Returns the page number. Models sometimes write numbers as strings. */
 function pageIn(value: unknown): number | undefined {
   if (value === undefined || value === null || value === "") return 1;
   const page = typeof value === "string" ? Number(value) : value;

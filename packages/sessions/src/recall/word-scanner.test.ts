@@ -4,8 +4,8 @@ import { LONGEST_TERM, neededTerms, termsOf } from "./word-scanner.ts";
 
 const whole = (text: string): readonly string[] => termsOf(text).map((term) => term.text);
 
-describe("the words of a text", () => {
-  it("are in small letters, without signs", () => {
+describe("termsOf", () => {
+  it("splits a text into lower-case words without punctuation", () => {
     expect(whole("The rate-limit is 5,000/hour!")).toEqual([
       "the",
       "rate",
@@ -25,23 +25,23 @@ describe("the words of a text", () => {
     ["MAX_TOKENS", "max_tokens", ["max", "tokens"]],
     ["utf8", "utf8", []],
     ["Hello", "hello", []],
-  ])("of the identifier %s are the whole and its parts", (text, expected, parts) => {
+  ])("indexes the identifier %s as a whole and by its parts", (text, expected, parts) => {
     expect(termsOf(text)).toEqual([{ text: expected, parts }]);
   });
 
-  it("of a path are its folders and its name", () => {
+  it("indexes a path by its folders and its file name", () => {
     expect(whole("src/rate-limit/tokenBucket.ts")).toEqual(["src", "rate", "limit", "tokenbucket", "ts"]);
   });
 
-  it("of scripts without spaces are every two neighbors, and a character that stands alone", () => {
+  it("indexes scripts without spaces by pairs of neighboring characters, and a lone character alone", () => {
     expect(whole("日本語 と test語")).toEqual(["日本", "本語", "と", "test", "語"]);
   });
 
-  it("of other alphabets are words as well", () => {
+  it("indexes words of other alphabets", () => {
     expect(whole("Ошибка: größer, ΑΒΓ")).toEqual(["ошибка", "größer", "αβγ"]);
   });
 
-  it("in colors are the words, without what switches the colors", () => {
+  it("indexes colored text without its color codes", () => {
     expect(whole("\u001b[1m\u001b[38;5;9mError\u001b[0m:\u001b[0m172 \u001b x")).toEqual([
       "error",
       "172",
@@ -49,13 +49,13 @@ describe("the words of a text", () => {
     ]);
   });
 
-  it("that are too long are known by their beginning", () => {
+  it("indexes a very long word by its beginning only", () => {
     expect(whole(`${"a".repeat(200)} b`)).toEqual(["a".repeat(LONGEST_TERM), "b"]);
   });
 });
 
-describe("what must be in the index where a text stands", () => {
-  it("are whole words inside of it, and pieces at its ends", () => {
+describe("neededTerms", () => {
+  it("requires whole words inside a search text, and partial words at its ends", () => {
     expect(neededTerms("ror: cannot read prop")).toEqual({
       whole: ["cannot", "read"],
       pieces: [
@@ -67,7 +67,7 @@ describe("what must be in the index where a text stands", () => {
     expect(neededTerms(" cannot ")).toEqual({ whole: ["cannot"], pieces: [] });
   });
 
-  it("is in every text that holds it", () => {
+  it("every text that contains a search text also contains the terms that it requires", () => {
     const text = fc.string({ unit: fc.constantFrom(..."aB_9 .-/日本語é🎉\n"), maxLength: 40 });
     fc.assert(
       fc.property(text, text, text, (before, literal, after) => {

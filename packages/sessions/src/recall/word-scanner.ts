@@ -1,13 +1,13 @@
 /**
- * Only the beginning of a longer term is indexed: it is data, such as base64, and nobody searches for all of
- * it.
+ * Maximum indexed length of a term. A longer term is data, such as base64. Nobody searches for all of it, so
+ * only its beginning is indexed.
  */
 export const LONGEST_TERM = 64;
-/** An identifier has fewer parts. Anything with more is data. */
-const MOST_PARTS = 12;
+/** Maximum number of parts of an identifier. Anything with more is data. */
+const MAX_PARTS = 12;
 
 /**
- * Receives every term of a text. `units` from `from` to `to` are its characters in lower case, valid only
+ * Receiver of every term of a text. `units` from `from` to `to` are its characters in lower case, valid only
  * during the call. A part arrives after its whole term.
  */
 export interface TermSink {
@@ -22,7 +22,8 @@ const SMALL = 1;
 const CAPITAL = 2;
 const UNDERSCORE = 3;
 /**
- * Scripts without spaces between words: every two neighbors form a term. So do the two halves of an emoji.
+ * Class of characters in scripts without spaces between words: every two neighbors form a term. So do the two
+ * halves of an emoji.
  */
 const IDEOGRAPH = 4;
 
@@ -30,7 +31,7 @@ const UNDERSCORE_CODE = 0x5f;
 const ESCAPE_CODE = 0x1b;
 const BRACKET_CODE = 0x5b;
 
-/** Color codes directly precede words and would become part of them: `ESC[31mError`. */
+/** Skips a color code. It directly precedes a word and would become part of it: `ESC[31mError`. */
 function afterEscape(units: Uint16Array, at: number, end: number): number {
   if (units[at + 1] !== BRACKET_CODE) return at + 1;
   let next = at + 2;
@@ -45,23 +46,28 @@ const ASCII_CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 128 }, (_,
   return character === "_" ? UNDERSCORE : SEPARATOR;
 });
 
-/** Lower-case letters. 0 for characters that are not part of a word. */
+/** Lower-case letter of each ASCII character, or 0 if it is not part of a word. */
 const ASCII_SMALL: Readonly<Uint8Array> = ASCII_CLASSES.map((kind, code) =>
   kind === SEPARATOR ? 0 : kind === CAPITAL ? code | 0x20 : code,
 );
 
-/** True if this character continues a word. */
+/** Checks whether this character continues a word. */
 const isWordLetter = (code: number): boolean =>
   code < 128 ? ASCII_SMALL[code] !== 0 : classOf(code) === SMALL;
 
-/** True if this character continues a term. A term at the edge of a query may be part of a longer one. */
+/**
+ * Checks whether this character continues a term. A term at the edge of a query may be part of a longer one.
+ */
 const isWordUnit = (code: number): boolean =>
   (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
 
-/** True if pairs of such characters form terms. */
+/** Checks whether pairs of such characters form terms. */
 export const isIdeograph = (code: number): boolean => code >= 128 && classOf(code) === IDEOGRAPH;
 
-/** Uses ranges instead of Unicode tables: index and query only have to agree, and both use this function. */
+/**
+ * Returns the class of a character. Uses ranges instead of Unicode tables: index and query only have to
+ * agree, and both use this function.
+ */
 function classOf(code: number): number {
   if (code < 0xaa) return SEPARATOR;
   if (code < 0x2000) return code === 0xd7 || code === 0xf7 || isLatinSign(code) ? SEPARATOR : SMALL;
@@ -98,7 +104,7 @@ function mixed(hash: number): number {
   return (mix ^ (mix >>> 16)) >>> 0;
 }
 
-/** Longer texts are rare, so their buffer is released. */
+/** Maximum size of a buffer that is kept. Longer texts are rare, so their buffer is released. */
 const KEPT_INPUT_UNITS = 1 << 20;
 
 function inputFor(length: number): { readonly bytes: Buffer; readonly units: Uint16Array } {
@@ -106,7 +112,7 @@ function inputFor(length: number): { readonly bytes: Buffer; readonly units: Uin
   return { bytes, units: new Uint16Array(bytes.buffer, 0, bytes.length / 2) };
 }
 
-/** Two hashes of a term. Together they identify it. */
+/** Returns two hashes of a term. Together they identify it. */
 export function termHashes(term: string): { readonly hash: number; readonly check: number } {
   let hash = HASH_START;
   let check = CHECK_START;
@@ -119,16 +125,16 @@ export function termHashes(term: string): { readonly hash: number; readonly chec
 }
 
 /**
- * Splits text into terms: words in lower case, and both the whole and the parts of `getUserName`,
- * `get_user_name` and `HTTPServer`. For scripts without spaces, every pair of neighbors. Optimized for speed,
- * because this is most of the cost of an index.
+ * Splitter of text into terms: words in lower case, and both the whole and the parts of `getUserName`,
+ * `get_user_name` and `HTTPServer`. In scripts without spaces, every pair of neighbors is a term. It is
+ * optimized for speed, because it is most of the cost of an index.
  */
 export class WordScanner {
   readonly #sink: TermSink;
   readonly #units = new Uint16Array(LONGEST_TERM);
   readonly #pair = new Uint16Array(2);
-  readonly #starts = new Uint8Array(MOST_PARTS);
-  readonly #ends = new Uint8Array(MOST_PARTS);
+  readonly #starts = new Uint8Array(MAX_PARTS);
+  readonly #ends = new Uint8Array(MAX_PARTS);
   #input = inputFor(0);
 
   constructor(sink: TermSink) {
@@ -181,7 +187,8 @@ export class WordScanner {
   }
 
   /**
-   * Reads the text again, in which capitals are still visible. Reports nothing if the only part is the whole.
+   * Reports the parts of a term. Reads the text again, in which capitals are still visible. Reports nothing
+   * if the only part is the whole.
    */
   #parts(text: Uint16Array, start: number, length: number): void {
     let count = 0;
@@ -197,18 +204,18 @@ export class WordScanner {
       before = kind;
       if (to < 0) continue;
       if (to > from) {
-        if (to - from === length || count === MOST_PARTS) return;
+        if (to - from === length || count === MAX_PARTS) return;
         this.#starts[count] = from;
         this.#ends[count++] = to;
       }
       from = kind === UNDERSCORE ? to + 1 : to;
     }
     for (let nth = 0; nth < count; nth++)
-      this.#tell(this.#units, this.#starts[nth] as number, this.#ends[nth] as number, true);
+      this.#emit(this.#units, this.#starts[nth] as number, this.#ends[nth] as number, true);
   }
 
   /** Reports a term, or a part of one, that has no hashes yet. */
-  #tell(units: Uint16Array, from: number, to: number, isPart: boolean): void {
+  #emit(units: Uint16Array, from: number, to: number, isPart: boolean): void {
     let hash = HASH_START;
     let check = CHECK_START;
     for (let at = from; at < to; at++) {
@@ -229,14 +236,14 @@ export class WordScanner {
       if (code < 128 || classOf(code) !== IDEOGRAPH) break;
       pair[0] = pair[1] as number;
       pair[1] = code;
-      if (++length > 1) this.#tell(pair, 0, 2, false);
+      if (++length > 1) this.#emit(pair, 0, 2, false);
     }
-    if (length === 1) this.#tell(pair, 1, 2, false);
+    if (length === 1) this.#emit(pair, 1, 2, false);
     return at;
   }
 }
 
-/** A word of a query, as a whole and in parts. */
+/** Word of a query, as a whole and in parts. */
 export interface QueryTerm {
   readonly text: string;
   readonly parts: readonly string[];
@@ -263,8 +270,8 @@ export interface Piece {
 }
 
 /**
- * A color code without its invisible first character, and the text attached to it. `[31mError` may be indexed
- * as `error`, or unchanged.
+ * Pattern of a color code without its invisible first character, and the text attached to it. `[31mError` may
+ * be indexed as `error`, or unchanged.
  */
 const REST_OF_COLOR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
 

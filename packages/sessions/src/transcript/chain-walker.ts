@@ -8,7 +8,7 @@ import {
   previousOnMainThread,
 } from "./entry-index.ts";
 
-/** The part of the file that was read is too short for an answer. */
+/** Result of a walk if the part of the file that was read is too short for an answer. */
 export interface MoreNeeded {
   readonly needs: "boundary" | "whole-file" | { readonly uuid: string };
 }
@@ -18,10 +18,7 @@ interface Chain {
   readonly newestFirst: Int32Array;
   /** Entries whose parent is missing. They count as following the line above them. */
   readonly bridged: readonly number[];
-  /**
-   * Set if the boundary lists the lines that it kept. No other line above it is part of the conversation
-   * then.
-   */
+  /** Kept lines, if the boundary lists them. Then no other line above it is part of the conversation. */
   readonly listed?: ReadonlySet<number> | undefined;
 }
 
@@ -41,7 +38,7 @@ interface Splice {
 }
 
 /**
- * Walks from a leaf up to the boundary or root. A compaction that keeps messages leaves them in place, with
+ * Walker from a leaf up to the boundary or root. A compaction that keeps messages leaves them in place, with
  * their old parents. A plain walk would jump over the boundary into all the old history. This walk visits the
  * kept messages, then their anchor, and ends at the boundary.
  */
@@ -140,7 +137,7 @@ export class ChainWalker {
     return undefined;
   }
 
-  /** Number of boundaries with kept messages above this position. */
+  /** Returns the number of boundaries with kept messages above this position. */
   #preservingBefore(position: number): number {
     let [low, high] = [0, this.#preserving.length];
     while (low < high) {
@@ -152,11 +149,13 @@ export class ChainWalker {
   }
 
   /**
-   * Returns undefined if the kept messages are not in the file, as in a fork. Only the summary remains then.
+   * Returns the kept messages, or undefined if they are not in the file, as in a fork. Then only the summary
+   * remains.
    */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#kept.has(boundary)) return this.#kept.get(boundary);
-    // Has none until it is known, so that circular links cannot cause endless recursion.
+    // The entry has no kept messages until they are known, so that circular links cannot cause endless
+    // recursion.
     this.#kept.set(boundary, undefined);
     const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
     if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
@@ -201,7 +200,10 @@ export class ChainWalker {
     return below.length === 0 ? undefined : [...below, head];
   }
 
-  /** The head is the topmost of the kept messages, so reading up to it reads all of them at once. */
+  /**
+   * Requests more of the file. The head is the topmost of the kept messages, so reading up to it reads all of
+   * them at once.
+   */
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };
     for (const boundary of this.#preserving) {
@@ -222,7 +224,10 @@ export class ChainWalker {
     return named !== undefined && summary.includes(named) ? named : (summary[0] ?? boundary);
   }
 
-  /** Kept messages may follow a summary, and only the boundary above it shows whether they do. */
+  /**
+   * Returns the id of a missing line above a summary. Kept messages may follow the summary, and only the
+   * boundary above it shows whether they do.
+   */
   #boundaryMissingAbove(position: number): string | undefined {
     const { entries, positions, isWholeFile } = this.#index;
     let entry = entries[position];
@@ -238,7 +243,9 @@ export class ChainWalker {
     return undefined;
   }
 
-  /** Lines from a boundary down to its last summary, newest first. Empty if it has none. */
+  /**
+   * Returns the lines from a boundary down to its last summary, newest first, or none if it has no summary.
+   */
   #summaryOf(boundary: number): readonly number[] {
     const { entries } = this.#index;
     const lines: number[] = [];
@@ -261,5 +268,8 @@ export class ChainWalker {
   }
 }
 
-/** After an automatic compaction, Claude Code writes attachments between the boundary and the summary. */
+/**
+ * Checks for lines above the end of a summary. After an automatic compaction, Claude Code writes attachments
+ * between the boundary and the summary.
+ */
 const isAboveSummary = (entry: Entry): boolean => isSummaryEntry(entry) || entry.type === "attachment";

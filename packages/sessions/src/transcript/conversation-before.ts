@@ -33,7 +33,7 @@ export function conversationBefore(
   const isRepeated = ({ uuid }: Entry): boolean => newest.has(uuid);
   if (at === -1 || !lines.slice(0, at).some(isRepeated))
     return { before: asConversation(indexedLinesBefore(index, line)), moved: [] };
-  const then = lines.slice(0, at + 1).map((old) => asThen(old, newest.get(old.uuid)));
+  const then = lines.slice(0, at + 1).map((old) => withOldLinks(old, newest.get(old.uuid)));
   const found = indexedLinesBefore(indexLines(then).index, then[at] as Entry);
   const moved = found.lines.filter((old) => {
     const now = newest.get(old.uuid);
@@ -46,7 +46,7 @@ export function conversationBefore(
  * Combines a message's newest content with its old links. Other lines control how the file is read, and stay
  * unchanged.
  */
-function asThen(old: Entry, newest: Entry | undefined): Entry {
+function withOldLinks(old: Entry, newest: Entry | undefined): Entry {
   if (newest === undefined || !isMessage(old) || !isMessage(newest)) return old;
   const { message } = wholeLine(newest) as { readonly message?: unknown };
   return { ...wholeLine(old), message } as Entry;
@@ -55,13 +55,13 @@ function asThen(old: Entry, newest: Entry | undefined): Entry {
 const isMessage = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && !isStandIn(entry);
 
-/** True if two lines with the same id are read in the same way. */
+/** Checks whether two lines with the same id are read in the same way. */
 function isSameLine(old: Entry, now: Entry): boolean {
   const isRecord = !isMessage(old) && (isCompactBoundary(old) || isStandIn(old));
   return old.parentUuid === now.parentUuid && (!isRecord || JSON.stringify(old) === JSON.stringify(now));
 }
 
-/** A conversation from before a step, with later changes of the host. */
+/** Conversation from before a step, with later changes of the host. */
 interface WithHostEdits {
   readonly entries: readonly Entry[];
   /** Lines of changed messages, to be written again with their ids. */
@@ -70,7 +70,7 @@ interface WithHostEdits {
   readonly replacesMessage: ReadonlySet<string | undefined>;
 }
 
-/** A restored message, and its counterpart in the current conversation. */
+/** Restored message, and its counterpart in the current conversation. */
 interface Pair {
   readonly restored: Entry;
   readonly current: Entry;
@@ -140,7 +140,7 @@ interface Version {
   readonly place: number;
 }
 
-/** All lines of paired messages, oldest first. */
+/** Lines of paired messages, oldest first. */
 class Versions {
   readonly #byUuid = new Map<string | undefined, Version[]>();
   /** Copies, by the lines that they copy. */
@@ -163,7 +163,7 @@ class Versions {
     return this.#byUuid.get(uuid) ?? [];
   }
 
-  /** The current message as the engine wrote or copied it, and as the host has it now. */
+  /** Returns the current message as the engine wrote or copied it, and as the host has it now. */
   editOf({ restored, current, isCopied }: Pair): { readonly [name in "base" | "last"]: Version | undefined } {
     const all = this.of(current);
     const written = this.of(restored)[0]?.place ?? -1;
@@ -215,7 +215,7 @@ function withEdit(target: Entry, base: unknown, last: unknown): Entry {
 const contentOf = (entry: Entry): unknown =>
   entry.type === "user" || entry.type === "assistant" ? rawContent(entry) : undefined;
 
-/** Blocks without thinking. Undefined for unreadable content. */
+/** Returns the blocks without thinking, or undefined for unreadable content. */
 function wordsOf(content: unknown): readonly unknown[] | undefined {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content)

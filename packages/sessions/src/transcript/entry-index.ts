@@ -26,7 +26,7 @@ export interface EntryIndex {
   readonly boundaries: readonly number[];
   /** Positions of messages that only the queue contains, oldest first. */
   readonly queued: readonly number[];
-  /** Queue lines further up may belong to messages of this part. Only the whole file shows that. */
+  /** True if queue lines further up may belong to messages of this part. Only the whole file shows that. */
   readonly isQueueUncertain: boolean;
   /** Records of kept messages by the position of their finished compaction, oldest first. */
   readonly preserved: ReadonlyMap<number, Preserved>;
@@ -34,7 +34,10 @@ export interface EntryIndex {
   readonly unfinished: ReadonlySet<number>;
 }
 
-/** @param known positions by uuid, if it is known that no uuid occurs twice */
+/**
+ * Indexes lines.
+ * @param known positions by uuid, if it is known that no uuid occurs twice
+ */
 export function indexEntries(lines: readonly Entry[], isWholeFile = true, known?: Positions): EntryIndex {
   const { entries, isUncertain: isQueueUncertain } = withQueuedMessages(lines, isWholeFile);
   const hasUniqueIds = entries === lines && known !== undefined;
@@ -75,7 +78,10 @@ function positionsOf(entries: readonly Entry[]): Positions {
   return positions;
 }
 
-/** A fork copies kept messages to below the boundary. The record is obsolete there. */
+/**
+ * Returns the records of kept messages by boundary. Omits obsolete ones: a fork copies kept messages to below
+ * the boundary.
+ */
 function preservedAt(
   entries: readonly Entry[],
   boundaries: readonly number[],
@@ -123,8 +129,8 @@ class UnfinishedCompactions {
 }
 
 /**
- * True for kinds that the agent adds to its conversation. Progress lines are links of the tree, but only for
- * display.
+ * Checks for types that the agent adds to its conversation. Progress lines are links of the tree, but only
+ * for display.
  */
 function canBeLeaf(entry: Entry): boolean {
   if (isFromQueue(entry)) return false;
@@ -161,7 +167,7 @@ export function boundaryAt(index: EntryIndex, position: number): CompactBoundary
 }
 
 /**
- * Position of the line with this uuid.
+ * Returns the position of the line with this uuid.
  * @param below a child of that line, which is usually the next line
  */
 export function positionOf(index: EntryIndex, uuid: string, below: number): number | undefined {
@@ -170,8 +176,8 @@ export function positionOf(index: EntryIndex, uuid: string, below: number): numb
 }
 
 /**
- * Position as of which an entry's parent must be read: only lines above it count. After an undo it is the
- * position of the undone step. After a rewind it is the prompt to which the session was rewound.
+ * Returns the position as of which an entry's parent must be read: only lines above it count. After an undo
+ * it is the position of the undone step. After a rewind it is the prompt to which the session was rewound.
  */
 export function continuedBefore(index: EntryIndex, position: number): number {
   const entry = index.entries[position];
@@ -217,10 +223,13 @@ export function preservedBy(boundary: CompactBoundaryEntry): Preserved | undefin
   return { anchorUuid: listAnchor ?? stringField(preservedSegment, "anchorUuid"), uuids, segment };
 }
 
-/** Id of the first kept message. */
+/** Returns the id of the first kept message. */
 export const firstOf = ({ uuids, segment }: Preserved): string => uuids?.[0] ?? segment?.headUuid ?? "";
 
-/** A list that is empty, repeats an id or contains something else does not give a usable order. */
+/**
+ * Returns a list of strings. Returns undefined for a list that is empty, repeats an id or contains something
+ * else, because its order is not usable.
+ */
 function distinctStrings(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   if (!value.every((item) => typeof item === "string")) return undefined;
@@ -260,15 +269,15 @@ export function withoutRepeatedLines(entries: readonly Entry[]): {
     const positions = repeated.get(entry.uuid ?? "");
     if (positions === undefined) return [entry];
     if (placeOf(entry.uuid ?? "") === at)
-      return [ofItsWrite(entries[positions.at(-1) ?? at] ?? entry, entries[positions[0] ?? at] ?? entry)];
+      return [keepWriteMark(entries[positions.at(-1) ?? at] ?? entry, entries[positions[0] ?? at] ?? entry)];
     repeats += 1;
     return [];
   });
   return { entries: unique, repeats };
 }
 
-/** A line of a compaction or an undo stays part of it, even if a change by the host wrote it again. */
-function ofItsWrite(last: Entry, first: Entry): Entry {
+/** Keeps a repeated line part of its compaction or undo, even if a change by the host wrote it again. */
+function keepWriteMark(last: Entry, first: Entry): Entry {
   const writtenWith = stringField(first, "writtenWith");
   if (writtenWith === undefined || stringField(last, "writtenWith") !== undefined) return last;
   return { ...wholeLine(last), writtenWith } as Entry;
@@ -276,7 +285,7 @@ function ofItsWrite(last: Entry, first: Entry): Entry {
 
 type Repeated = ReadonlyMap<string, readonly number[]>;
 
-/** All positions of each uuid that occurs more than once, oldest first. Also fills the table. */
+/** Returns all positions of each uuid that occurs more than once, oldest first. Also fills the table. */
 function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Repeated {
   const repeated = new Map<string, number[]>();
   for (let at = 0; at < entries.length; at++) {

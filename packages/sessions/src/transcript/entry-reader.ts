@@ -14,7 +14,7 @@ import type { CompactMetadata, Entry } from "@longhaul/core/messages";
  */
 export type HoldEntry = (entry: Entry, offset: number, bytes: number) => Entry;
 
-/** Converts lines into entries and records damage. Never throws because of a line's content. */
+/** Converter of lines into entries that records damage. Never throws because of a line's content. */
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
@@ -59,7 +59,10 @@ export class EntryReader {
     }
   }
 
-  /** The conversation continues with the rest of the line. The file keeps all of it. */
+  /**
+   * Removes deeply nested parts of a line. The conversation continues with the rest. The file keeps all of
+   * it.
+   */
   #withoutDeepParts(value: unknown, offset: number): unknown {
     if (!isNestedTooDeep(value)) return value;
     this.#note("nested-too-deep", offset, 0);
@@ -92,10 +95,10 @@ export class EntryReader {
   }
 }
 
-/** Most lines repeat these strings from the previous line. Each copy would take additional memory. */
+/** Fields whose strings most lines repeat from the previous line. Each copy would take additional memory. */
 const REPEATED_FIELDS = ["sessionId", "cwd", "version", "gitBranch", "requestId"] as const;
 
-/** Replaces a string in a parsed line with the equal string of an earlier line. */
+/** Store that replaces a string in a parsed line with the equal string of an earlier line. */
 class SharedStrings {
   readonly #last: Record<string, unknown> = {};
 
@@ -120,7 +123,7 @@ class SharedStrings {
   }
 }
 
-/** Returns undefined for a line that is longer than a string can be. Only that line is lost. */
+/** Decodes a line. Returns undefined if it is longer than a string can be. Only that line is lost. */
 function decoded(bytes: Buffer): string | undefined {
   try {
     const text = bytes.toString("utf8");
@@ -131,8 +134,8 @@ function decoded(bytes: Buffer): string | undefined {
 }
 
 /**
- * The only place that converts JSON into an {@link Entry}. Checks only the fields that our code reads without
- * further checks. Everything else, including unknown types, passes through.
+ * Converts JSON into an {@link Entry}, as the only place that does. Checks only the fields that our code
+ * reads without further checks. Everything else, including unknown types, passes through.
  */
 export function entryFromJson(value: unknown): Entry | undefined {
   if (!isRecord(value) || typeof value.type !== "string") return undefined;
@@ -151,7 +154,7 @@ export function entryFromJson(value: unknown): Entry | undefined {
   }
 }
 
-/** Only the reader may mark a message as queued. The mark has no meaning on disk. */
+/** Creates a message entry without a queue mark, which has no meaning on disk. Only the reader may set it. */
 function messageEntry(value: JsonRecord): Entry {
   if (value.fromQueue === undefined) return asEntry(value);
   const { fromQueue: _, ...message } = value;
@@ -238,7 +241,7 @@ export function recoverLine(text: string): {
   return { values, lostBytes: lostBytes + Buffer.byteLength(text.slice(usedTo).trim()) };
 }
 
-/** Ignores braces inside strings. */
+/** Returns the end of an object. Ignores braces inside strings. */
 function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -267,7 +270,10 @@ function nextEntryStart(text: string, from: number): number {
   return pattern.exec(text)?.index ?? -1;
 }
 
-/** A content block or a message inside a lost entry also has a type, but is not an entry. */
+/**
+ * Checks whether a value is an entry. A content block or a message inside a lost entry also has a type, but
+ * is not one.
+ */
 function hasEnvelope(value: object): boolean {
   if ("uuid" in value) return "parentUuid" in value;
   return "sessionId" in value || "leafUuid" in value || "messageId" in value;
@@ -283,12 +289,12 @@ function parsed(text: string): object | undefined {
 }
 
 /**
- * A problem in a session file: anything but a clean line with one entry. Contains no content, because people
+ * Problem in a session file: anything but a clean line with one entry. Contains no content, because people
  * share reports but not sessions.
  */
 export interface Damage {
   readonly kind: DamageKind;
-  /** Starts at 1. Undefined if the file was read from its end. */
+  /** Number of the line, starting at 1. Undefined if the file was read from its end. */
   readonly line: number | undefined;
   /** Start of the line in the file. Undefined for a repeated uuid. */
   readonly offset: number | undefined;
@@ -299,7 +305,7 @@ export interface Damage {
 export type DamageKind =
   /** Several entries on one line, all of them recovered. */
   | "glued-lines"
-  /** Not JSON, or only in part. */
+  /** Line that is not JSON, or only in part. */
   | "broken-line"
   /** The last line, cut off by a crash of its writer. */
   | "torn-last-line"
@@ -307,7 +313,7 @@ export type DamageKind =
   | "invalid-utf8"
   /** Gaps that a crash of the machine leaves in a file. */
   | "nul-bytes"
-  /** JSON, but not in the shape of an entry. */
+  /** Line that is JSON, but not in the shape of an entry. */
   | "not-an-entry"
   /** Lists or objects that are nested too deeply. A short text replaces the innermost ones. */
   | "nested-too-deep"

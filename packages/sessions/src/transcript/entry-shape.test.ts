@@ -5,8 +5,8 @@ import { entryFromJson } from "./entry-reader.ts";
 
 const link = { uuid: "u", parentUuid: null, timestamp: "2026-01-01T00:00:00Z" };
 
-describe("taking JSON for an entry", () => {
-  it("passes every kind we do not know, with all its fields, as the very same object", () => {
+describe("entryFromJson", () => {
+  it("returns an entry of an unknown type as the same object with all its fields", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (fields, tail) => {
         const { uuid: _, ...rest } = fields;
@@ -16,7 +16,7 @@ describe("taking JSON for an entry", () => {
     );
   });
 
-  it("never throws, whatever the JSON", () => {
+  it("never throws for any JSON value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         entryFromJson(value);
@@ -32,28 +32,31 @@ describe("taking JSON for an entry", () => {
   });
 
   it.each([
-    ["no object", 7],
+    ["a number", 7],
     ["a list", []],
-    ["no type", { uuid: "u" }],
-    ["a uuid that is no text", { type: "mode", uuid: 7 }],
+    ["an object without type", { uuid: "u" }],
+    ["a uuid that is not a string", { type: "mode", uuid: 7 }],
     ["a user entry without message", { ...link, type: "user" }],
     ["a user entry without uuid", { type: "user", message: { content: "x" } }],
     ["content that is a number", { ...link, type: "assistant", message: { content: 7 } }],
     ["a block that is null", { ...link, type: "assistant", message: { content: [null] } }],
     [
-      "a result whose list holds text",
+      "a tool result whose list contains a string",
       { ...link, type: "user", message: { content: [{ type: "tool_result", content: ["x"] }] } },
     ],
     ["an attachment without attachment", { ...link, type: "attachment" }],
-    ["a micro boundary that names nothing", { ...link, type: "system", subtype: "microcompact_boundary" }],
-  ])("refuses %s", (_, value) => expect(entryFromJson(value)).toBeUndefined());
+    [
+      "a microcompact boundary without metadata",
+      { ...link, type: "system", subtype: "microcompact_boundary" },
+    ],
+  ])("rejects %s as an entry", (_, value) => expect(entryFromJson(value)).toBeUndefined());
 
-  it("keeps a boundary that has lost its metadata: without it all the old history would come back", () => {
+  it("keeps a boundary without metadata, because without it the compacted history would return", () => {
     const { compactMetadata: _, ...bare } = new ConversationBuilder().boundary();
     expect(entryFromJson(bare)).toEqual({ ...bare, compactMetadata: { trigger: "auto", preTokens: 0 } });
   });
 
-  it("is not touched by a key that is called __proto__", () => {
+  it("reads an entry with a __proto__ key without polluting the prototype", () => {
     const value: unknown = JSON.parse('{"type":"x","__proto__":{"uuid":7,"polluted":true}}');
     expect(entryFromJson(value)).toBe(value);
     expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);

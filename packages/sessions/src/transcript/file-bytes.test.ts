@@ -10,7 +10,7 @@ const path = join(temporaryFolder(), "file");
 const MARK = Buffer.from('"compact_boundary"');
 
 describe("searching a file from its end", () => {
-  it("finds the last line that holds the bytes, wherever chunks begin and end", async () => {
+  it("finds the last line that contains the given bytes, wherever chunks begin and end", async () => {
     const size = 3_000_000;
     const lineLength = fc.constantFrom(100, 10_000, 500_000);
     await fc.assert(
@@ -37,7 +37,7 @@ describe("searching a file from its end", () => {
     );
   });
 
-  it("finds bytes that lie across the seam of two chunks", async () => {
+  it("finds bytes that cross the border between two chunks", async () => {
     const size = 500_000;
     const seams = [size - 64 * 1024, size - 64 * 1024 - 256 * 1024];
     for (const at of seams.flatMap((seam) => [seam - MARK.length, seam - MARK.length + 1, seam - 1, seam])) {
@@ -51,7 +51,7 @@ describe("searching a file from its end", () => {
     }
   });
 
-  it("reads the same bytes whether or not the end of the file is kept in memory", async () => {
+  it("reads the same bytes with and without the end of the file cached in memory", async () => {
     const size = 6_000_000;
     writeFileSync(path, Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 7919) % 251)));
     const place = fc.tuple(fc.nat(size), fc.constantFrom(1, 5_000, 1_000_000));
@@ -71,7 +71,7 @@ describe("searching a file from its end", () => {
     await handle.close();
   });
 
-  it("finds the start of the line that an offset lies in", async () => {
+  it("finds the start of the line that contains an offset", async () => {
     writeFileSync(path, "ab\ncd\n");
     const handle = await open(path, "r");
     const starts = await Promise.all(

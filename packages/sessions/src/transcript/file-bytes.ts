@@ -1,7 +1,7 @@
 import { constants, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** Without this flag, opening a named pipe would wait for a writer. */
+/** Flags for opening. Without O_NONBLOCK, opening a named pipe would wait for a writer. */
 export const READ_WITHOUT_WAITING: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Opens a file for reading and closes it afterwards. Does not wait for the writer of a pipe. */
@@ -19,8 +19,8 @@ export async function withOpenFile<T>(
 }
 
 /**
- * Fills the buffer from this position of the file, as far as the file reaches. Returns the number of bytes
- * read.
+ * Function that fills the buffer from this position of the file, as far as the file reaches. Returns the
+ * number of bytes read.
  */
 export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;
 
@@ -37,7 +37,7 @@ export function readerOf(handle: FileHandle): ReadAt {
   };
 }
 
-/** Reads synchronously, for many small reads in a row: each one finishes faster than an await would. */
+/** Reads synchronously, because many small reads in a row finish faster than an await would. */
 export function readNow(fd: number, buffer: Buffer, position: number): number {
   let filled = 0;
   for (let count = -1; count !== 0 && filled < buffer.length; filled += count) {
@@ -71,12 +71,15 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
 }
 
 const NEWLINE = 0x0a;
-/** Large enough that the calls cost nothing compared with JSON.parse, and small enough for memory. */
+/**
+ * Size of a chunk: large enough that the calls cost nothing compared with JSON.parse, and small enough for
+ * memory.
+ */
 const CHUNK_BYTES = 1024 * 1024;
 
 export interface FileRange {
   readonly from: number;
-  /** Excludes lines that a running agent appends after this position, so that none is read in part. */
+  /** End of the range. Excludes lines that a running agent appends after it, so that none is read in part. */
   readonly to: number;
 }
 
@@ -116,8 +119,8 @@ function readAhead(readAt: ReadAt, buffer: Buffer, position: number): Promise<nu
 type LineHandler = (line: Buffer, offset: number, isComplete: boolean) => void;
 
 /**
- * Splits a stream of chunks into lines at byte 0x0A, which in UTF-8 is never part of another character. If
- * possible, a line is a view into the chunk, valid only until the handler returns.
+ * Splitter of a stream of chunks into lines at byte 0x0A, which in UTF-8 is never part of another character.
+ * If possible, a line is a view into the chunk, valid only until the handler returns.
  */
 export class LineSplitter {
   readonly #onLine: LineHandler;
@@ -129,7 +132,7 @@ export class LineSplitter {
     this.#offset = offset;
   }
 
-  /** The caller may reuse the chunk afterwards. */
+  /** Adds a chunk. The caller may reuse it afterwards. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -158,17 +161,21 @@ export class LineSplitter {
   }
 }
 
-/** Cheap to search for, and rare in other lines, because quotes inside a string are escaped. */
+/**
+ * Mark of a boundary line. It is cheap to search for, and rare in other lines, because quotes inside a string
+ * are escaped.
+ */
 export const BOUNDARY_MARK: Buffer = Buffer.from('"compact_boundary"');
 export const RESPONSE_MARK: Buffer = Buffer.from('"assistant"');
 
 /**
- * The target is usually near the end, so the first chunk is small. Each following one is four times as large.
+ * Size of the first chunk. It is small, because the target is usually near the end. Each following one is
+ * four times as large.
  */
 const FIRST_CHUNK_BYTES = 64 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 
-/** Start of the last line above `before` that contains these bytes, or undefined. */
+/** Returns the start of the last line above `before` that contains these bytes, or undefined. */
 export async function lastLineWith(
   readAt: ReadAt,
   bytes: Buffer,
@@ -177,7 +184,10 @@ export async function lastLineWith(
   return (await lastLineWithAny(readAt, [bytes], before))?.start;
 }
 
-/** The last line above `before` and not above `from` that contains one of these, and the one it contains. */
+/**
+ * Returns the last line above `before` and not above `from` that contains one of these, and the one it
+ * contains.
+ */
 export async function lastLineWithAny(
   readAt: ReadAt,
   wanted: readonly Buffer[],

@@ -8,9 +8,9 @@ import {
   CWD_MARK,
   cwdOf,
   firstLineThat,
-  glanceAtSession,
   lastLineThat,
   linesBetween,
+  peekSession,
   type SessionFile,
   sessionFiles,
   sessionLabel,
@@ -25,8 +25,8 @@ import {
 } from "./locations.ts";
 
 /** Maximum number of sessions that an error lists if several match a prefix. */
-const MOST_CANDIDATES_NAMED = 5;
-/** Characters of a title or a prompt in an error. */
+const MAX_CANDIDATES_NAMED = 5;
+/** Maximum characters of a title or a prompt in an error. */
 const LONGEST_LABEL = 40;
 
 /** Finds the session file for a path, an id, the start of an id, or `latest`. */
@@ -73,8 +73,8 @@ function notFound(query: string): LonghaulError {
 
 async function ambiguous(query: string, candidates: readonly SessionFile[]): Promise<LonghaulError> {
   const listed = await Promise.all(
-    candidates.slice(0, MOST_CANDIDATES_NAMED).map(async ({ id, path, bytes }) => {
-      const label = sessionLabel(await glanceAtSession(path, bytes)).replace(/\s+/g, " ");
+    candidates.slice(0, MAX_CANDIDATES_NAMED).map(async ({ id, path, bytes }) => {
+      const label = sessionLabel(await peekSession(path, bytes)).replace(/\s+/g, " ");
       const shown = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL)}…` : label;
       return `  ${id === query ? path : id}  ${shown}`;
     }),
@@ -125,7 +125,7 @@ export async function latestSession(
   return undefined;
 }
 
-/** A folder whose sessions belong to the current project. */
+/** Folder whose sessions belong to the current project. */
 interface ProjectFolder {
   readonly path: string;
   readonly withSubfolders: boolean;
@@ -144,7 +144,10 @@ async function projectFolders(cwd: string, home: string): Promise<readonly Proje
   return folders;
 }
 
-/** A repository of the whole home folder, such as one for dotfiles, is not the project of its subfolders. */
+/**
+ * Returns the git worktree. A repository of the whole home folder, such as one for dotfiles, is not the
+ * project of its subfolders.
+ */
 async function worktreeOf(cwd: string, home: string): Promise<string | undefined> {
   for (let at = cwd; at !== home && at !== dirname(at); at = dirname(at)) {
     const isRoot = await access(join(at, ".git")).then(
@@ -169,13 +172,15 @@ interface Peek {
   readonly isConversation: boolean;
 }
 
-/** Caches facts about opened files, so that none is opened twice. */
+/** Cache of facts about opened files, so that none is opened twice. */
 class Peeks {
   readonly #files = new Map<string, Peek>();
-  /** A folder of our own store contains the sessions of one working directory. */
+  /**
+   * Working directory of each folder of our own store, which contains the sessions of one working directory.
+   */
   readonly #folders = new Map<string, string>();
 
-  /** False if the path alone shows that it belongs to another project. */
+  /** Returns false if the path alone shows that it belongs to another project. */
   mayBelong({ path, agent }: SessionFile, project: ProjectFolder): boolean {
     const store = dirname(path);
     const name = basename(store);
@@ -226,8 +231,8 @@ function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
 const ANSWER_MARKS = [RESPONSE_MARK, BOUNDARY_MARK];
 
 /**
- * An error that the agent wrote in the model's name is not an answer. A compaction proves that there were
- * answers.
+ * Returns true for an answer of the model, or a compaction, which proves that there were answers. An error
+ * that the agent wrote in the model's name is not an answer.
  */
 function answerIn(entry: Entry): true | undefined {
   if (entry.isSidechain === true) return undefined;
@@ -235,12 +240,13 @@ function answerIn(entry: Entry): true | undefined {
   return isAnswer ? true : undefined;
 }
 
-/** Longer lines are not errors. */
+/** Maximum size of an error line. Longer lines are not errors. */
 const LONGEST_ERROR_BYTES = 1024 * 1024;
 
 /**
- * Only for files with a very long line at both ends, such as a pasted image or a large result. Starts at the
- * end of the file, because such a line may cross the start of the bytes that were read.
+ * Searches for an answer in a file with a very long line at both ends, such as a pasted image or a large
+ * result. Starts at the end of the file, because the long line may cross the start of the bytes that were
+ * read.
  */
 async function hasAnswerAbove(readAt: ReadAt, bytes: number): Promise<boolean> {
   for (let end = bytes; ; ) {

@@ -31,11 +31,11 @@ function written(file: string, bytes: string | Buffer): string {
   return path;
 }
 
-const refusal = (agent: string) => ({ code: "session-unreadable", facts: { agent } });
+const refusal = (agent: string) => ({ code: "session-foreign", facts: { agent } });
 
-describe("a file of another agent", () => {
+describe("session files of other agents", () => {
   it.each(FOREIGN_FILES)(
-    "$file is named by every reader, and nothing is written beside it",
+    "every reader rejects $file with the name of its agent, and writes nothing beside it",
     async (sample) => {
       const path = written(sample.file, sample.bytes);
       for (const read of [loadSession, resumeSession]) {
@@ -50,18 +50,18 @@ describe("a file of another agent", () => {
     },
   );
 
-  it("is recognized by its content whatever its name is, and says what longhaul can read", async () => {
+  it("recognizes another agent's file by its content under any name, and suggests what to do", async () => {
     for (const { bytes, name } of FOREIGN_FILES) {
       const path = written("session.jsonl", bytes);
       await expect(loadSession(path)).rejects.toThrow(name);
       await expect(loadSession(path)).rejects.toMatchObject({
-        message: expect.stringContaining("longhaul cannot read it yet"),
+        message: expect.stringMatching(/^longhaul cannot read .* yet: it is /),
         remedy: expect.stringContaining("longhaul sessions"),
       });
     }
   });
 
-  it("is recognized on one line as well as over many", async () => {
+  it("recognizes another agent's JSON file on one line or on many", async () => {
     for (const { bytes, name, file } of FOREIGN_FILES.filter(({ file }) => file.endsWith(".json"))) {
       const document: unknown = JSON.parse(bytes.toString("utf8"));
       for (const form of [JSON.stringify(document), `\uFEFF\n${JSON.stringify(document, null, "\t")}\n`])
@@ -69,7 +69,7 @@ describe("a file of another agent", () => {
     }
   });
 
-  it("is a database of opencode, Cline or Codex by its name while the schema is in the write-ahead log", async () => {
+  it("recognizes an agent's database by its file name while the schema is in the write-ahead log", async () => {
     const youngDatabase = databaseOf();
     await expect(loadSession(written("opencode.db", youngDatabase))).rejects.toThrow(/of opencode/);
     await expect(loadSession(written("sessions.db", youngDatabase))).rejects.toThrow(/of Cline/);
@@ -79,7 +79,7 @@ describe("a file of another agent", () => {
     await expect(loadSession(written("opencode.db-wal", log))).rejects.toThrow(/of opencode/);
   });
 
-  it("is recognized when its first line is damaged", async () => {
+  it("recognizes another agent's file when its first line is damaged", async () => {
     const [first = {}, ...others] = QWEN_LINES.map((line) => JSON.stringify(line));
     const whole = others.join("\n");
     for (const damaged of [
@@ -91,7 +91,7 @@ describe("a file of another agent", () => {
       await expect(loadSession(written("q.jsonl", `${damaged}${whole}\n`))).rejects.toThrow(/qwen-code/);
   });
 
-  it("is recognized when a first line of several megabytes hides everything else", async () => {
+  it("recognizes another agent's file when its first line has several megabytes", async () => {
     const text = "x".repeat(3_000_000);
     const [first] = QWEN_LINES;
     const message = { role: "user", parts: [{ text }] };
@@ -101,7 +101,7 @@ describe("a file of another agent", () => {
     await expect(loadSession(written("q.jsonl", `${text}\n${rest}`))).rejects.toThrow(/qwen-code/);
   });
 
-  it("is refused from a small part of a document of a hundred megabytes", async () => {
+  it("rejects a 100 MB document of another agent after reading a small part of it", async () => {
     const document = JSON.stringify(CLINE_DOCUMENT);
     const opening = document.slice(0, document.indexOf("[") + 1);
     const head = Buffer.from(opening.padEnd(opening.length + (opening.length % 2)));
@@ -118,18 +118,18 @@ describe("a file of another agent", () => {
     expect(bytesRead).toBeLessThan(2_000_000);
   });
 
-  describeRecorded("that was recorded", () => {
+  describeRecorded("recorded files of other agents", () => {
     it.each([
       ["codex__agentv__00_34f597b72d_1.jsonl", "codex"],
       ["pi__before-compaction.jsonl", "pi"],
-    ])("%s is named", async (name, agent) => {
+    ])("rejects %s as a session of %s", async (name, agent) => {
       await expect(resumeSession(realSessionPath(name))).rejects.toMatchObject(refusal(agent));
     });
   });
 });
 
-describe("a session of Claude Code", () => {
-  it("is read although its messages quote the files of other agents", async () => {
+describe("recognizing a Claude Code session", () => {
+  it("reads a session whose messages quote files of other agents", async () => {
     const b = new ConversationBuilder();
     for (const { bytes } of FOREIGN_FILES) {
       b.user(bytes.toString("latin1"));
@@ -139,7 +139,7 @@ describe("a session of Claude Code", () => {
     expect(session.conversation).toHaveLength(b.entries.length);
   });
 
-  it("is read although a line of another agent stands in it", async () => {
+  it("reads a session that contains lines of another agent", async () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant("answer");
@@ -152,7 +152,7 @@ describe("a session of Claude Code", () => {
     }
   });
 
-  it("is read whatever text its messages hold", async () => {
+  it("reads a session with any text in its messages", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), async (texts) => {
         const b = new ConversationBuilder();
@@ -164,7 +164,7 @@ describe("a session of Claude Code", () => {
     );
   });
 
-  it("is refused with a reason, never with a crash, whatever a file begins with", async () => {
+  it("loads any file as a session or rejects it with a LonghaulError, and never crashes", async () => {
     const starts = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'[]{}":,\\ \n01ae') }),
       fc.json(),
@@ -184,9 +184,12 @@ describe("a session of Claude Code", () => {
     );
   });
 
-  describeRecorded("that was recorded", () => {
-    it.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s is read", async (_, path) => {
-      expect((await resumeSession(path)).conversation.length).toBeGreaterThan(0);
-    });
+  describeRecorded("recorded Claude Code sessions", () => {
+    it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+      "reads the recorded session %s",
+      async (_, path) => {
+        expect((await resumeSession(path)).conversation.length).toBeGreaterThan(0);
+      },
+    );
   });
 });

@@ -5,14 +5,17 @@ import { endOfString, entryFromJson, recoverLine } from "./entry-reader.ts";
 import type { ReadAt } from "./file-bytes.ts";
 
 const FIRST_HEAD_BYTES = 64 * 1024;
-/** Some lines are long, for example a prompt with an image or the agent's instructions. */
+/**
+ * Maximum size of the head. Some lines are long, for example a prompt with an image or the agent's
+ * instructions.
+ */
 const LONGEST_HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
 
-/** A file format of another agent that longhaul recognizes but cannot read. */
+/** File format of another agent that longhaul recognizes but cannot read. */
 interface ForeignFormat {
   readonly agent: string;
-  /** Completes the sentence "This file is …". */
+  /** Description that completes the sentence "This file is …". */
   readonly what: string;
 }
 
@@ -36,7 +39,7 @@ async function verdictOn(path: string, readAt: ReadAt, bytes: number): Promise<V
   return verdictOnValues(valuesIn(tail.toString("utf8"), true));
 }
 
-/** Undefined if nothing was recognized. */
+/** Result of the recognition. Undefined if nothing was recognized. */
 type Verdict = ForeignFormat | "ours" | undefined;
 
 interface JsonFormat extends ForeignFormat {
@@ -107,12 +110,15 @@ const JSON_FORMATS: readonly JsonFormat[] = [
 
 interface BinaryFormat extends ForeignFormat {
   readonly magics: readonly Buffer[];
-  /** Distinguishes it from files with a similar start: text near the start, or the file name. */
+  /** Pattern that distinguishes it from files with a similar start: text near the start, or the file name. */
   readonly holds?: RegExp;
   readonly named?: RegExp;
 }
 
-/** A database, or the write-ahead log that contains all but the first page of a new database. */
+/**
+ * First bytes of a database, or of the write-ahead log that contains all but the first page of a new
+ * database.
+ */
 const SQLITE: readonly Buffer[] = [
   Buffer.from("SQLite format 3\0", "latin1"),
   Buffer.from([0x37, 0x7f, 0x06, 0x82]),
@@ -179,7 +185,10 @@ function verdictOnHead(head: Buffer, isWhole: boolean): Verdict {
   return verdictOnValues(document === undefined ? valuesIn(text, isWhole) : [document]);
 }
 
-/** A single line of Claude Code is enough: such a file is read, regardless of its other content. */
+/**
+ * Judges a file by its values. A single line of Claude Code is enough to read the file, regardless of its
+ * other content.
+ */
 function verdictOnValues(values: readonly unknown[]): Verdict {
   let found: ForeignFormat | undefined;
   for (const value of values) {
@@ -201,9 +210,7 @@ function formatOf(value: unknown): ForeignFormat | undefined {
   return isMessage ? { agent: "cline", what: CLINE_EXTENSION } : undefined;
 }
 
-/**
- * Parses a JSON value over several lines, which JSON Lines never have. Ignores what is incomplete at the end.
- */
+/** Parses a JSON value over several lines, which JSON Lines never have. Ignores an incomplete end. */
 function documentIn(text: string): unknown {
   const firstLine = text.indexOf("\n");
   if (firstLine < 0 || parseJson(text.slice(0, firstLine)) !== undefined) return undefined;

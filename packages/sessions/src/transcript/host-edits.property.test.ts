@@ -17,14 +17,14 @@ const user = (uuid: string, texts: readonly string[], more: object = {}): Entry 
 const textsOf = (entry: Entry | undefined): readonly string[] =>
   (rawContent(entry as never) as { readonly text: string }[]).map(({ text }) => text);
 
-/** Texts of one message: which ones the compaction shortened, and which ones the host changed. */
+/** Texts of one message. Each says whether the compaction shortened it and whether the host changed it. */
 const BLOCKS = fc.array(
   fc.record({ isShortened: fc.boolean(), edit: fc.option(fc.string({ maxLength: 5 })) }),
   { minLength: 1, maxLength: 5 },
 );
 
-describe("the original of a message whose copy the host edited", () => {
-  it("has the blocks that the host changed or added, and is whole in all others", () => {
+describe("withHostEdits", () => {
+  it("restores a message with the host's changed and added blocks, and all other blocks in full", () => {
     fc.assert(
       fc.property(BLOCKS, fc.array(fc.string(), { maxLength: 2 }), fc.boolean(), (blocks, added, isRedo) => {
         const whole = blocks.map((_, at) => `whole ${at}`);
@@ -45,14 +45,14 @@ describe("the original of a message whose copy the host edited", () => {
     );
   });
 
-  it("stays as it is if the host edited it before it was copied", () => {
+  it("restores a message unchanged if the host edited it before it was copied", () => {
     const lines = [user("a", ["old"]), user("a", ["new"]), user("b", ["short"], { copyOf: ["a"] })];
     const [, original, copy] = lines as [Entry, Entry, Entry];
     expect(withHostEdits([copy], [original], lines)).toMatchObject({ entries: [copy], edited: [] });
     expect(withHostEdits([original], [copy], lines)).toMatchObject({ entries: [original], edited: [] });
   });
 
-  it("has the text of a replacement that the host put into its own list first", () => {
+  it("restores a message with the text of a replacement that the host inserted first", () => {
     const original = user("a", ["old"]);
     const copy = user("b", ["old"], { copyOf: ["a"], writtenWith: "boundary" });
     const replacement = user("c", ["new"]);
@@ -61,7 +61,7 @@ describe("the original of a message whose copy the host edited", () => {
     expect(textsOf(entries[0])).toEqual(["new"]);
   });
 
-  it("stays as it is if lines of the file cannot be read as messages", () => {
+  it("restores a message unchanged if lines of the file cannot be read as messages", () => {
     const broken = [null, 7, { uuid: "b" }, user("b", [], { message: null }), user("b", [], { message: 3 })];
     const original = user("a", ["one"]);
     const copy = user("b", ["one"], { copyOf: ["a"] });

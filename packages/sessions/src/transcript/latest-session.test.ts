@@ -18,7 +18,7 @@ const failure = (cwd: string): string =>
   answer(cwd, "API Error: 401", { isApiErrorMessage: true, message: { model: "<synthetic>", content: [] } });
 const talk = (cwd: string): string => user(cwd) + answer(cwd);
 
-/** A temporary home folder. Each session is one minute newer than the previous one. */
+/** Temporary home folder. Each session is one minute newer than the previous one. */
 class Home {
   readonly base: string = mkdtempSync(join(folder, "base-"));
   readonly home: string = this.folder("home/ann");
@@ -54,8 +54,8 @@ class Home {
   }
 }
 
-describe("the latest session", () => {
-  it("of longhaul's store belongs to the folder that its place proves, not to one that it claims", async () => {
+describe("latestSession", () => {
+  it("assigns a session in longhaul's store to the folder of its store path, not to the claimed folder", async () => {
     const home = new Home();
     const [own, other] = [home.worktree("work/own"), home.worktree("work/other")];
     home.session(own, "mine", talk(own), "longhaul");
@@ -63,7 +63,7 @@ describe("the latest session", () => {
     expect(await home.latest(own)).toBe("mine");
   });
 
-  it("is the newest of the current folder's project, of either agent, before newer ones of others", async () => {
+  it("prefers the newest session of the current project, of either agent, to newer ones of other projects", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     home.session(here, "old");
@@ -74,7 +74,7 @@ describe("the latest session", () => {
     expect(await home.latest(here)).toBe("newest");
   });
 
-  it("is the newest of all, as one of another project, when the current project has none", async () => {
+  it("returns the newest session of any project when the current project has none", async () => {
     const home = new Home();
     const there = home.folder("work/there");
     home.session(there, "older");
@@ -87,7 +87,7 @@ describe("the latest session", () => {
     });
   });
 
-  it("is never one without an answer of the model", async () => {
+  it("never returns a session without an answer of the model", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     home.session(here, "talk");
@@ -104,7 +104,7 @@ describe("the latest session", () => {
     expect(await empty.latest(here)).toBe(undefined);
   });
 
-  it("may have failed later on, or hold nothing but a compaction", async () => {
+  it("can return a session that failed after its first answer, or one with only a compaction", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     home.session(here, "talk");
@@ -119,7 +119,7 @@ describe("the latest session", () => {
     expect(await home.latest(here)).toBe("compacted");
   });
 
-  it("is judged by what lies between two lines of many megabytes", async () => {
+  it("finds a model answer between two lines of several megabytes", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     const large = user(here, "x".repeat(3_000_000));
@@ -132,7 +132,7 @@ describe("the latest session", () => {
     expect(await home.latest(here)).toBe("long");
   });
 
-  it("is found wherever a long answer crosses the part of the file that is read first", async () => {
+  it("finds a long answer that crosses the end of the part that is read first", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     const prompt = user(here, "x".repeat(5_000));
@@ -142,7 +142,7 @@ describe("the latest session", () => {
     }
   });
 
-  it("belongs to the whole git worktree, from wherever in it", async () => {
+  it("finds a session of the git worktree from any folder inside it", async () => {
     const home = new Home();
     const root = home.worktree("work/app");
     const deep = home.folder("work/app/packages/a/src");
@@ -155,7 +155,7 @@ describe("the latest session", () => {
     expect(await home.latest(root)).toBe("b");
   });
 
-  it("comes from the nearest folder above that has any, without git or above a worktree", async () => {
+  it("returns a session of the nearest parent folder when the project itself has none", async () => {
     const home = new Home();
     const parent = home.folder("work/things");
     home.session(parent, "parent");
@@ -166,7 +166,7 @@ describe("the latest session", () => {
     expect(await home.latest(home.folder("work"))).toBe("grandparent");
   });
 
-  it("does not take the home folder, or a repository of it, for the project of what is below", async () => {
+  it("does not treat the home folder, even with a git repository, as the project of a folder below it", async () => {
     const home = new Home();
     mkdirSync(join(home.home, ".git"));
     home.session(home.home, "home");
@@ -175,14 +175,14 @@ describe("the latest session", () => {
     expect(await home.latest(home.home)).toBe("home");
   });
 
-  it("is not of a folder whose name Claude Code writes in the same way", async () => {
+  it("ignores a session of another folder whose encoded name is the same", async () => {
     const home = new Home();
     home.session(home.folder("work/my_app"), "same-name");
     expect(await home.latest(home.folder("work/my-app"))).toBe("same-name of another project");
     expect(await home.latest(home.folder("work/my_app"))).toBe("same-name");
   });
 
-  it("belongs to the folder it began in, although the agent went elsewhere", async () => {
+  it("assigns a session to the folder where it began, even if the agent moved elsewhere", async () => {
     const home = new Home();
     const [here, there] = [home.folder("work/here"), home.folder("work/there")];
     home.session(here, "began-here", talk(here) + talk(there));
@@ -190,7 +190,7 @@ describe("the latest session", () => {
     expect(await home.latest(there)).toBe("began-here of another project");
   });
 
-  it("is found in a folder whose name was cut because it is long", async () => {
+  it("finds a session in a store folder whose long name was truncated", async () => {
     const home = new Home();
     const long = home.folder(`work/${"long-".repeat(30)}/${"name-".repeat(20)}`);
     const short = join(
@@ -204,7 +204,7 @@ describe("the latest session", () => {
     expect(await home.latest(long)).toBe("cut");
   });
 
-  it("is looked for in the folders that the environment names", async () => {
+  it("searches the store folders that the environment names", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     const env = { CLAUDE_CONFIG_DIR: home.folder("claude"), LONGHAUL_HOME: home.folder("own") };
@@ -217,7 +217,7 @@ describe("the latest session", () => {
     }
   });
 
-  it("is what a plain look at every session gives", async () => {
+  it("returns the same session as an exhaustive search of generated stores", async () => {
     const folders = ["work/app", "work/app/a", "work/app/a/b", "work/app-2", "work", "other"] as const;
     const sessions = fc.array(
       fc.record({

@@ -11,7 +11,7 @@ import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 
-/** A temporary home folder, with sessions written one minute apart in the given order. */
+/** Temporary home folder with sessions written one minute apart in the given order. */
 class Home {
   readonly places: UserPlaces = { home: mkdtempSync(join(folder, "home-")), env: {} };
   #minute = 0;
@@ -33,8 +33,8 @@ function conversation(tokens = 100): ConversationBuilder {
   return b;
 }
 
-describe("listing sessions", () => {
-  it("gives Claude Code's and our own, newest first, with size, context and project", async () => {
+describe("listSessions", () => {
+  it("lists sessions of Claude Code and longhaul, newest first, with size, context and project", async () => {
     const home = new Home();
     home.write(".claude/projects/-project/old.jsonl", conversation().entries);
     home.write(".longhaul/projects/0123456789abcdef/new.jsonl", conversation(1_000).entries);
@@ -47,7 +47,7 @@ describe("listing sessions", () => {
     expect(sessions[0]?.modifiedAt).toEqual(new Date(Date.UTC(2026, 0, 1, 0, 1)));
   });
 
-  it("leaves out subagents' files, empty files, notes and folders", async () => {
+  it("leaves subagent files, empty files, notes and folders out of the list of sessions", async () => {
     const home = new Home();
     home.write(".claude/projects/-p/agent-1.jsonl", conversation().entries);
     home.write(".claude/projects/-p/main/subagents/agent-2.jsonl", conversation().entries);
@@ -57,11 +57,11 @@ describe("listing sessions", () => {
     expect(await listSessions(home.places)).toEqual([]);
   });
 
-  it("is empty, not an error, for somebody who has no sessions", async () => {
+  it("returns an empty list for a user without sessions", async () => {
     expect(await listSessions({ home: join(folder, "nobody"), env: {} })).toEqual([]);
   });
 
-  it("does not take a usage from before a compaction for the context", async () => {
+  it("does not report usage from before a compaction as the context size", async () => {
     const home = new Home();
     const known = conversation();
     known.boundary({ postTokens: 55 });
@@ -74,7 +74,7 @@ describe("listing sessions", () => {
     expect(sessions.map(({ contextTokens }) => contextTokens)).toEqual([undefined, 55]);
   });
 
-  it("looks past large lines, subagents and errors at the end for the last usage", async () => {
+  it("finds the last usage behind large lines, subagent lines and errors at the end of a session", async () => {
     const home = new Home();
     const b = conversation();
     b.user("x".repeat(100_000));
@@ -85,7 +85,7 @@ describe("listing sessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
   });
 
-  it("looks past megabytes of a subagent's progress, which report usage of their own", async () => {
+  it("does not count the usage in megabytes of subagent progress lines", async () => {
     const home = new Home();
     const { entries } = conversation();
     const message = { role: "assistant", usage: usage(9, 9), content: "x".repeat(300_000) };
@@ -94,7 +94,7 @@ describe("listing sessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
   });
 
-  it("finds a boundary that megabytes of copied messages follow", async () => {
+  it("finds a boundary that is followed by megabytes of copied messages", async () => {
     const home = new Home();
     const b = conversation();
     b.boundary({ postTokens: 55 });
@@ -103,7 +103,7 @@ describe("listing sessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(55);
   });
 
-  it("finds the title at either end", async () => {
+  it("finds the title of a session at the start or the end of its file", async () => {
     const home = new Home();
     const title: Entry = { type: "summary" as "(any other)", summary: "An old title", leafUuid: "x" };
     const later: Entry = { type: "custom-title" as "(any other)", customTitle: "A better title" };
@@ -115,7 +115,7 @@ describe("listing sessions", () => {
     ]);
   });
 
-  it("finds the first request where there is no title, and prefers it to a command", async () => {
+  it("labels a session without title by its first request, and prefers a request to a command", async () => {
     const home = new Home();
     const command = new ConversationBuilder();
     command.user("<command-name>/model</command-name><command-args>opus</command-args>");
@@ -138,7 +138,7 @@ describe("listing sessions", () => {
     ]);
   });
 
-  it("survives garbage", async () => {
+  it("lists a session file that contains garbage", async () => {
     const home = new Home();
     home.write(
       ".claude/projects/-p/garbage.jsonl",
@@ -149,7 +149,7 @@ describe("listing sessions", () => {
     ]);
   });
 
-  it("can be limited to the newest", async () => {
+  it("lists only the newest sessions when a limit is given", async () => {
     const home = new Home();
     for (const name of ["a", "b", "c"])
       home.write(`.claude/projects/-p/${name}.jsonl`, conversation().entries);
@@ -157,7 +157,7 @@ describe("listing sessions", () => {
   });
 });
 
-describe("finding a session", () => {
+describe("findSession", () => {
   const home = new Home();
   const first = home.write(".claude/projects/-p/aaa-111.jsonl", conversation().entries);
   const second = home.write(".claude/projects/-p/aaa-222.jsonl", conversation().entries);
@@ -166,7 +166,7 @@ describe("finding a session", () => {
     conversation().entries,
   );
 
-  it("takes a path, an id, the start of an id, or latest", async () => {
+  it("finds a session by path, by id, by the start of an id, or as the latest", async () => {
     expect(await findSession(first, home.places)).toBe(first);
     expect(await findSession("somewhere/else.jsonl", home.places)).toBe("somewhere/else.jsonl");
     expect(await findSession("aaa-222", home.places)).toBe(second);
@@ -174,7 +174,7 @@ describe("finding a session", () => {
     expect(await findSession("latest", home.places)).toBe(longest);
   });
 
-  it("names the candidates when a prefix fits several", async () => {
+  it("lists the candidates when an id prefix fits several sessions", async () => {
     await expect(findSession("aaa", home.places)).rejects.toMatchObject({
       code: "session-ambiguous",
       remedy: expect.stringContaining("\n  aaa-111  question"),
@@ -182,7 +182,7 @@ describe("finding a session", () => {
     });
   });
 
-  it("says how to see what there is when nothing fits", async () => {
+  it("suggests how to list sessions when no session matches", async () => {
     for (const query of ["zzz", "", "*", "aaa 111"]) {
       await expect(findSession(query, home.places)).rejects.toMatchObject({
         code: "session-not-found",
@@ -190,10 +190,12 @@ describe("finding a session", () => {
       });
     }
     const nobody = { home: join(folder, "nobody"), env: {} };
-    await expect(findSession("latest", nobody)).rejects.toThrow("No session holds a conversation yet.");
+    await expect(findSession("latest", nobody)).rejects.toThrow(
+      "No session found: no session on this machine has a conversation yet.",
+    );
   });
 
-  it("never leads out of the folders through an id", async () => {
+  it("never resolves an id to a file outside the session folders", async () => {
     await expect(findSession("..", home.places)).rejects.toMatchObject({ code: "session-not-found" });
     expect(await findSession("../../etc/passwd", home.places)).toBe("../../etc/passwd");
   });

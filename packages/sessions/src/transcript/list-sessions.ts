@@ -30,7 +30,9 @@ export interface ListOptions extends UserPlaces {
   readonly limit?: number;
 }
 
-/** Files open at the same time: enough to keep the disk busy, far below the system's limits. */
+/**
+ * Maximum number of files open at the same time: enough to keep the disk busy, far below the system's limits.
+ */
 const FILES_AT_ONCE = 16;
 
 /** Lists the sessions of Claude Code and our own, newest first. */
@@ -38,11 +40,11 @@ export async function listSessions(options: ListOptions): Promise<readonly Sessi
   const files = await sessionFiles(options);
   return inParallel(files.slice(0, options.limit ?? files.length), async (file) => ({
     ...file,
-    ...(await glanceAtSession(file.path, file.bytes)),
+    ...(await peekSession(file.path, file.bytes)),
   }));
 }
 
-/** Lists the files without opening any. */
+/** Lists the session files without opening any. */
 export async function sessionFiles(places: UserPlaces): Promise<readonly SessionFile[]> {
   const agents: readonly SessionAgent[] = ["claude-code", "longhaul"];
   const found = await Promise.all(agents.map((agent) => filesOf(agent, projectsFolder(agent, places))));
@@ -94,17 +96,18 @@ interface SessionGlance {
 }
 
 /**
- * Title of a session, or its first prompt. Both are untrusted text: shorten and escape them before printing.
+ * Returns the title of a session, or its first prompt. Both are untrusted text: shorten and escape them
+ * before printing.
  */
 export const sessionLabel = ({ title, firstPrompt }: Pick<SessionGlance, "title" | "firstPrompt">): string =>
   title ?? firstPrompt ?? "(no prompt)";
 
 const FIRST_GLANCE_BYTES = 64 * 1024;
-/** A large result or image may be at the end. */
+/** Maximum bytes to read at each end. A large result or image may be at the end. */
 const LONGEST_GLANCE_BYTES = 1024 * 1024;
 /**
- * Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this limit the figure is not
- * worth the wait.
+ * Maximum bytes to search. Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this
+ * limit the figure is not worth the wait.
  */
 const LONGEST_SEARCH_BYTES = 32 * 1024 * 1024;
 
@@ -116,10 +119,10 @@ const NOTHING: SessionGlance = {
 };
 
 /**
- * For lists of thousands of sessions: searches the raw bytes at both ends for marks, and parses only those
- * lines.
+ * Reads facts for lists of thousands of sessions: searches the raw bytes at both ends for marks, and parses
+ * only those lines.
  */
-export function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
+export function peekSession(path: string, bytes: number): Promise<SessionGlance> {
   return withQuietReader(path, NOTHING, async (readAt) => {
     let tail: Buffer = Buffer.alloc(0);
     let context: ContextMark | undefined;
@@ -144,7 +147,10 @@ export function glanceAtSession(path: string, bytes: number): Promise<SessionGla
   });
 }
 
-/** Prefers a request to a command such as `/clear`. The line of a request may contain a large image. */
+/**
+ * Finds the first prompt. Prefers a request to a command such as `/clear`. The line of a request may contain
+ * a large image.
+ */
 async function searchFirstPrompt(readAt: ReadAt, bytes: number): Promise<string | undefined> {
   for (let length = FIRST_GLANCE_BYTES; ; length *= 4) {
     const head = await linesBetween(readAt, 0, Math.min(length, bytes));
@@ -163,7 +169,10 @@ export function withQuietReader<T>(
   return withOpenFile(path, (handle) => use(readerOf(handle))).catch(() => nothing);
 }
 
-/** Starts at the end again, because a very long line may cross the start of the part that was read. */
+/**
+ * Finds the context size. Starts at the end again, because a very long line may cross the start of the part
+ * that was read.
+ */
 async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark | undefined> {
   const from = Math.max(0, bytes - LONGEST_SEARCH_BYTES);
   for (let end = bytes; ; ) {
@@ -202,7 +211,7 @@ export function lastLineThat<T>(
   return undefined;
 }
 
-/** Does the same from the start. */
+/** Parses lines with one of the marks, from the start, until one gives an answer. */
 export function firstLineThat<T>(
   lines: Buffer,
   mark: Buffer,
@@ -217,7 +226,7 @@ export function firstLineThat<T>(
   return undefined;
 }
 
-/** The line around a position, and its entry if it contains one. */
+/** Returns the line around a position, and its entry if it contains one. */
 function lineAt(
   lines: Buffer,
   place: number,
@@ -234,7 +243,7 @@ function lineAt(
 
 const NEWLINE = 0x0a;
 
-/** Fields and types as JSON writes them, which are cheap to find in raw bytes. */
+/** Returns fields and types as JSON writes them, which are cheap to find in raw bytes. */
 const marksOf = (...names: readonly string[]): readonly Buffer[] =>
   names.map((name) => Buffer.from(JSON.stringify(name)));
 
@@ -242,7 +251,7 @@ const CONTEXT_MARKS = marksOf("usage", "compact_boundary", "longhaul_undo", "lon
 const USER_MARK = Buffer.from('"user"');
 export const CWD_MARK: Buffer = Buffer.from('"cwd"');
 const TITLE_MARKS = marksOf("custom-title", "ai-title");
-/** Older versions write the title of a branch at the top of the file. */
+/** Marks of titles. Older versions write the title of a branch at the top of the file. */
 const BRANCH_TITLE_MARKS = [...TITLE_MARKS, ...marksOf("summary")];
 
 export const cwdOf = (entry: Entry): string | undefined => textIn(entry, ["cwd"]);

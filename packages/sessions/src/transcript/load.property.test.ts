@@ -88,7 +88,10 @@ function written(line: Line, at: number, all: readonly Line[]): string {
   }
 }
 
-/** Parses every line separately, and looks up every parent by its id. */
+/**
+ * Reads a session with a simple reference method: parses every line separately, and looks up every parent by
+ * its id.
+ */
 function eager(texts: readonly string[]): ReturnType<typeof currentConversation> {
   const entries = texts.flatMap((text): Entry | readonly Entry[] => {
     try {
@@ -100,8 +103,8 @@ function eager(texts: readonly string[]): ReturnType<typeof currentConversation>
   return currentConversation(withoutRepeatedLines(withoutTornWrites(entries)).entries);
 }
 
-describe("a session file that is read whole", () => {
-  it("has the conversation that its lines give one by one, with damage, side threads, roots and boundaries", async () => {
+describe("loading a generated session file", () => {
+  it("loads the same conversation as a line-by-line reader, despite damage, side threads and boundaries", async () => {
     let nth = 0;
     await fc.assert(
       fc.asyncProperty(lines, async (all) => {

@@ -26,8 +26,8 @@ function twoEntries(): readonly [Entry, Entry] {
   return [b.user("question"), b.assistant("answer", { cwd: "/moved", version: "2.1.0", gitBranch: "main" })];
 }
 
-describe("a whole load", () => {
-  it("gives every entry in file order, unknown kinds included, as it was written", async () => {
+describe("loadSession", () => {
+  it("loads every entry unchanged in file order, including unknown types", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         const session = await loadBytes(linesOf(lines));
@@ -38,7 +38,7 @@ describe("a whole load", () => {
     );
   });
 
-  it("tells how far it has come", async () => {
+  it("reports its progress while it loads a session", async () => {
     const path = join(folder, "long.jsonl");
     const [question] = twoEntries();
     writeFileSync(
@@ -58,7 +58,7 @@ describe("a whole load", () => {
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });
 
-  it("tells what the newest entries say of the session", async () => {
+  it("takes session id, folder, version, branch and model from the newest entries", async () => {
     const session = await loadBytes(linesOf(twoEntries()));
     expect(session).toMatchObject({
       id: "session-1",
@@ -71,7 +71,7 @@ describe("a whole load", () => {
     expect(session.bytes).toBe(Buffer.byteLength(linesOf(twoEntries())));
   });
 
-  it("lists all compactions and marks the one the conversation starts at", async () => {
+  it("lists all compactions, and marks the one where the conversation starts", async () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.boundary();
@@ -85,7 +85,7 @@ describe("a whole load", () => {
     ]);
   });
 
-  it("reads 50 MB on one line", async () => {
+  it("loads a session with 50 MB on one line", async () => {
     const b = new ConversationBuilder();
     b.user("x".repeat(50 * 1024 * 1024));
     b.user("next");
@@ -94,7 +94,7 @@ describe("a whole load", () => {
     expect((await resumeSession(session.path)).conversation).toEqual(session.conversation);
   });
 
-  it("reads a last line that has no newline, CRLF ends, blank lines and a byte order mark", async () => {
+  it("loads a file with CRLF, blank lines, a byte order mark and no final newline", async () => {
     const [first, second] = twoEntries();
     const session = await loadBytes(`\uFEFF${line(first)}\r\n\r\n  \n${line(second)}`);
     expect(session.entries).toEqual([first, second]);
@@ -102,7 +102,7 @@ describe("a whole load", () => {
   });
 });
 
-describe("damage", () => {
+describe("damaged session files", () => {
   const [first, second] = twoEntries();
   const torn = line(second).slice(0, 30);
 
@@ -143,13 +143,16 @@ describe("damage", () => {
       1,
       [{ kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 }],
     ],
-  ])("of the kind %s is skipped, counted and placed, and never fatal", async (_, text, entries, damage) => {
-    const session = await loadBytes(text);
-    expect(session.entries).toHaveLength(entries);
-    expect(session.damage).toEqual(damage);
-  });
+  ])(
+    "skips damage of the kind %s, and reports its position without failing",
+    async (_, text, entries, damage) => {
+      const session = await loadBytes(text);
+      expect(session.entries).toHaveLength(entries);
+      expect(session.damage).toEqual(damage);
+    },
+  );
 
-  it("of invalid UTF-8 is counted, and the entry is read with replacement characters", async () => {
+  it("reports invalid UTF-8, and reads the entry with replacement characters", async () => {
     const bytes = Buffer.from(`${line(first)}\n`);
     bytes[bytes.indexOf("question")] = 0xff;
     const session = await loadBytes(bytes);
@@ -157,28 +160,28 @@ describe("damage", () => {
     expect(JSON.stringify(session.entries)).toContain("\uFFFDuestion");
   });
 
-  it("is not seen in a replacement character that somebody really wrote", async () => {
+  it("does not report a replacement character that is really in the text as damage", async () => {
     const session = await loadBytes(linesOf([new ConversationBuilder().user("\uFFFD")]));
     expect(session.damage).toEqual([]);
   });
 
-  it("never names what the line said", async () => {
+  it("never repeats the text of a damaged line in the damage report", async () => {
     const session = await loadBytes(`${line(first)}\nsecret\n{"secret": \n`);
     expect(session.damage).toHaveLength(2);
     expect(JSON.stringify(session.damage)).not.toContain("secret");
   });
 
-  it("of a repeated uuid leaves the content of the later line at the place of the first one", async () => {
+  it("keeps the newer content of a repeated uuid at the place of its first line", async () => {
     const update = { ...first, gitBranch: "later" };
     const session = await loadBytes(linesOf([first, second, update]));
     expect(session.entries).toEqual([update, second]);
   });
 });
 
-describe("a file that is no session", () => {
+describe("files that are not a session", () => {
   it.each([
     ["an empty file", "", "session-empty"],
-    ["nothing but blank lines", "\n\n", "session-empty"],
+    ["a file of blank lines", "\n\n", "session-empty"],
     [
       "binary bytes",
       Buffer.from(Array.from({ length: 4096 }, (_, n) => (n * 7919) % 256)),
@@ -186,8 +189,8 @@ describe("a file that is no session", () => {
     ],
     ["lines of text", "hello\nworld\n", "session-unreadable"],
     ["JSON of another kind", '{"a":1}\n{"b":2}\n', "session-unreadable"],
-    ["endless garbage", "garbage\n".repeat(50_000), "session-unreadable"],
-  ])("is refused with a remedy: %s", async (_, bytes, code) => {
+    ["many lines of garbage", "garbage\n".repeat(50_000), "session-unreadable"],
+  ])("rejects %s as a session, and suggests a remedy", async (_, bytes, code) => {
     await expect(loadBytes(bytes)).rejects.toMatchObject({
       name: "LonghaulError",
       code,
@@ -196,7 +199,7 @@ describe("a file that is no session", () => {
     await expect(resumeSession(join(folder, "session.jsonl"))).rejects.toMatchObject({ code });
   });
 
-  it("is named when another agent wrote it", async () => {
+  it("names the agent that wrote a file of another format", async () => {
     const codex =
       '{"timestamp":"","type":"session_meta","payload":{}}\n{"timestamp":"","type":"response_item","payload":{}}\n';
     await expect(loadBytes(codex)).rejects.toThrow(/is a Codex rollout/);
@@ -205,21 +208,21 @@ describe("a file that is no session", () => {
     );
   });
 
-  describeRecorded("recorded by another agent", () => {
+  describeRecorded("recorded sessions of other agents", () => {
     it.each(["codex__agentv__00_34f597b72d_1.jsonl", "pi__before-compaction.jsonl"])(
-      "is named: %s",
+      "rejects the recorded session %s of another agent",
       async (name) => {
         await expect(loadSession(realSessionPath(name))).rejects.toMatchObject({
-          code: "session-unreadable",
+          code: "session-foreign",
         });
         await expect(resumeSession(realSessionPath(name))).rejects.toMatchObject({
-          code: "session-unreadable",
+          code: "session-foreign",
         });
       },
     );
   });
 
-  it("is a folder, or not there, or not ours to read", async () => {
+  it("rejects a folder, a missing file and a file without read permission as a session", async () => {
     const path = join(folder, "folder.jsonl");
     mkdirSync(path);
     await expect(loadSession(path)).rejects.toMatchObject({
@@ -239,7 +242,7 @@ describe("a file that is no session", () => {
     await expect(loadSession(secret)).rejects.toMatchObject({ code: "session-unreadable" });
   });
 
-  it("is not refused when it is a session in which nothing was said", async () => {
+  it("loads a session file without messages", async () => {
     const session = await loadBytes('{"type":"file-history-snapshot","messageId":"x","snapshot":{}}\n');
     expect(session.conversation).toEqual([]);
     expect(session.leafUuid).toBeUndefined();

@@ -21,7 +21,7 @@ export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedTo
   readonly path: string;
   /** Size of the file when it was read. Pass it to {@link openTranscript} as `expectedBytes`. */
   readonly bytes: number;
-  /** The agent's current context, oldest first. */
+  /** Current context of the agent, oldest first. */
   readonly conversation: readonly Entry[];
   readonly damage: readonly Damage[];
   /** Value in the newest entries. */
@@ -31,7 +31,7 @@ export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedTo
   readonly model: string | undefined;
 }
 
-/** A session file that was read in full. */
+/** Session file that was read in full. */
 export interface Session extends SessionFacts {
   /** All entries of the file in order, including unknown types. */
   readonly entries: readonly Entry[];
@@ -87,8 +87,10 @@ function load(path: string, options: LoadOptions, isSparse: boolean): Promise<Se
   });
 }
 
-/** A file that starts with this many lines of garbage is not a session, no matter how long it is. */
-const MOST_DAMAGED_LINES_AT_START = 1_000;
+/**
+ * Maximum number of damaged lines at the start. A file with more is not a session, no matter how long it is.
+ */
+const MAX_DAMAGED_LINES_AT_START = 1_000;
 
 export type ReadEntries = Pick<Session, "entries" | "damage">;
 
@@ -103,7 +105,7 @@ export async function readEntries(
   const reader = new EntryReader(range.from === 0 ? 1 : undefined, hold);
   await readLines(readAt, range, reader.read, (position) => {
     onProgress?.(position - range.from, range.to - range.from);
-    if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {
+    if (reader.entries.length === 0 && reader.damage.length > MAX_DAMAGED_LINES_AT_START) {
       refuseForeignFile(path, [], reader.damage);
     }
   });
@@ -136,8 +138,8 @@ export function sessionFacts(
 }
 
 /**
- * Model of a session, from the newest response in these lines or from a boundary. A boundary's record is
- * newer than the messages it kept. Subagents may use another model than the session.
+ * Returns the model of a session, from the newest response in these lines or from a boundary. A boundary's
+ * record is newer than the messages it kept. Subagents may use another model than the session.
  */
 export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
   const kept = keptMessagesAfterBoundary(entries);
@@ -154,11 +156,11 @@ export function modelIn(entries: readonly Entry[], isSubagent: boolean): string 
   return ofKept;
 }
 
-/** A subagent's own file has only sidechain entries. */
+/** Checks for a conversation from a subagent's own file, which has only sidechain entries. */
 export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
   conversation.some(({ isSidechain }) => isSidechain === true);
 
-/** A session may change its folder, branch or version. The newest value counts. */
+/** Returns the newest folder, branch and version, which a session may change. */
 function latestFields(
   entries: readonly Entry[],
 ): Pick<SessionFacts, "cwd" | "version" | "gitBranch"> & { readonly sessionId: string | undefined } {

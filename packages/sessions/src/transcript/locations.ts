@@ -6,23 +6,26 @@ import { LonghaulError } from "@longhaul/core/errors";
 export interface UserPlaces {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's current folder. `latest` prefers the sessions of its project. */
+  /** Current folder of the user. `latest` prefers the sessions of its project. */
   readonly cwd?: string;
 }
 
 export type SessionAgent = "claude-code" | "longhaul";
 
-/** Enough digits that two folders never collide, few enough to read. */
+/** Number of hash digits: enough that two folders never collide, few enough to read. */
 const PROJECT_HASH_DIGITS = 16;
 
-/** A file name on any system: no separators, no leading dot, and of reasonable length. */
+/**
+ * Pattern of a session id, which is a file name on any system: no separators, no leading dot, and of
+ * reasonable length.
+ */
 const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$/;
 
 export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text) && !text.includes("..");
 }
 
-/** Folder in which an agent keeps its settings and sessions. */
+/** Returns the folder in which an agent keeps its settings and sessions. */
 export function agentFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
   const [given, name] =
     agent === "longhaul" ? [env.LONGHAUL_HOME, ".longhaul"] : [env.CLAUDE_CONFIG_DIR, ".claude"];
@@ -35,7 +38,7 @@ export function projectsFolder(agent: SessionAgent, places: UserPlaces): string 
   return join(agentFolder(agent, places), "projects");
 }
 
-/** Name of the folder for an agent's sessions in one working directory. */
+/** Returns the name of the folder for an agent's sessions in one working directory. */
 export function projectFolderName(agent: SessionAgent, cwd: string): string {
   return agent === "longhaul"
     ? createHash("sha256").update(cwd).digest("hex").slice(0, PROJECT_HASH_DIGITS)
@@ -57,5 +60,5 @@ export function sessionPath(agent: SessionAgent, places: UserPlaces, cwd: string
   return join(projectsFolder(agent, places), projectFolderName(agent, cwd), `${sessionId}.jsonl`);
 }
 
-/** Claude Code truncates longer names of project folders, and adds a hash. */
+/** Maximum length of a project folder's name. Claude Code truncates longer names, and adds a hash. */
 export const LONGEST_FOLDER_NAME = 200;

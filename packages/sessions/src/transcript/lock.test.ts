@@ -7,8 +7,8 @@ import { lockSession } from "./lock.ts";
 const path = join(temporaryFolder(), "session.jsonl");
 writeFileSync(path, "");
 
-describe("the lock on a session", () => {
-  it("is had by one at a time", async () => {
+describe("lockSession", () => {
+  it("lets only one holder have the lock at a time", async () => {
     let holders = 0;
     let most = 0;
     await Promise.all(
@@ -24,7 +24,7 @@ describe("the lock on a session", () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  it("is given up on in words when it cannot be had", async () => {
+  it("fails with file-locked when it cannot get the lock in time", async () => {
     const release = await lockSession(path);
     await expect(lockSession(path, 50)).rejects.toMatchObject({
       code: "file-locked",
@@ -33,7 +33,7 @@ describe("the lock on a session", () => {
     await release();
   });
 
-  it("is taken over from a holder that died", async () => {
+  it("takes over the lock of a holder that died", async () => {
     mkdirSync(`${path}.lock`);
     const longAgo = new Date(Date.now() - 60_000);
     utimesSync(`${path}.lock`, longAgo, longAgo);
@@ -42,7 +42,7 @@ describe("the lock on a session", () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  it("that was lost is no error when it is given back", async () => {
+  it("releasing a lost lock is not an error", async () => {
     const release = await lockSession(path);
     await release();
     await expect(release()).resolves.toBeUndefined();

@@ -7,16 +7,20 @@ export type ReleaseLock = () => Promise<void>;
 export type AcquireLock = (path: string) => Promise<ReleaseLock>;
 
 /**
- * A killed process leaves its lock behind. After this time without renewal, others take it over. It is short,
- * because people wait for it. If a frozen holder resumes after that, its line is still complete.
+ * Time without renewal after which others take over a lock. A killed process leaves its lock behind. The time
+ * is short, because people wait for it. If a frozen holder resumes after that, its line is still complete.
  */
 const STALE_AFTER_MS = 2_000;
 
-/** Longer than a dead holder's lock lasts, so that a crash of another process never causes an error here. */
+/**
+ * Maximum wait for a lock. It is longer than a dead holder's lock lasts, so that a crash of another process
+ * never causes an error here.
+ */
 const GIVE_UP_AFTER_MS = 10_000;
 
 /**
- * Waits are random up to this limit. Otherwise two waiting processes would keep retrying at the same moment.
+ * Maximum wait between attempts. Waits are random. Otherwise two waiting processes would keep retrying at the
+ * same moment.
  */
 const LONGEST_PAUSE_MS = 25;
 
@@ -41,8 +45,8 @@ export async function lockSession(
 }
 
 /**
- * The next size check detects a lock that was lost while the machine was frozen. Throwing here would end the
- * process.
+ * Ignores a lost lock. The next size check detects a lock that was lost while the machine was frozen.
+ * Throwing here would end the process.
  */
 function onCompromised(): void {}
 

@@ -27,7 +27,7 @@ const queue = (operation: string, fields: Readonly<Record<string, unknown>> = {}
   }) as unknown as Entry;
 const enqueue = (content: string): Entry => queue("enqueue", { content });
 
-/** The user's messages, read without the digest. */
+/** Returns the user's messages, read without the digest. */
 function typedTexts(entries: readonly Entry[]): string[] {
   return entries.flatMap((entry) => {
     if (entry.type === "attachment") {
@@ -41,7 +41,7 @@ function typedTexts(entries: readonly Entry[]): string[] {
   });
 }
 
-/** A turn with one call, during which the user types. */
+/** Returns a turn with one call, during which the user types. */
 function turnWith(during: readonly Entry[], after: readonly Entry[] = []): readonly Entry[] {
   const b = new ConversationBuilder();
   b.user("start");
@@ -64,7 +64,7 @@ const conversationOf = (lines: readonly Entry[]): readonly string[] =>
   typedTexts(currentConversation(lines).entries);
 
 describe("messages typed while the agent works", () => {
-  it("count once, where the agent received them, whatever happens in the queue", async () => {
+  it("includes each queued message once, at the place where the agent received it", async () => {
     await fc.assert(
       fc.asyncProperty(queueSessionArbitrary, async ({ lines, current, all }) => {
         writeFileSync(path, linesOf(lines));
@@ -79,7 +79,7 @@ describe("messages typed while the agent works", () => {
     );
   });
 
-  it("are the same in a resumed session as in a whole load", async () => {
+  it("resumes a session with the same queued messages as a full load", async () => {
     await fc.assert(
       fc.asyncProperty(queueSessionArbitrary, async ({ lines }) => {
         writeFileSync(path, linesOf(lines));
@@ -91,7 +91,7 @@ describe("messages typed while the agent works", () => {
     );
   });
 
-  it("are the same in a resumed session also when lines are lost, repeated or out of order", async () => {
+  it("resumes with the same queued messages even if lines are lost, repeated or out of order", async () => {
     const fault = fc.tuple(fc.constantFrom("drop", "repeat", "swap"), fc.nat(), fc.nat());
     await fc.assert(
       fc.asyncProperty(
@@ -119,7 +119,7 @@ describe("messages typed while the agent works", () => {
     );
   });
 
-  it("are found again when entries that were loaded are read once more", () => {
+  it("indexes loaded entries again without duplicating queued messages", () => {
     fc.assert(
       fc.property(queueSessionArbitrary, ({ lines, current }) => {
         const { entries } = indexEntries(lines);
@@ -129,7 +129,7 @@ describe("messages typed while the agent works", () => {
     );
   });
 
-  it("stand after the result at which the agent received them and before its answer", () => {
+  it("puts a queued message after the result at which the agent received it and before the answer", () => {
     const lines = turnWith([enqueue("use tabs")], [queue("remove")]);
     const { entries, leafUuid } = currentConversation(lines);
     expect(entries.map(({ uuid }) => uuid?.slice(0, 3))).toEqual([
@@ -143,40 +143,40 @@ describe("messages typed while the agent works", () => {
     expect(leafUuid).toBe("e-4");
   });
 
-  it("keep their id in every reading", () => {
+  it("gives a queued message the same id on every read", () => {
     const lines = turnWith([enqueue("use tabs")], [queue("remove")]);
     const idOf = (from: readonly Entry[]): string | undefined => currentConversation(from).entries[3]?.uuid;
     expect(idOf(lines)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(idOf(structuredClone(lines) as Entry[])).toBe(idOf(lines));
   });
 
-  it("can be read by their id, as lines can", async () => {
+  it("reads a queued message by its id, like a written line", async () => {
     writeFileSync(path, linesOf(turnWith([enqueue("use tabs")], [queue("remove")])));
     const message = (await loadSession(path)).conversation[3] as Entry;
     expect(await readWritten(path, [message.uuid ?? "", "e-1"])).toMatchObject([{ uuid: "e-1" }, message]);
   });
 
-  it("do not count while they wait, when they were taken back, or when the queue dropped them", () => {
+  it("ignores queued messages that still wait, were withdrawn or were canceled", () => {
     expect(conversationOf(turnWith([enqueue("later")]))).toEqual(["start"]);
     expect(conversationOf(turnWith([enqueue("never mind"), queue("popAll")]))).toEqual(["start"]);
     const cancelled = queue("remove", { content: "no", reason: "cancelled" });
     expect(conversationOf(turnWith([enqueue("no")], [cancelled]))).toEqual(["start"]);
   });
 
-  it("are neither notifications nor slash commands, but may begin with a path", () => {
+  it("ignores queued notifications and slash commands, but not a message that begins with a path", () => {
     for (const text of ["<task-notification>done</task-notification>", "/model", "/compact keep this"]) {
       expect(conversationOf(turnWith([enqueue(text)], [queue("remove")]))).toEqual(["start"]);
     }
     const path = "/usr/lib/a.so is missing";
     expect(conversationOf(turnWith([enqueue(path)], [queue("remove")]))).toEqual(["start", path]);
-    const takenBack = [queue("remove"), queue("popAll", { content: "also the docs" })];
-    expect(conversationOf(turnWith([enqueue(path), enqueue("also the docs")], takenBack))).toEqual([
+    const undone = [queue("remove"), queue("popAll", { content: "also the docs" })];
+    expect(conversationOf(turnWith([enqueue(path), enqueue("also the docs")], undone))).toEqual([
       "start",
       path,
     ]);
   });
 
-  it("tolerate lines without content, time or session, and removals of nothing", () => {
+  it("accepts queue lines without content, time or session, and removals from an empty queue", () => {
     const bare = { type: "queue-operation", operation: "remove", content: "said" } as unknown as Entry;
     expect(conversationOf(turnWith([], [bare, queue("remove"), queue("remove", { content: 5 })]))).toEqual([
       "start",
@@ -185,7 +185,7 @@ describe("messages typed while the agent works", () => {
     expect(conversationOf(turnWith([queue("enqueue")], [queue("remove")]))).toEqual(["start"]);
   });
 
-  it("belong to the history before a boundary when the agent received them before it", () => {
+  it("puts a queued message before a boundary if the agent received it before the compaction", () => {
     const b = new ConversationBuilder("later");
     b.entries.push(...turnWith([enqueue("before")], [queue("remove")]));
     const boundary = b.boundary();
@@ -194,14 +194,14 @@ describe("messages typed while the agent works", () => {
     expect(typedTexts(historyBefore(b.entries, boundary).entries)).toEqual(["start", "before"]);
   });
 
-  it("stay out of the conversation when the user went back to before them", () => {
+  it("drops a queued message when the user rewinds to before it", () => {
     const b = new ConversationBuilder("later");
     b.entries.push(...turnWith([enqueue("left")], [queue("remove")]));
     b.user("another way", { parentUuid: "e-1" });
     expect(conversationOf(b.entries)).toEqual(["start", "another way"]);
   });
 
-  it("come first where a file begins with them", () => {
+  it("puts a queued message first when the file begins with it", () => {
     const lines = [enqueue("early"), queue("remove"), ...turnWith([])];
     expect(conversationOf(lines)).toEqual(["early", "start"]);
   });

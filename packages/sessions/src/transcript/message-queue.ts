@@ -16,13 +16,13 @@ import {
 import type { Entry, UserEntry } from "@longhaul/core/messages";
 
 /**
- * Newer versions record why a text left the queue. The agent received it only for this reason, or without a
- * reason.
+ * Reason for which a text has reached the agent. Newer versions record why a text left the queue. The agent
+ * received it only for this reason, or without a reason.
  */
 const RECEIVED = "absorbed_mid_turn";
 
 interface Queued<Place> {
-  /** Undefined for a message with images, whose text the queue does not record. */
+  /** Text of the message. Undefined for a message with images, whose text the queue does not record. */
   readonly text: string | undefined;
   readonly enqueued: Entry;
   readonly place: Place;
@@ -30,7 +30,7 @@ interface Queued<Place> {
   isShown: boolean;
 }
 
-/** A message that the agent received, but that no line of the conversation contains. */
+/** Message that the agent received, but that no line of the conversation contains. */
 export interface QueuedMessage<Place> {
   readonly text: string;
   readonly uuid: string;
@@ -42,10 +42,10 @@ export interface QueuedMessage<Place> {
 }
 
 /**
- * Follows the queue of texts that were typed while the agent worked, line by line. A text that leaves the
- * queue by `remove` has reached the agent. Newer versions then write it as an attachment, before or after
- * that line. Others write nothing. Texts are matched by content. The newest of several equal texts matches,
- * so that the end of a file gives the same result as the whole file.
+ * Queue of texts that were typed while the agent worked, followed line by line. A text that leaves the queue
+ * by `remove` has reached the agent. Newer versions then write it as an attachment, before or after that
+ * line. Others write nothing. Texts are matched by content. The newest of several equal texts matches, so
+ * that the end of a file gives the same result as the whole file.
  */
 export class MessageQueue<Place> {
   readonly #isWholeFile: boolean;
@@ -120,7 +120,7 @@ export class MessageQueue<Place> {
     }
   }
 
-  /** A line that was written again is the same message. */
+  /** Adds a text to the queue. A line that was written again is the same message. */
   #enqueue(queued: Queued<Place>): void {
     const id = messageId(queued.enqueued);
     this.#open = this.#open.filter(({ enqueued }) => messageId(enqueued) !== id);
@@ -147,7 +147,7 @@ export class MessageQueue<Place> {
     });
   }
 
-  /** A line after the next response cannot be the message that the response answers. */
+  /** Handles a response. A line after it cannot be the message that the response answers. */
   #response(id: string | undefined): void {
     if (id === undefined || id !== this.#responseId) this.#settle();
     this.#responseId = id;

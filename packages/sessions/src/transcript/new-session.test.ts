@@ -13,8 +13,8 @@ function entries(count: number): ConversationBuilder["entries"] {
   return b.entries;
 }
 
-describe("writing a new session", () => {
-  it("writes all entries, readable by its owner alone, and leaves nothing else behind", async () => {
+describe("writeNewSession", () => {
+  it("writes all entries to a private file, and leaves no other file behind", async () => {
     const path = join(folder, "a", "new.jsonl");
     await writeNewSession(path, entries(1_000));
     expect(readFileSync(path, "utf8")).toBe(linesOf(entries(1_000)));
@@ -22,7 +22,7 @@ describe("writing a new session", () => {
     expect(readdirSync(join(folder, "a"))).toEqual(["new.jsonl"]);
   });
 
-  it("never overwrites a file", async () => {
+  it("never overwrites an existing file with a new session", async () => {
     const path = join(folder, "there.jsonl");
     writeFileSync(path, "theirs");
     await expect(writeNewSession(path, entries(1))).rejects.toMatchObject({
@@ -32,7 +32,7 @@ describe("writing a new session", () => {
     expect(readFileSync(path, "utf8")).toBe("theirs");
   });
 
-  it("lets only one of two writers have the name, and that one whole", async () => {
+  it("when several writers use one path, exactly one writes its whole session", async () => {
     const path = join(folder, "race", "one.jsonl");
     mkdirSync(join(folder, "race"));
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => writeNewSession(path, entries(500))));
@@ -41,14 +41,14 @@ describe("writing a new session", () => {
     expect(readdirSync(join(folder, "race"))).toEqual(["one.jsonl"]);
   });
 
-  it("leaves nothing when it fails on the way", async () => {
+  it("leaves no file behind when writing a new session fails midway", async () => {
     const bad = [...entries(300), { type: "huge" as "(any other)", value: 1n }];
     const path = join(folder, "half", "s.jsonl");
     await expect(writeNewSession(path, bad)).rejects.toMatchObject({ code: "session-not-written" });
     expect(readdirSync(join(folder, "half"))).toEqual([]);
   });
 
-  it("says so when the folder is a file", async () => {
+  it("fails when the parent folder of a new session is a file", async () => {
     writeFileSync(join(folder, "file"), "");
     await expect(writeNewSession(join(folder, "file", "s.jsonl"), entries(1))).rejects.toMatchObject({
       code: "session-not-written",

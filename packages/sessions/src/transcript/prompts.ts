@@ -5,20 +5,23 @@ import { typedContent } from "./message-queue.ts";
 
 const HUMAN_KINDS: ReadonlySet<string> = new Set(["request", "command", "shell"]);
 
-/** Text that the user wrote: a request, a slash command or a shell command. Undefined for any other entry. */
+/**
+ * Returns text that the user wrote: a request, a slash command or a shell command. Returns undefined for any
+ * other entry.
+ */
 export function promptIn(entry: Entry): string | undefined {
   const said = classifyUserText(contentText(typedContent(entry)));
   return HUMAN_KINDS.has(said.kind) && "text" in said ? said.text : undefined;
 }
 
-/** Text that the user wrote to the model, without commands to the agent. */
+/** Returns text that the user wrote to the model, without commands to the agent. */
 export function requestIn(entry: Entry): string | undefined {
   if (entry.isSidechain === true) return undefined;
   const said = classifyUserText(contentText(typedContent(entry)));
   return said.kind === "request" ? said.text : undefined;
 }
 
-/** Text of a prompt. Images without a word count as a prompt too. */
+/** Returns the text of a prompt. Images without a word count as a prompt too. */
 export function spokenIn(entry: Entry): string | undefined {
   if (entry.type !== "user") return undefined;
   const text = promptIn(entry);

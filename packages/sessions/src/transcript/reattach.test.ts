@@ -6,7 +6,7 @@ import { currentConversation } from "./relink.ts";
 const found = (entries: readonly Entry[]): (string | undefined)[] =>
   currentConversation(entries).entries.map((entry) => entry.uuid);
 
-/** A response with two calls. The parent of the next response is the second result alone. */
+/** Builds a response with two calls. The parent of the next response is the second result alone. */
 function parallel(): ConversationBuilder {
   const b = new ConversationBuilder();
   b.user("question");
@@ -17,8 +17,8 @@ function parallel(): ConversationBuilder {
   return b;
 }
 
-describe("parallel calls", () => {
-  it("get back the calls whose results came earlier than the last", () => {
+describe("parallel tool calls in a loaded conversation", () => {
+  it("restores parallel calls whose results came before the last result", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -29,7 +29,7 @@ describe("parallel calls", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
   });
 
-  it("keep a late result within its own round", () => {
+  it("keeps a late result of a parallel call within its own round", () => {
     const b = parallel();
     b.entries.splice(2, 1);
     b.assistant("next", { id: "n" });
@@ -38,7 +38,7 @@ describe("parallel calls", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4", "e-5", "e-7", "e-6", "e-8"]);
   });
 
-  it("keep what hooks attached to a side result", () => {
+  it("keeps the attachments that hooks added to the result of a parallel call", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -49,7 +49,7 @@ describe("parallel calls", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
   });
 
-  it("are found through progress lines, which stay out themselves", () => {
+  it("finds parallel calls across progress lines, and leaves the progress lines out", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Bash", {})], { id: "m" });
@@ -61,7 +61,7 @@ describe("parallel calls", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4", "e-5", "e-6", "e-7"]);
   });
 
-  it("do not get a second result for a call that is answered", () => {
+  it("ignores a second result for a call that is already answered", () => {
     const b = parallel();
     b.user([toolResult("b", "again")], { parentUuid: "e-4" });
     b.assistant("next", { id: "n", parentUuid: "e-5" });
@@ -69,8 +69,8 @@ describe("parallel calls", () => {
   });
 });
 
-describe("branches that were left", () => {
-  it("stay out, also when they hold a copy of a response that is in the conversation", () => {
+describe("abandoned branches", () => {
+  it("leaves out an abandoned branch that contains a copy of a current response", () => {
     const b = new ConversationBuilder();
     b.user("first wording");
     b.assistant("answer", { id: "m" });
@@ -79,7 +79,7 @@ describe("branches that were left", () => {
     expect(found(b.entries)).toEqual(["e-3", "e-4"]);
   });
 
-  it("stay out when the copy hangs on the same parent and says the same", () => {
+  it("leaves out an abandoned response with the same parent and text as the current one", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant("answer", { id: "m" });
@@ -88,7 +88,7 @@ describe("branches that were left", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-3", "e-4"]);
   });
 
-  it("stay out with all their calls and results", () => {
+  it("leaves out an abandoned branch with all its calls and results", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Read", {})], { id: "left" });
@@ -98,7 +98,7 @@ describe("branches that were left", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-5"]);
   });
 
-  it("stay out of the context of a subagent's results that carry the same id", () => {
+  it("leaves out a subagent's result that has the same tool use id", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Task", {})], { id: "m" });

@@ -4,8 +4,8 @@ import { recoverLine } from "./entry-reader.ts";
 
 const entry = (uuid: string, text = "x"): object => ({ parentUuid: null, type: "user", uuid, text });
 
-describe("a line that is not one JSON value", () => {
-  it("gives all the objects that were glued together", () => {
+describe("recoverLine", () => {
+  it("recovers all objects that were glued together on one line", () => {
     const objects = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength: 1 });
     fc.assert(
       fc.property(objects, (values) => {
@@ -18,7 +18,7 @@ describe("a line that is not one JSON value", () => {
     );
   });
 
-  it("gives what follows a piece that was never finished", () => {
+  it("recovers the entry that follows an unfinished one on the same line", () => {
     const whole = entry("b");
     const torn = JSON.stringify(entry("a", 'said "}{" and {"type":"text"}')).slice(0, -8);
     const { values, lostBytes } = recoverLine(torn + JSON.stringify(whole));
@@ -26,7 +26,7 @@ describe("a line that is not one JSON value", () => {
     expect(lostBytes).toBe(torn.length);
   });
 
-  it("does not take a block inside a lost entry for an entry", () => {
+  it("does not treat a block inside a lost entry as an entry", () => {
     const message = {
       role: "assistant",
       content: [
@@ -38,14 +38,14 @@ describe("a line that is not one JSON value", () => {
     expect(recoverLine(torn).values).toEqual([]);
   });
 
-  it("counts the bytes around an object as lost, white space not", () => {
+  it("counts the bytes around an object as lost, except white space", () => {
     expect(recoverLine(`// ${JSON.stringify(entry("a"))} \r`)).toEqual({
       values: [entry("a")],
       lostBytes: 2,
     });
   });
 
-  it("gives up on garbage in time that grows with its length only", () => {
+  it("gives up on garbage in linear time", () => {
     const garbage = '{"type":'.repeat(200_000);
     expect(recoverLine(garbage)).toEqual({ values: [], lostBytes: garbage.length });
   });

@@ -26,7 +26,7 @@ type Step =
   | { readonly do: "expand"; readonly which: number }
   | { readonly do: "compact"; readonly variant: "from" | "up-to" | "whole"; readonly at: number };
 
-/** A conversation in the engine's memory, beside the lines that it writes. */
+/** Conversation in the engine's memory, with the lines that it writes. */
 class Life {
   memory: readonly Entry[] = [];
   readonly disk = new ConversationBuilder();
@@ -173,8 +173,8 @@ function resumed(lines: readonly Entry[]): readonly Entry[] {
   return withClearedResults(entries, clearedToolUseIds);
 }
 
-describe("a session that was cleared, snipped, collapsed and expanded", () => {
-  it("is resumed as it stood in memory: what it must no longer think is left out, and nothing else", async () => {
+describe("resuming a session after clearings, snips and collapses", () => {
+  it("resumes exactly the conversation in memory after clearings, snips, collapses and expansions", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (list, bindsThinking) => {
         const life = new Life(bindsThinking);
@@ -187,7 +187,7 @@ describe("a session that was cleared, snipped, collapsed and expanded", () => {
     );
   });
 
-  it("is resumed as it was sent where it was compacted as well", async () => {
+  it("resumes the same messages when compactions are mixed with clearings, snips and collapses", async () => {
     const steps = fc.array(fc.oneof({ weight: 4, arbitrary: step }, compacting), { maxLength: 14 });
     await fc.assert(
       fc.asyncProperty(steps, fc.boolean(), async (list, bindsThinking) => {

@@ -12,15 +12,15 @@ import { lineReleaser, wholeLine } from "./released-line.ts";
 
 const write = sessionWriter();
 
-/** Fields that an entry keeps in memory. */
+/** Returns the names of the fields that an entry keeps in memory. */
 const heldIn = (entry: Entry): readonly string[] => Object.keys(entry);
 
 async function sparse(c: ConversationBuilder): Promise<Session> {
   return loadSparsely((await write(c.entries)).path);
 }
 
-describe("a session that is loaded sparsely", () => {
-  it("holds no content of messages above the newest boundary", async () => {
+describe("loadSparsely", () => {
+  it("keeps no message content above the newest boundary in memory", async () => {
     const c = new ConversationBuilder();
     for (let nth = 0; nth < 3; nth++) {
       c.user(`question ${nth}`);
@@ -41,7 +41,7 @@ describe("a session that is loaded sparsely", () => {
     expect(conversation.every((entry) => heldIn(entry).includes("timestamp"))).toBe(true);
   });
 
-  it("gives every field of a line to a reader that asks for it", async () => {
+  it("returns every field of a released line on demand", async () => {
     const c = new ConversationBuilder();
     c.user("question", { toolUseResult: { stdout: "x" }, gitBranch: "main", version: "2.1.0" });
     c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
@@ -61,7 +61,7 @@ describe("a session that is loaded sparsely", () => {
     }
   });
 
-  it("keeps a line whole that has a field which it does not know", async () => {
+  it("keeps a line with an unknown field whole in memory", async () => {
     const c = new ConversationBuilder();
     const known = c.user("one");
     const unknown = c.user("two", { newField: { important: true } } as object);
@@ -73,7 +73,7 @@ describe("a session that is loaded sparsely", () => {
     expect(entries[1]).toEqual(unknown);
   });
 
-  it("holds no content of a line that records which conversation its usage is about", async () => {
+  it("releases a line that records the conversation its usage belongs to", async () => {
     const c = new ConversationBuilder();
     const line = { ...c.assistant("one", { usage: usage(10, 5) }), [PREFIX_FIELD]: 7 } as Entry;
     const { path } = await write([line]);
@@ -83,7 +83,7 @@ describe("a session that is loaded sparsely", () => {
     expect(field(held, PREFIX_FIELD)).toBe(7);
   });
 
-  it("holds the content of no line above the boundary while it reads the file", async () => {
+  it("releases each line above the boundary while it reads the file", async () => {
     const c = new ConversationBuilder();
     const line = c.user("one");
     const { path } = await write(c.entries);
@@ -94,7 +94,7 @@ describe("a session that is loaded sparsely", () => {
     expect(hold(line, 1_000, bytes)).toBe(line);
   });
 
-  it("has the whole conversation if a line that only names a boundary is the newest one", async () => {
+  it("returns the whole conversation if the newest line only mentions a boundary", async () => {
     const c = new ConversationBuilder();
     c.user("question");
     c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
@@ -104,7 +104,7 @@ describe("a session that is loaded sparsely", () => {
     expect(conversation).toEqual(c.entries);
   });
 
-  it("holds one list of entries if all of them are in the conversation", async () => {
+  it("shares one list between entries and conversation if all entries are in the conversation", async () => {
     const c = new ConversationBuilder();
     c.user("question");
     c.assistant("answer", { usage: usage(10, 5) });
@@ -112,7 +112,7 @@ describe("a session that is loaded sparsely", () => {
     expect(conversation).toBe(entries);
   });
 
-  it("refuses to read a line from a file that was replaced", async () => {
+  it("refuses to read a released line from a file that was replaced", async () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.boundary();
@@ -173,8 +173,8 @@ const STEPS = {
   },
 } as const;
 
-describe("sparse and whole loading", () => {
-  it("give the same session, whatever its lines are", async () => {
+describe("sparse and full loading", () => {
+  it("sparse and full loading return the same session for generated files", async () => {
     const names = Object.keys(STEPS) as (keyof typeof STEPS)[];
     const steps = fc.array(fc.constantFrom(...names), { minLength: 3, maxLength: 20 });
     let released = 0;
@@ -194,8 +194,8 @@ describe("sparse and whole loading", () => {
   });
 });
 
-describeRecorded("sparse and whole loading of recorded sessions", () => {
-  it("give the same session", async () => {
+describeRecorded("sparse and full loading of recorded sessions", () => {
+  it("sparse and full loading return the same session for every recorded file", async () => {
     let released = 0;
     for (const path of claudeCodeSessions()) {
       const sparse = await loadSparsely(path);

@@ -49,7 +49,10 @@ const LINE_FIELDS: ReadonlySet<string> = new Set([
   ...["type", "uuid", "parentUuid", "isSidechain", "message"],
 ]);
 
-/** The same for the message of a response. Its id, model and usage are needed for every line. */
+/**
+ * Fields of a response's message that are read again in the same way. Its id, model and usage are needed for
+ * every line.
+ */
 const MESSAGE_FIELDS_IN_FILE = [
   "container",
   "content",
@@ -65,11 +68,11 @@ const MESSAGE_FIELDS_IN_FILE = [
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([...MESSAGE_FIELDS_IN_FILE, "id", "model", "usage"]);
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 
-/** Shorter attachments stay whole, because readers need the type of all of them. */
+/** Size below which attachments stay whole, because readers need the type of all of them. */
 const SHORT_ATTACHMENT_BYTES = 1024;
 
 /**
- * A line above a compaction. It keeps its links and reads everything else from the file on access, so that
+ * Line above a compaction. It keeps its links and reads everything else from the file on access, so that
  * readers see no difference. Copy it only with {@link wholeLine}: `{ ...line }` has only the links.
  */
 class ReleasedLine {
@@ -96,7 +99,7 @@ class ReleasedLine {
   }
 }
 
-/** A line whose message is never needed without its content. */
+/** Line whose message is never needed without its content. */
 class ReleasedPrompt extends ReleasedLine {
   get message(): unknown {
     return inFile(this, "message");
@@ -208,19 +211,19 @@ function hasOnly(record: JsonRecord, names: ReadonlySet<string>): boolean {
 /** Returns the entry with all its fields in memory. */
 export const wholeLine = (entry: Entry): Entry => (entry instanceof ReleasedLine ? entry.whole() : entry);
 
-/** Returns the same list if every line is whole. */
+/** Returns the entries with all their fields in memory, or the same list if every line is whole. */
 export const wholeLines = (entries: readonly Entry[]): readonly Entry[] =>
   entries.some((entry) => entry instanceof ReleasedLine) ? entries.map(wholeLine) : entries;
 
 /** Bytes per file access. Neighboring lines are usually read next. */
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Reads single lines of a session file again by position, synchronously. */
+/** Reader of single lines of a session file by position. It reads synchronously. */
 class StoredLines {
   readonly #path: string;
-  /** Reused for every read, because decoded text is a copy. */
+  /** Buffer that is reused for every read, because decoded text is a copy. */
   #buffer: Buffer = Buffer.alloc(0);
-  /** The part of the buffer that contains file data. */
+  /** Part of the buffer that contains file data. */
   #block: Buffer = this.#buffer;
   #blockStart = 0;
   /** Cache for several accesses to the same line in a row. */
@@ -251,12 +254,15 @@ class StoredLines {
     return this.#block.subarray(from, from + bytes);
   }
 
-  /** Puts the line at the end of the block if lines are read upwards, otherwise at the start. */
+  /**
+   * Reads a block around a line. Puts the line at the end of the block if lines are read upwards, otherwise
+   * at the start.
+   */
   #readBlock(offset: number, bytes: number): void {
     const size = Math.max(BLOCK_BYTES, bytes);
     const isUpwards = offset < this.#blockStart;
     const start = isUpwards ? Math.max(0, offset + bytes - size) : offset;
-    // After a failed read there is no block.
+    // There is no block after a failed read.
     this.#block = Buffer.alloc(0);
     if (this.#buffer.length < size) this.#buffer = Buffer.allocUnsafeSlow(size);
     const file = openSync(this.#path, READ_WITHOUT_WAITING);

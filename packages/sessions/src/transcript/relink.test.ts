@@ -9,8 +9,8 @@ const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map
 const found = (entries: readonly Entry[]): (string | undefined)[] =>
   uuids(currentConversation(entries).entries);
 
-describe("the current conversation", () => {
-  it("is what the agent had in its memory, whatever was said, called in parallel, gone back to or compacted", () => {
+describe("currentConversation", () => {
+  it("rebuilds the agent's context after parallel calls, rewinds and compactions", () => {
     fc.assert(
       fc.property(sessionArbitrary, ({ lines, context }) => {
         expect(found(lines)).toEqual(uuids(context));
@@ -19,20 +19,20 @@ describe("the current conversation", () => {
     );
   });
 
-  it("keeps the entries themselves, not copies", () => {
+  it("returns the entries themselves, not copies", () => {
     const b = new ConversationBuilder();
     const first = b.user("hello");
     expect(currentConversation(b.entries).entries[0]).toBe(first);
   });
 
-  it("is empty where nothing was said", () => {
+  it("returns an empty conversation for a file without messages", () => {
     expect(currentConversation([]).entries).toEqual([]);
     expect(
       currentConversation([{ type: "summary" as "(any other)", summary: "title" }]).leafUuid,
     ).toBeUndefined();
   });
 
-  it("leaves out a branch that the user went back from", () => {
+  it("leaves out a branch that the user rewound from", () => {
     const b = new ConversationBuilder();
     const first = b.user("start");
     const left = b.user("wrong way");
@@ -42,21 +42,21 @@ describe("the current conversation", () => {
     expect(found(b.entries)).not.toContain(left.uuid);
   });
 
-  it("takes the sidechain for the main thread in a subagent's own file", () => {
+  it("treats the sidechain as the main thread in a subagent's file", () => {
     const b = new ConversationBuilder();
     b.user("task", { isSidechain: true });
     b.assistant("done", { isSidechain: true });
     expect(found(b.entries)).toEqual(["e-1", "e-2"]);
   });
 
-  it("leaves subagents' entries out of the main conversation", () => {
+  it("leaves subagent entries out of the main conversation", () => {
     const b = new ConversationBuilder();
     b.user("main");
     b.push({ ...b.user("sub", { isSidechain: true, parentUuid: null }) });
     expect(found(b.entries)).toEqual(["e-1"]);
   });
 
-  it("goes past a boundary whose writer died before the summary: nothing is lost", () => {
+  it("ignores a boundary whose writer died before the summary, so that no message is lost", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -64,7 +64,7 @@ describe("the current conversation", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2"]);
   });
 
-  it("does not take a boundary on a branch that was left for the last one", () => {
+  it("ignores a boundary on an abandoned branch", () => {
     const b = new ConversationBuilder();
     const first = b.user("one");
     b.assistant("two");
@@ -76,8 +76,8 @@ describe("the current conversation", () => {
   });
 });
 
-describe("links that lead nowhere", () => {
-  it("are bridged to the line above, and named, so that nothing is lost silently", () => {
+describe("missing and circular parent links", () => {
+  it("bridges a missing parent to the line above, and reports the bridge", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -87,7 +87,7 @@ describe("links that lead nowhere", () => {
     expect(conversation.bridgedUuids).toEqual(["e-3"]);
   });
 
-  it("end the conversation where the file begins in the middle of a session", () => {
+  it("ends the conversation at a missing parent when the file begins in the middle of a session", () => {
     const b = new ConversationBuilder();
     b.assistant("first line of the slice", { parentUuid: "before-the-slice" });
     b.user("next");
@@ -96,7 +96,7 @@ describe("links that lead nowhere", () => {
     expect(conversation.bridgedUuids).toEqual([]);
   });
 
-  it("never run in a circle", () => {
+  it("follows circular parent links without looping", () => {
     const b = new ConversationBuilder();
     b.user("zero");
     b.user("one", { parentUuid: "e-3" });
@@ -105,7 +105,7 @@ describe("links that lead nowhere", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4"]);
   });
 
-  it("may lead to a line further down", () => {
+  it("follows a parent link to a later line", () => {
     const b = new ConversationBuilder();
     const late = { ...b.user("parent"), uuid: "late", parentUuid: null };
     b.entries.length = 0;
@@ -116,7 +116,7 @@ describe("links that lead nowhere", () => {
   });
 });
 
-describe("kept messages", () => {
+describe("kept messages in a segment", () => {
   const kept = (): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");
@@ -128,13 +128,13 @@ describe("kept messages", () => {
     return b;
   };
 
-  it("stand after the summary when nothing has been written since", () => {
+  it("puts kept messages after the summary when nothing was written since", () => {
     const b = kept();
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4"]);
     expect(currentConversation(b.entries).leafUuid).toBe("e-4");
   });
 
-  it("stand before the summary when the oldest were kept", () => {
+  it("puts the oldest messages before the summary when they were kept", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
@@ -147,7 +147,7 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-7"]);
   });
 
-  it("stand before the newer summary alone when the same oldest ones were kept a second time", () => {
+  it("puts messages that were kept twice before the newer summary only", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
@@ -160,7 +160,7 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-7", "e-1", "e-2", "e-8"]);
   });
 
-  it("follow a summary of the provider's own as they follow one of ours", () => {
+  it("puts kept messages after a provider's summary in the same way", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant("old answer");
@@ -172,7 +172,7 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-4", "e-5", "e-3"]);
   });
 
-  it("come without the thinking that the boundary says is no longer sent, up to the message it names", () => {
+  it("drops thinking from kept messages up to the message that the boundary names", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant([thinking("gone"), { type: "text", text: "kept" }]);
@@ -188,13 +188,13 @@ describe("kept messages", () => {
     expect(entries.at(-1)).toBe(later);
   });
 
-  it("are cut where the user went back to one of them", () => {
+  it("ends the kept messages at the one that the user rewound to", () => {
     const b = kept();
     b.user("back to the kept question", { parentUuid: "e-3" });
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-7"]);
   });
 
-  it("follow the summary also when the field names an anchor that is in no line", () => {
+  it("puts kept messages after the summary even if the anchor does not exist", () => {
     const b = kept();
     const boundary = b.entries[4];
     if (boundary?.type !== "system" || boundary.subtype !== "compact_boundary")
@@ -205,7 +205,7 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4", "e-7"]);
   });
 
-  it("whose links run through what came after the compaction do not send the reader in circles", () => {
+  it("reads kept messages whose links run through later lines without looping", () => {
     const b = new ConversationBuilder();
     b.user("head");
     b.user("tail", { parentUuid: "e-5" });
@@ -216,7 +216,7 @@ describe("kept messages", () => {
     expect(found(b.entries)).toEqual(["e-3", "e-4", "e-1", "e-5", "e-2", "e-6"]);
   });
 
-  it("begin at a head that hangs beside the line of the tail", () => {
+  it("starts the kept segment at a head that is not an ancestor of its tail", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -230,7 +230,7 @@ describe("kept messages", () => {
 });
 
 describe("kept messages that the boundary lists", () => {
-  /** A round of parallel calls that the boundary keeps in full: e-2 to e-5. */
+  /** Builds a round of parallel calls that the boundary keeps in full: e-2 to e-5. */
   const round = (preservedMessages: unknown, anchorUuid = "e-7"): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");
@@ -245,14 +245,14 @@ describe("kept messages that the boundary lists", () => {
   };
   const listed = (...uuids: unknown[]): unknown => ({ anchorUuid: "e-7", uuids, allUuids: uuids });
 
-  it("are all part of the conversation, in the order of the list", () => {
+  it("includes all listed kept messages in the order of the list", () => {
     const b = round(listed("e-2", "e-3", "e-5", "e-4"));
     expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-5", "e-4"]);
     b.user("later", { parentUuid: "e-4" });
     expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-5", "e-4", "e-8"]);
   });
 
-  it("need no segment beside the list", () => {
+  it("reads kept messages from a list without a segment", () => {
     const b = new ConversationBuilder();
     b.user("kept");
     b.boundary({ preservedMessages: { anchorUuid: "e-3", uuids: ["e-1"] } });
@@ -260,12 +260,12 @@ describe("kept messages that the boundary lists", () => {
     expect(found(b.entries)).toEqual(["e-2", "e-3", "e-1"]);
   });
 
-  it("are the only lines above the boundary that count: what the list leaves out is not put back", () => {
+  it("leaves out lines above the boundary that the list of kept messages omits", () => {
     const b = round(listed("e-2", "e-5"));
     expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-5"]);
   });
 
-  it("may be an earlier summary and what was kept with it, which stand above one another in the file", () => {
+  it("keeps an earlier summary and the messages kept with it when the list names them", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.user("kept");
@@ -278,21 +278,21 @@ describe("kept messages that the boundary lists", () => {
   });
 
   it.each([
-    ["is no object", "e-2"],
-    ["has no list", { anchorUuid: "e-7" }],
-    ["has something else for a list", { anchorUuid: "e-7", uuids: { 0: "e-2", length: 1 } }],
+    ["is not an object", "e-2"],
+    ["has no uuids", { anchorUuid: "e-7" }],
+    ["has uuids that are not an array", { anchorUuid: "e-7", uuids: { 0: "e-2", length: 1 } }],
     ["is empty", listed()],
-    ["holds something else than ids", listed("e-2", 3)],
+    ["contains values other than ids", listed("e-2", 3)],
     ["names a line twice", listed("e-2", "e-3", "e-2")],
     ["names a line that is not in the file", listed("e-2", "nowhere")],
     ["names its own summary", listed("e-2", "e-7")],
     ["names its own boundary", listed("e-6", "e-2")],
-    ["is endless", listed(...Array.from({ length: 50_000 }, (_, nth) => `x-${nth}`))],
-  ])("are found by the segment when the list %s", (_, preservedMessages) => {
+    ["has 50,000 unknown ids", listed(...Array.from({ length: 50_000 }, (_, nth) => `x-${nth}`))],
+  ])("uses the segment of kept messages when the list %s", (_, preservedMessages) => {
     expect(found(round(preservedMessages).entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-4", "e-5"]);
   });
 
-  it("stand where a fork has copied them, also when the user then goes back to one of them", () => {
+  it("keeps the order of messages that a fork copied, even after a rewind to one of them", () => {
     for (const preservedMessages of [listed("e-3", "e-4", "e-5"), undefined]) {
       const b = new ConversationBuilder();
       const preservedSegment = { headUuid: "e-3", anchorUuid: "e-2", tailUuid: "e-5" };
@@ -307,7 +307,7 @@ describe("kept messages that the boundary lists", () => {
     }
   });
 
-  it("are left out, and the summary stands alone, when neither list nor segment leads to them", () => {
+  it("leaves kept messages out when neither list nor segment leads to them", () => {
     const b = new ConversationBuilder();
     b.user("old");
     const nowhere = { headUuid: "x", anchorUuid: 5, tailUuid: [] };
@@ -318,7 +318,7 @@ describe("kept messages that the boundary lists", () => {
   });
 });
 
-describe("a summary that attachments part from its boundary", () => {
+describe("attachments between a boundary and its summary", () => {
   const automatic = (): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");
@@ -330,22 +330,22 @@ describe("a summary that attachments part from its boundary", () => {
     return b;
   };
 
-  it("stands before the messages that were kept after it", () => {
+  it("puts a summary that follows attachments before the kept messages", () => {
     const b = automatic();
     expect(found(b.entries)).toEqual(["e-3", "e-4", "e-5", "e-6", "e-2"]);
     b.attachment({ type: "file" });
     expect(found(b.entries)).toEqual(["e-3", "e-4", "e-5", "e-6", "e-2", "e-7"]);
   });
 
-  it("does not count while only the attachments are written: its writer died, and nothing is lost", () => {
+  it("ignores a boundary with attachments but without summary, so that no message is lost", () => {
     const b = automatic();
     b.entries.pop();
     expect(found(b.entries)).toEqual(["e-1", "e-2"]);
   });
 });
 
-describe("going back across a compaction", () => {
-  it("follows logicalParentUuid", () => {
+describe("historyBefore", () => {
+  it("follows logicalParentUuid to the messages before a compaction", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -355,7 +355,7 @@ describe("going back across a compaction", () => {
     expect(uuids(historyBefore(b.entries, boundary).entries)).toEqual(["e-1", "e-2"]);
   });
 
-  it("gives the agent's memory right before every compaction", () => {
+  it("returns the agent's context before every compaction of a generated session", () => {
     fc.assert(
       fc.property(sessionArbitrary, ({ lines, compactions }) => {
         for (const { boundary, before } of compactions) {
@@ -366,7 +366,7 @@ describe("going back across a compaction", () => {
     );
   });
 
-  it("finds nothing before a boundary that is not of this session", () => {
+  it("returns nothing before a boundary of another session", () => {
     const boundary = new ConversationBuilder("other").boundary();
     expect(historyBefore(new ConversationBuilder().entries, boundary).entries).toEqual([]);
   });

@@ -26,7 +26,7 @@ import {
 } from "./entry-index.ts";
 import { wholeLines } from "./released-line.ts";
 
-/** The agent's context: from the last boundary, or the start, to the newest leaf. */
+/** Context of the agent: from the last boundary, or the start, to the newest leaf. */
 export interface Conversation {
   readonly entries: readonly Entry[];
   /** Parent of the next entry. */
@@ -74,12 +74,15 @@ export function shownLines(conversation: ConversationLines): readonly Entry[] {
   return isAsWritten ? lines : asConversation(conversation).entries;
 }
 
-/** A conversation as the file has it: with the messages that stand-ins replace, and with all thinking. */
+/** Conversation as the file has it: with the messages that stand-ins replace, and with all thinking. */
 export interface ConversationLines extends Omit<Conversation, "entries"> {
   readonly lines: readonly Entry[];
 }
 
-/** @param walker walker of this index. Pass it to read many conversations of one session. */
+/**
+ * Returns the lines of a conversation, or requests more of the file.
+ * @param walker walker of this index. Pass it to read many conversations of one session.
+ */
 export function linesFrom(
   index: EntryIndex,
   leaf?: number,
@@ -128,7 +131,7 @@ export function historyBefore(entries: readonly Entry[], boundary: CompactBounda
   return indexedBefore(indexEntries(entries), boundary);
 }
 
-/** Does the same for any line of an indexed whole file. */
+/** Returns the conversation before any line of an indexed whole file. */
 export const indexedBefore = (index: EntryIndex, line: Entry): Conversation =>
   asConversation(indexedLinesBefore(index, line));
 
@@ -180,7 +183,7 @@ function reattachParallelEntries(
   before: number = index.entries.length,
   mayTake: (position: number) => boolean = () => true,
 ): ArrayLike<number> {
-  if (!hasLinesBeside(index, chain, before)) return chain;
+  if (!hasOffChainLines(index, chain, before)) return chain;
   const round = new Round(index, mayTake);
   let from = before;
   for (const position of chain) {
@@ -198,10 +201,10 @@ function reattachParallelEntries(
 }
 
 /**
- * True if a line off the chain could belong to it. Without such lines, a long session needs no memory for
- * calls.
+ * Checks whether a line off the chain could belong to it. Without such lines, a long session needs no memory
+ * for calls.
  */
-function hasLinesBeside(index: EntryIndex, chain: Int32Array, before: number): boolean {
+function hasOffChainLines(index: EntryIndex, chain: Int32Array, before: number): boolean {
   const onChain = new PositionSet();
   let first = before;
   for (const position of chain) {
@@ -218,12 +221,12 @@ function hasLinesBeside(index: EntryIndex, chain: Int32Array, before: number): b
   return false;
 }
 
-/** Entries selected so far, and what they still lack. */
+/** Entries selected so far, and the calls and results that they still lack. */
 class Round {
   readonly #index: EntryIndex;
   readonly #mayTake: (position: number) => boolean;
   readonly #chain: number[] = [];
-  /** For each selected entry: the element of the chain that it follows. */
+  /** Element of the chain that each selected entry follows. */
   readonly #slots = new Map<number, number>();
   readonly #siblings = new Map<string, AssistantEntry[]>();
   readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();
@@ -269,13 +272,16 @@ class Round {
     return [...extrasAt(-1), ...this.#chain.flatMap((position, slot) => [position, ...extrasAt(slot)])];
   }
 
-  /** The agent received it after the message above it in the file. */
+  /** Adds a queued message after the message above it in the file, where the agent received it. */
   #offerQueued(position: number, entry: UserEntry): void {
     const from = this.#slots.get(this.#index.positions.get(entry.parentUuid ?? "") ?? -1);
     if (from !== undefined) this.#take(position, entry, from, undefined);
   }
 
-  /** In a file that starts in the middle of a session, a queued message may precede every other message. */
+  /**
+   * Adds a queued message at the start. In a file that starts in the middle of a session, it may precede
+   * every other message.
+   */
   offerFirst(before: number): void {
     const queued: number[] = [];
     for (let position = 0; position < before; position++) {
@@ -292,7 +298,8 @@ class Round {
   }
 
   /**
-   * Skips copies of the same response on an abandoned branch, which have other parents or repeat the content.
+   * Adds an entry of the same response. Skips copies on an abandoned branch, which have other parents or
+   * repeat the content.
    */
   #offerSibling(position: number, entry: AssistantEntry): void {
     const messageId = entry.message.id;
@@ -314,8 +321,8 @@ class Round {
   }
 
   /**
-   * Hook output about a side result was in the context too, but entries that lead to an abandoned branch were
-   * not.
+   * Adds another entry. Hook output about a side result was in the context too, but entries that lead to an
+   * abandoned branch were not.
    */
   #offerOther(position: number, entry: Entry): void {
     const from = this.#slotOfParent(entry);
@@ -347,8 +354,8 @@ class Round {
   }
 
   /**
-   * Keeps the file order among the entries of one response and its results, never past the next response or
-   * prompt.
+   * Returns the last slot of the round. Keeps the file order among the entries of one response and its
+   * results, never past the next response or prompt.
    */
   #lastSlotOfRound(from: number, position: number, messageId: string | undefined): number {
     let slot = from;

@@ -25,7 +25,7 @@ async function read(lines: readonly Entry[]): Promise<Read & { readonly conversa
   return { conversation, leafUuid, uuids: conversation.map(({ uuid }) => uuid) };
 }
 
-/** A session with a call, its result and an answer, before and after a compaction. */
+/** Builds a session with a call, its result and an answer, before and after a compaction. */
 function compactedSession(): readonly Entry[] {
   const b = new ConversationBuilder();
   b.user("old question");
@@ -40,9 +40,9 @@ function compactedSession(): readonly Entry[] {
   return b.entries;
 }
 
-describe("a line that is repeated later in a session", () => {
+describe("repeated lines in a session", () => {
   it.each(compactedSession().map((entry, at) => [entry.uuid, at] as const))(
-    "does not rewind the session when it is %s, repeated at the end",
+    "repeating line %s at the end does not rewind the session",
     async (_, at) => {
       const lines = compactedSession();
       const before = await read(lines);
@@ -50,7 +50,7 @@ describe("a line that is repeated later in a session", () => {
     },
   );
 
-  it("stays part of the compaction that wrote it", async () => {
+  it("a repeated summary still belongs to the compaction that wrote it", async () => {
     const lines = compactedSession();
     const summary = lines[4] as Entry;
     const { conversation } = await read([
@@ -62,7 +62,7 @@ describe("a line that is repeated later in a session", () => {
     expect(conversation[1]).toEqual({ ...summary, writtenWith: "boundary" });
   });
 
-  it("does not rewind the session when a run of lines from before or around the boundary is repeated", async () => {
+  it("repeating a run of lines before or around the boundary does not rewind the session", async () => {
     const lines = compactedSession();
     const before = await read(lines);
     for (let from = 0; from < lines.length; from++) {
@@ -72,7 +72,7 @@ describe("a line that is repeated later in a session", () => {
     }
   });
 
-  it("leaves a tool result in its place when the call is repeated after it", async () => {
+  it("keeps a tool result in its place when its call is repeated after it", async () => {
     const lines = compactedSession();
     const call = lines[6] as Entry;
     const { conversation } = await read([...lines.slice(0, 8), call, ...lines.slice(8)]);
@@ -80,7 +80,7 @@ describe("a line that is repeated later in a session", () => {
     expect(JSON.stringify(flatten(conversation))).not.toMatch(/interrupt/i);
   });
 
-  it("gives its newer content at the place of the first one", async () => {
+  it("uses the newer content of a repeated line at the place of the first one", async () => {
     const lines = compactedSession();
     const answer = lines[6] as Extract<Entry, { type: "assistant" }>;
     const text = { type: "text" as const, text: "I read b." };
@@ -90,14 +90,14 @@ describe("a line that is repeated later in a session", () => {
     expect(leafUuid).toBe("e-9");
   });
 
-  it("ends the search at the beginning of the file, however many lines name a parent that is in no line", async () => {
+  it("stops at the beginning of the file when many lines name a missing parent", async () => {
     const b = new ConversationBuilder();
     for (let nth = 0; nth < 20; nth++) b.user(`question ${nth}`, { parentUuid: `missing-${nth}` });
     b.assistant("answer");
     expect((await read(b.entries)).conversation).toHaveLength(21);
   });
 
-  it("does not move messages that a later line follows, whatever is repeated in a generated session", async () => {
+  it("repeating any lines of a generated session does not move messages", async () => {
     const repeats = fc.array(fc.tuple(fc.nat(), fc.nat(20)), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, repeats, async ({ lines }, chosen) => {

@@ -1,14 +1,14 @@
 import { isSynthetic } from "@longhaul/core/internal/messages";
 import type { AssistantEntry, Entry, Usage } from "@longhaul/core/messages";
 
-/** One response of the model. A session file splits it into several entries with the same id. */
+/** Response of the model. A session file splits it into several entries with the same id. */
 export interface ModelResponse {
   readonly id: string | undefined;
   readonly requestId: string | undefined;
   readonly model: string | undefined;
   /** Usage of the last line that has one: the lines repeat it, and only the last has the full output. */
   readonly usage: Usage | undefined;
-  /** The agent wrote it in the model's name, without a model call. */
+  /** True if the agent wrote it in the model's name, without a model call. */
   readonly isSynthetic: boolean;
   readonly entries: readonly AssistantEntry[];
 }
@@ -65,7 +65,9 @@ export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[]
   });
 }
 
-/** Some tools give copied lines new uuids, but the provider's ids stay. */
+/**
+ * Returns keys that identify an entry. Some tools give copied lines new uuids, but the provider's ids stay.
+ */
 function keysOf(entry: Entry): readonly string[] {
   const uuid = entry.uuid === undefined ? [] : [entry.uuid];
   if (entry.type !== "assistant" || entry.message.id === undefined || entry.requestId === undefined)

@@ -52,8 +52,8 @@ function withFaults(entries: readonly Entry[], faults: readonly Fault[]): string
   return `${lines.join("\n")}\n`;
 }
 
-describe("resuming", () => {
-  it("gives the conversation that a whole load gives", async () => {
+describe("resumeSession", () => {
+  it("resumes the same conversation as a full load", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         writeFileSync(path, linesOf(lines));
@@ -67,7 +67,7 @@ describe("resuming", () => {
     );
   });
 
-  it("gives the same as a whole load also when lines are lost, torn, glued, repeated, mislinked or out of order", async () => {
+  it("resumes the same conversation as a full load from a file with damaged or misordered lines", async () => {
     await fc.assert(
       fc.asyncProperty(
         sessionArbitrary,
@@ -86,7 +86,7 @@ describe("resuming", () => {
     );
   });
 
-  it("finds kept messages and the summary in their places if a line of the start is repeated below the boundary", async () => {
+  it("keeps the order of kept messages and summary if a kept line is repeated below the boundary", async () => {
     const b = new ConversationBuilder();
     const kept = b.user("kept");
     b.boundary({ preservedMessages: { anchorUuid: "", uuids: [kept.uuid] } });
@@ -101,9 +101,9 @@ describe("resuming", () => {
     }
   });
 
-  describeRecorded("on recorded sessions", () => {
+  describeRecorded("resuming recorded sessions", () => {
     it.each(claudeCodeSessions().map((recorded) => [basename(recorded), recorded]))(
-      "gives the same as a whole load of %s",
+      "resumes the same conversation as a full load of %s",
       async (_, recorded) => {
         const [loaded, resumed] = [await loadSession(recorded), await resumeSession(recorded)];
         expect(resumed.conversation).toEqual(loaded.conversation);
@@ -113,7 +113,7 @@ describe("resuming", () => {
     );
   });
 
-  it("reads no further up than the last boundary", async () => {
+  it("reads the file backward only to the last boundary", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 200; turn++) b.user("x".repeat(10_000));
     b.boundary();
@@ -125,7 +125,7 @@ describe("resuming", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-3))));
   });
 
-  it("reads on to the head of the messages that were kept", async () => {
+  it("reads above the boundary to the first kept message", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 100; turn++) b.user("x".repeat(10_000));
     const [head, tail] = [b.user("head"), b.user("tail")];
@@ -144,7 +144,7 @@ describe("resuming", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-5))));
   });
 
-  it("reads on above a kept summary, which may have kept messages of its own", async () => {
+  it("reads above a kept summary, whose compaction can also have kept messages", async () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.user("kept twice");
@@ -159,7 +159,7 @@ describe("resuming", () => {
     expect(resumed.conversation.map(({ uuid }) => uuid)).toEqual(["e-6", "e-4", "e-2", "e-5", "e-7", "e-8"]);
   });
 
-  it("is not fooled by a tool result that speaks of a boundary", async () => {
+  it("ignores a boundary that a tool result quotes", async () => {
     const b = new ConversationBuilder();
     b.user("first");
     b.boundary();
@@ -171,7 +171,7 @@ describe("resuming", () => {
     expect((await resumeSession(path)).conversation).toEqual(b.entries.slice(1));
   });
 
-  it("goes on above the boundary when the user has gone back across it", async () => {
+  it("reads above the boundary when the user rewound to before it", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 50; turn++) b.user(`turn ${turn}`);
     b.boundary();
@@ -182,7 +182,7 @@ describe("resuming", () => {
     expect(resumed.conversation).toEqual([...b.entries.slice(0, 40), ...b.entries.slice(-1)]);
   });
 
-  it("says nothing of line numbers that it cannot know, but where the damage is", async () => {
+  it("reports the byte offset of damage, and no line number, when it resumes a session", async () => {
     const b = new ConversationBuilder();
     b.user("first");
     b.boundary();

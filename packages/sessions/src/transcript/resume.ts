@@ -23,7 +23,7 @@ import {
 import { asConversation, linesFrom } from "./relink.ts";
 import { type OpenSessionFile, refuseForeignFile, withSessionFile } from "./session-file.ts";
 
-/** A session file that was read from its end, as far as the conversation reaches. */
+/** Session file that was read from its end, as far as the conversation reaches. */
 export interface ResumedSession extends SessionFacts {
   readonly boundary: CompactBoundaryEntry | undefined;
   readonly bytesRead: number;
@@ -37,7 +37,7 @@ export function resumeSession(path: string): Promise<ResumedSession> {
   return withSessionFile(path, (file) => resumeFrom(file, path));
 }
 
-/** Does the same for an open file, up to the given number of bytes. */
+/** Resumes a session from an open file, up to the given number of bytes. */
 export async function resumeFrom(file: OpenSessionFile, path: string): Promise<ResumedSession> {
   const { bytes } = file;
   const readAt = cachingTail(file.readAt, bytes);
@@ -89,7 +89,10 @@ async function modelAbove(
   }
 }
 
-/** @param atLeast minimum distance to read upwards. Doubling it avoids many small steps. */
+/**
+ * Finds where to start reading.
+ * @param atLeast minimum distance to read upwards. Doubling it avoids many small steps.
+ */
 async function startOf(
   readAt: ReadAt,
   needs: MoreNeeded["needs"],
@@ -107,18 +110,21 @@ async function startOf(
 const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
 
 /**
- * Distance above the part that was read in which repeated lines are searched. Longer than nearly every
- * session, and a few milliseconds of work: the time to resume must not grow with the file.
+ * Distance above the part that was read in which repeated lines are searched. It is longer than nearly every
+ * session, and takes a few milliseconds: the time to resume must not grow with the file.
  */
 const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 
-/** An intact session has at most two: the boundary and the first kept message. */
-const MOST_SEARCHED_LINES = 8;
+/**
+ * Maximum number of searched lines. An intact session has at most two: the boundary and the first kept
+ * message.
+ */
+const MAX_SEARCHED_LINES = 8;
 
 /**
- * Finds a line of the conversation that also occurs above `before`, where its position is. For a reader that
- * has read only the end of a file. A line below its parent has its position in the part that was read. The
- * others are searched for.
+ * Finds a line of the conversation that also occurs above `before`, where its position is. This is for a
+ * reader that has read only the end of a file. A line below its parent has its position in the part that was
+ * read. The others are searched for.
  */
 async function repeatedAbove(
   readAt: ReadAt,
@@ -129,7 +135,7 @@ async function repeatedAbove(
   if (before === 0) return undefined;
   const searched = linesWithoutParent(index, lines);
   if (searched.length === 0) return undefined;
-  if (searched.length > MOST_SEARCHED_LINES) return "whole-file";
+  if (searched.length > MAX_SEARCHED_LINES) return "whole-file";
   const marks = searched.map(uuidMark);
   const found = await lastLineWithAny(readAt, marks, before, Math.max(0, before - FARTHEST_REPEAT_BYTES));
   return found && { uuid: searched[found.nth] ?? "" };

@@ -8,7 +8,9 @@ import { refuseForeignFormat } from "./foreign-format.ts";
 export interface OpenSessionFile {
   readonly readAt: ReadAt;
   readonly bytes: number;
-  /** For many small synchronous reads in a row: each one finishes faster than an await would. */
+  /**
+   * File descriptor for many small synchronous reads in a row: each one finishes faster than an await would.
+   */
   readonly fd: number;
 }
 
@@ -66,7 +68,7 @@ function unreadable(path: string, why: string, cause?: unknown): LonghaulError {
 const PASS_SESSION_FILE =
   "Pass the .jsonl file of a session, or its id. `longhaul sessions` lists all sessions.";
 
-/** Called if no entry is part of a conversation. Refuses a file without any entry. */
+/** Refuses a file without any entry. Call it if no entry is part of a conversation. */
 export function refuseForeignFile(path: string, entries: readonly Entry[], damage: readonly Damage[]): void {
   if (entries.length > 0) return;
   if (damage.length === 0) throw emptyFile(path);

@@ -18,7 +18,7 @@ async function models(): Promise<readonly (string | undefined)[]> {
 
 describe("the model of a session", () => {
   it.each([undefined, "2.1.325"])(
-    "stays known after a compaction that keeps no message (Claude Code version %s)",
+    "knows the model after a compaction that keeps no message (Claude Code version %s)",
     async (version) => {
       const fields = version === undefined ? {} : { version };
       writeFileSync(path, linesOf(longSession(6).entries.map((entry) => ({ ...entry, ...fields }))));
@@ -32,7 +32,7 @@ describe("the model of a session", () => {
     },
   );
 
-  it("is not taken from a subagent nor from a message that the host made up", async () => {
+  it("takes the model neither from a subagent nor from a synthetic message", async () => {
     const b = new ConversationBuilder();
     b.user("question");
     const answer = b.assistant("answer");
@@ -45,7 +45,7 @@ describe("the model of a session", () => {
     expect(await models()).toEqual(["claude-sonnet-5", "claude-sonnet-5"]);
   });
 
-  it("is the one that the boundary records where no response follows it, if that is a name", async () => {
+  it("takes the model that the boundary records when no response follows, if it is a valid name", async () => {
     const recorded = async (model: unknown): Promise<readonly (string | undefined)[]> => {
       const b = new ConversationBuilder();
       b.boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, model } as never });
@@ -58,7 +58,7 @@ describe("the model of a session", () => {
       expect(await recorded(model)).toEqual([undefined, undefined]);
   });
 
-  it("is unknown where no response is in the file", async () => {
+  it("reports no model when the file contains no response", async () => {
     const b = new ConversationBuilder();
     b.user('"assistant" is only a word here');
     b.boundary();

@@ -26,8 +26,8 @@ function split(bytes: Buffer, cuts: readonly number[]): SeenLine[] {
   return seen;
 }
 
-describe("splitting a stream into lines", () => {
-  it("gives the same lines however the bytes are cut into chunks", () => {
+describe("LineSplitter", () => {
+  it("splits a stream into the same lines however the bytes are chunked", () => {
     const text = fc.array(fc.constantFrom("\n", "a", "é", "\u2028", "\r", "{", '"'), { maxLength: 60 });
     fc.assert(
       fc.property(text, fc.array(fc.nat(), { maxLength: 8 }), (letters, cuts) => {
@@ -37,7 +37,7 @@ describe("splitting a stream into lines", () => {
     );
   });
 
-  it("gives every byte back in order, newlines apart", () => {
+  it("returns every byte in order, except newlines", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.array(fc.nat()), (array, cuts) => {
         const bytes = Buffer.from(array);
@@ -47,7 +47,7 @@ describe("splitting a stream into lines", () => {
     );
   });
 
-  it("says where each line starts and whether a newline ends the last", () => {
+  it("reports where each line starts and whether a newline ends the last line", () => {
     expect(split(Buffer.from("ab\n\ncd"), [1])).toEqual([
       { text: "ab", offset: 0, isComplete: true },
       { text: "", offset: 3, isComplete: true },

@@ -5,8 +5,8 @@ import { indexEntries } from "./entry-index.ts";
 import { conversationOf } from "./relink.ts";
 import { stepBack, stepsOf } from "./steps.ts";
 
-/** Adds messages, compacts and undoes the compaction, repeatedly. */
-function undoneAgainAndAgain(times: number): readonly Entry[] {
+/** Builds a session that adds messages, compacts and undoes the compaction, repeatedly. */
+function withManyUndos(times: number): readonly Entry[] {
   const c = new ConversationBuilder();
   for (let nth = 0; nth < times; nth++) {
     for (let turn = 0; turn < 5; turn++) c.assistant(`done, ${c.user("go on").uuid}`);
@@ -26,11 +26,11 @@ function undoneAgainAndAgain(times: number): readonly Entry[] {
   return c.entries;
 }
 
-describe("a session with many undos", () => {
-  it("is read at a cost for each line that does not grow with them", () => {
+describe("sessions with many undos", () => {
+  it("reads a session with many undos at a constant cost per line", () => {
     const readsOfEachLine = (times: number): number => {
       let reads = 0;
-      const entries = new Proxy(undoneAgainAndAgain(times), {
+      const entries = new Proxy(withManyUndos(times), {
         get(target, name, receiver) {
           if (typeof name === "string" && /^\d+$/.test(name)) reads += 1;
           return Reflect.get(target, name, receiver);
@@ -45,8 +45,8 @@ describe("a session with many undos", () => {
   });
 });
 
-describe("a compaction whose kept messages were written again further down", () => {
-  it("has since it only what was said since", () => {
+describe("stepBack after a compaction that copied kept messages", () => {
+  it("lists only new messages as later than a compaction, not the copies of kept ones", () => {
     const c = new ConversationBuilder();
     c.user("first");
     const kept = c.assistant("kept");
@@ -61,7 +61,7 @@ describe("a compaction whose kept messages were written again further down", () 
 });
 
 describe("the steps of a damaged session", () => {
-  it("come to an end where the end of a commit stands before its span", () => {
+  it("ends the list of steps when a commit marker comes before its span", () => {
     const c = new ConversationBuilder();
     c.user("question");
     const mark = { type: "system", subtype: "collapse_committed", collapse: { spanIds: ["s"] } } as const;
@@ -73,7 +73,7 @@ describe("the steps of a damaged session", () => {
     expect(steps.next().done).toBe(true);
   });
 
-  it("come to an end where an expansion names a later line as its first", () => {
+  it("ends the list of steps when an expansion names a later line as its first", () => {
     const c = new ConversationBuilder();
     c.user("question");
     const mark = { type: "system", subtype: "collapse_expanded", collapse: { spanIds: ["s"] } } as const;

@@ -22,16 +22,16 @@ import { conversationBefore, withHostEdits } from "./conversation-before.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { type ConversationLines, currentLines, indexedLinesBefore, stretchBefore } from "./relink.ts";
 
-/** An operation on the whole conversation that is in effect. */
+/** Operation on the whole conversation that is in effect. */
 export interface Step {
   readonly kind: StepKind;
-  /** The line that identifies the step: the boundary, the first marker, or the mark of a commit. */
+  /** Line that identifies the step: the boundary, the first marker, or the mark of a commit. */
   readonly line: Entry;
-  /** Set for an undo: the step that it undid. A redo reverts it, not another undo. */
+  /** Step that an undo undid, if this step is an undo. A redo reverts it, not another undo. */
   readonly undo?: UndoRecord;
   /** First line that was written for the step. Everything before it is the previous state. */
   readonly first: Entry;
-  /** Messages since the step, oldest first, as they are sent. */
+  /** Returns the messages since the step, oldest first, as they are sent. */
   since(): readonly Entry[];
 }
 
@@ -42,8 +42,7 @@ export interface StepChoice {
 }
 
 /**
- * Returns undefined if there is no such step, or if nothing before it exists any more.
- *
+ * Returns the step to undo, or undefined if there is no such step or nothing before it exists any more.
  * @param lines all lines of the file, including repeated ones, to find edits of the host
  */
 export function stepBack(
@@ -64,12 +63,12 @@ export function stepBack(
       currentLines(index).lines,
       lines,
     );
-    const isThere = (entry: Entry): boolean =>
+    const fileExists = (entry: Entry): boolean =>
       there.has(entry.uuid ?? "") ||
       replacesMessage.has(entry.uuid) ||
       copiedIds(entry).some((uuid) => there.has(uuid)) ||
       (isStandIn(entry) && standInUuids(entry).every((uuid) => there.has(uuid)));
-    const since = step.since().filter((entry) => !isThere(entry));
+    const since = step.since().filter((entry) => !fileExists(entry));
     const withEdits = new Map(edited.map((line) => [line.uuid, line]));
     const isMoved = new Set(moved.map(({ uuid }) => uuid));
     return {
@@ -103,13 +102,13 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
     if (past.lines.length === 0) return;
     if (undo?.direction !== "redo") {
       const kind = undo?.step ?? "compaction";
-      const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
+      const since = (): readonly Entry[] => [...messagesSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
-    // Cached, because listing all steps asks each one for the messages since, which mostly overlap.
+    // This is cached, because listing all steps asks each one for the messages since, which mostly overlap.
     let sinceThen: readonly Entry[] | undefined;
     later = () => {
-      sinceThen ??= [...carriedAndSince(index, here), ...newer()];
+      sinceThen ??= [...messagesSinceWithCopies(index, here), ...newer()];
       return sinceThen;
     };
     stretch = undo === undefined ? past : stretchBefore(index, boundary);
@@ -125,7 +124,7 @@ function* stepsWithin(
   const { lines } = stretch;
   let sent: readonly Entry[] | undefined;
   const shown = (): readonly Entry[] => {
-    sent ??= asSent(stretch);
+    sent ??= toWireEntries(stretch);
     return sent;
   };
   for (let at = lines.length - 1; at >= 0; at--) {
@@ -165,7 +164,7 @@ function stepEndingAt(lines: readonly Entry[], at: number): Omit<Step, "since"> 
   return { kind: "expansion", line, first: first ?? line };
 }
 
-/** True for a mark among messages that a compaction kept in place, which is not a step of this stretch. */
+/** Checks for a mark among messages that a compaction kept in place, which is not a step of this stretch. */
 function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: Entry): boolean {
   return placeOf(index, line) < placeOf(index, boundary);
 }
@@ -174,31 +173,31 @@ const placeOf = ({ positions }: EntryIndex, line: Entry | undefined): number =>
   positions.get(line?.uuid ?? "") ?? -1;
 
 /**
- * Messages after a compaction, or after a conversation was written again, without the lines of that
- * operation.
+ * Returns the messages after a compaction, or after a conversation was written again, without the lines of
+ * that operation.
  */
-function cameSince(index: EntryIndex, stretch: ConversationLines, boundary: Entry): readonly Entry[] {
+function messagesSince(index: EntryIndex, stretch: ConversationLines, boundary: Entry): readonly Entry[] {
   const isAfter = (line: Entry): boolean => !isFromBefore(index, stretch, line);
   const isPart = isOfCompaction(stretch.lines.filter(isAfter), boundary);
-  return asSent(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
+  return toWireEntries(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
 }
 
-/** The same, including the copies that an undo wrote of messages since the undone step. */
-function carriedAndSince(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
+/** Returns the messages since, including the copies that an undo wrote of messages since the undone step. */
+function messagesSinceWithCopies(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
   const { boundary, lines } = stretch;
   if (boundary === undefined) return [];
   const carriedFrom = undoRecordOf(boundary)?.carriedFrom;
   const from = carriedFrom === undefined ? -1 : lines.findIndex(({ uuid }) => uuid === carriedFrom);
-  if (from === -1) return cameSince(index, stretch, boundary);
-  return asSent(stretch).filter((line, place) => isMessage(line) && place >= from);
+  if (from === -1) return messagesSince(index, stretch, boundary);
+  return toWireEntries(stretch).filter((line, place) => isMessage(line) && place >= from);
 }
 
-/** Lines as they are sent: with cleared results, and without thinking that the API would refuse. */
-function asSent({ lines, boundary, clearedToolUseIds }: ConversationLines): readonly Entry[] {
+/** Returns lines as they are sent: with cleared results, and without thinking that the API would refuse. */
+function toWireEntries({ lines, boundary, clearedToolUseIds }: ConversationLines): readonly Entry[] {
   return withClearedResults(withoutRefusedThinking(lines, boundary), clearedToolUseIds);
 }
 
-/** False for an unsettled stand-in, because the messages that it replaces return. */
+/** Checks for a message. An unsettled stand-in is none, because the messages that it replaces return. */
 function isMessage(entry: Entry): boolean {
   if ((isStandIn(entry) && !isSettled(entry)) || isCompactBoundary(entry)) return false;
   return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment";
@@ -215,12 +214,14 @@ function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry)
     isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
   // A boundary that a change by the host wrote again no longer names its last line.
   if (namesItsLines || after.some(isNamed)) return (line) => line.uuid === boundary.uuid || isNamed(line);
-  const firstSaid = after.findIndex(isSaid);
-  const beginning = new Set(after.slice(0, firstSaid === -1 ? undefined : firstSaid).map(({ uuid }) => uuid));
+  const firstMessage = after.findIndex(isSaid);
+  const beginning = new Set(
+    after.slice(0, firstMessage === -1 ? undefined : firstMessage).map(({ uuid }) => uuid),
+  );
   return ({ uuid }) => beginning.has(uuid);
 }
 
-/** The command with which a person requests a compaction, and its output on the screen. */
+/** Pattern of the command with which a person requests a compaction, and of its output on the screen. */
 const COMPACT_COMMAND = /^\s*<(?:command-name>\/compact\b|command-message>compact\b|local-command-)/;
 
 function isSaid(line: Entry): boolean {

@@ -14,7 +14,7 @@ const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map
 const folder = temporaryFolder();
 
 describe("ten facts of session files that break naive tools", () => {
-  it("1: one response is spread over several lines, which its message id brings together", () => {
+  it("1: one response is spread over several lines, which share its message id", () => {
     const b = new ConversationBuilder();
     b.assistant([{ type: "text", text: "one" }], { id: "m" });
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -27,7 +27,7 @@ describe("ten facts of session files that break naive tools", () => {
     ]);
   });
 
-  it("2: usage is repeated on every line of a response, and the last line counts", () => {
+  it("2: every line of a response repeats the usage, and the last line counts", () => {
     const b = new ConversationBuilder();
     b.assistant("one", { id: "m", usage: usage(100, 1) });
     b.assistant("two", { id: "m", usage: usage(100, 250) });
@@ -36,7 +36,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(lastUsageOfMessage(b.entries, "other")).toBeUndefined();
   });
 
-  it("3: walking parentUuid loses parallel results, which are put back beside their calls", () => {
+  it("3: walking parentUuid loses parallel results, so the reader restores them beside their calls", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -47,7 +47,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
   });
 
-  it("4: kept messages make the walk jump over the boundary, and are re-linked behind the summary", () => {
+  it("4: kept messages link past the boundary, so the reader re-links them behind the summary", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant("old answer");
@@ -59,7 +59,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-5", "e-6", "e-3", "e-4", "e-7"]);
   });
 
-  it("4: kept messages that are not in the file leave the summary to stand alone, as in a fork", () => {
+  it("4: the summary remains alone when the kept messages are not in the file, as in a fork", () => {
     const b = new ConversationBuilder();
     b.boundary({ preservedSegment: { headUuid: "gone-1", anchorUuid: "e-2", tailUuid: "gone-2" } });
     b.summary("summary");
@@ -67,7 +67,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-1", "e-2", "e-3"]);
   });
 
-  it("5: logicalParentUuid often points at nothing, and then the line above the boundary is meant", () => {
+  it("5: logicalParentUuid often points at nothing, and then the line above the boundary is the parent", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -77,7 +77,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(historyBefore(b.entries, boundary).entries)).toEqual(["e-1", "e-2"]);
   });
 
-  it("6: the file keeps everything, also what was compacted or cleared out of the context", async () => {
+  it("6: the file keeps every message, even compacted and cleared ones", async () => {
     const b = new ConversationBuilder();
     b.user("compacted away");
     b.boundary();
@@ -95,11 +95,11 @@ describe("ten facts of session files that break naive tools", () => {
     expect(session.entries).toEqual(b.entries);
     expect(session.conversation).toEqual(b.entries.slice(1));
     expect(session.clearedToolUseIds).toEqual(new Set(["a"]));
-    const asTheModelSeesIt = withClearedResults(session.conversation, session.clearedToolUseIds);
-    expect(JSON.stringify(asTheModelSeesIt)).not.toContain("cleared in memory only");
+    const sentEntries = withClearedResults(session.conversation, session.clearedToolUseIds);
+    expect(JSON.stringify(sentEntries)).not.toContain("cleared in memory only");
   });
 
-  it("6: ids that were cleared before the last boundary do not concern the conversation", () => {
+  it("6: results that were cleared before the last boundary do not affect the conversation", () => {
     const b = new ConversationBuilder();
     b.push({
       ...b.link(),
@@ -112,7 +112,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(currentConversation(b.entries).clearedToolUseIds.size).toBe(0);
   });
 
-  it("7: forks copy history under a new session id, and count once", () => {
+  it("7: forks copy history under a new session id, and each copied message counts once", () => {
     const b = new ConversationBuilder();
     b.user("shared");
     b.assistant("shared", { id: "m", usage: usage(10, 10) });
@@ -125,7 +125,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(fork?.entries ?? [])).toEqual([own.uuid]);
   });
 
-  it("7: copies with fresh uuids are known by message id and request id", () => {
+  it("7: copies with new uuids are recognized by message id and request id", () => {
     const original = new ConversationBuilder("a");
     original.assistant("answer", { id: "m", usage: usage(10, 10) });
     const copy = new ConversationBuilder("b");
@@ -134,7 +134,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(sessions.flatMap(({ entries }) => responses(entries))).toHaveLength(1);
   });
 
-  it("8: characters say little of tokens, so each response carries the usage that was reported", () => {
+  it("8: characters say little about tokens, so each response carries its reported usage", () => {
     const b = new ConversationBuilder();
     b.user("x".repeat(4_000));
     b.assistant("first", { id: "m", usage: usage(3, 7, 1_500, 90) });
@@ -144,7 +144,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(failed?.usage).toBeUndefined();
   });
 
-  it("9: lines may not be JSON: glued ones are recovered, comments skipped, all of it counted", async () => {
+  it("9: lines can be invalid JSON, so the reader recovers glued lines, skips comments and reports both", async () => {
     const b = new ConversationBuilder();
     const [one, two, three] = [b.user("one"), b.user("two"), b.user("three")];
     const path = join(folder, "glued.jsonl");
@@ -160,7 +160,7 @@ describe("ten facts of session files that break naive tools", () => {
     ]);
   });
 
-  it("10: entry types come and go, and those we do not know pass through, on the chain and off it", async () => {
+  it("10: entry types come and go, so the reader passes unknown types through", async () => {
     const b = new ConversationBuilder();
     b.user("one");
     const linked: Entry = {

@@ -40,10 +40,12 @@ async function writeParts(path: string, parts: Iterable<string | Buffer>, isLast
   }
 }
 
-/** Sessions contain everything that the agent has read, so only the owner may read them. */
+/**
+ * Mode of session files. They contain everything that the agent has read, so only the owner may read them.
+ */
 export const SESSION_FILE_MODE = 0o600;
 
-/** A new name is on disk only after its folder is synced. */
+/** Syncs the folder of a file, because a new name is on disk only after that. */
 export async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), "r");
   try {
@@ -56,7 +58,7 @@ export async function syncFolderOf(path: string): Promise<void> {
   }
 }
 
-/** Entries serialized at a time, so that a large session is never in memory twice. */
+/** Number of entries serialized at a time, so that a large session is never in memory twice. */
 const ENTRIES_PER_WRITE = 256;
 
 /** Writes a session file atomically, and never replaces an existing one. */
@@ -73,7 +75,9 @@ function* textsOf(entries: readonly Entry[]): Generator<string> {
     yield linesOf(entries.slice(from, from + ENTRIES_PER_WRITE));
 }
 
-/** A link fails if the name exists. A rename would silently replace the file. */
+/**
+ * Gives a temporary file its name. A link fails if the name exists. A rename would silently replace the file.
+ */
 export async function giveName(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);

@@ -37,15 +37,15 @@ function openOn(file: AppendFile, expectedBytes?: number): Promise<TranscriptWri
   });
 }
 
-describe("appending", () => {
-  it("is done only when the lines are on the disk", async () => {
+describe("appending to a transcript", () => {
+  it("resolves an append only when its lines are synced to disk", async () => {
     const file = new FaultyFile();
     const writer = await openOn(file);
     await writer.append(entries(2));
     expect(file.synced.toString()).toBe(linesOf(entries(2)));
   });
 
-  it("writes appends that are made together in one write and one sync", async () => {
+  it("combines concurrent appends into one write and one sync", async () => {
     const file = new FaultyFile();
     const writer = await openOn(file);
     await Promise.all(entries(32).map((entry) => writer.append([entry])));
@@ -53,7 +53,7 @@ describe("appending", () => {
     expect(file.synced.toString()).toBe(linesOf(entries(32)));
   });
 
-  it("keeps the order of the calls", async () => {
+  it("writes appends in the order of the calls", async () => {
     const path = freshPath();
     const writer = await openTranscript(path);
     const all = entries(200);
@@ -67,14 +67,14 @@ describe("appending", () => {
     expect(readFileSync(path, "utf8")).toBe(linesOf(all));
   });
 
-  it("goes on after a short write", async () => {
+  it("continues an append after a short write", async () => {
     const file = new FaultyFile();
     file.mostPerWrite = 7;
     await (await openOn(file)).append(entries(3));
     expect(file.synced.toString()).toBe(linesOf(entries(3)));
   });
 
-  it("begins on a line of its own after a writer that was killed in the middle of one", async () => {
+  it("appends on a new line after a writer that was killed in the middle of a line", async () => {
     const path = freshPath();
     const [first, second, third] = entries(3);
     if (first === undefined || second === undefined || third === undefined) throw new Error("three entries");
@@ -88,7 +88,7 @@ describe("appending", () => {
     expect(session.damage.map(({ kind, line }) => [kind, line])).toEqual([["broken-line", 2]]);
   });
 
-  it("makes one line of whatever an entry holds, and reads it back the same", async () => {
+  it("writes any entry as one line, and reads it back unchanged", async () => {
     const path = freshPath();
     const writer = await openTranscript(path);
     const texts = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constant("\u2028\u2029\n\r\0\uFEFF")));
@@ -110,7 +110,7 @@ describe("appending", () => {
     expect(session.damage).toEqual([]);
   });
 
-  it("makes files and folders that nobody else can read", async () => {
+  it("creates transcript files and folders that only the owner can read", async () => {
     const path = join(folder, "new", "project", "s.jsonl");
     const writer = await openTranscript(path);
     await writer.append(entries(1));
@@ -120,7 +120,7 @@ describe("appending", () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  it("locks the file itself, not the name it was reached by", async () => {
+  it("locks the real file, not the link that leads to it", async () => {
     const path = freshPath();
     writeFileSync(path, "");
     const alias = freshPath();
@@ -137,19 +137,19 @@ describe("appending", () => {
     expect(locked[0]?.endsWith(path.slice(path.lastIndexOf("/")))).toBe(true);
   });
 
-  it("does nothing for no entries, and nothing after closing", async () => {
+  it("writes nothing for an empty append, and rejects an append after closing", async () => {
     const path = freshPath();
     const writer = await openTranscript(path);
     await writer.append([]);
     await writer.close();
     await writer.close();
-    await expect(writer.append(entries(1))).rejects.toMatchObject({ code: "session-not-written" });
+    await expect(writer.append(entries(1))).rejects.toMatchObject({ code: "transcript-closed" });
     expect(readFileSync(path, "utf8")).toBe("");
   });
 });
 
 describe("an append that fails", () => {
-  it("leaves the file as it was when the disk is full, at whatever byte that happens", async () => {
+  it("a full disk during an append leaves the file unchanged, at whatever byte it occurs", async () => {
     const before = linesOf(entries(1));
     const lines = linesOf(entries(3, "f"));
     for (let room = 0; room < lines.length; room++) {
@@ -163,7 +163,7 @@ describe("an append that fails", () => {
     }
   });
 
-  it("leaves the file as it was when the disk will not take it for good", async () => {
+  it("a failed sync leaves the file unchanged", async () => {
     const file = new FaultyFile();
     file.syncFails = true;
     const writer = await openOn(file);
@@ -171,27 +171,27 @@ describe("an append that fails", () => {
     expect(file.content).toHaveLength(0);
   });
 
-  it("does not cut off lines that somebody else wrote meanwhile", async () => {
+  it("a failed append does not remove lines that another process wrote meanwhile", async () => {
     const file = new FaultyFile();
     file.room = 10;
     file.onWrite = () => {
       if (file.writes === 2) file.content = Buffer.concat([file.content, Buffer.from("theirs\n")]);
     };
     const writer = await openOn(file);
-    await expect(writer.append(entries(1))).rejects.toThrow(/unfinished line could not be removed/);
+    await expect(writer.append(entries(1))).rejects.toThrow(/could not remove an unfinished line/);
     expect(file.content.toString()).toContain("theirs\n");
   });
 
-  it("says so when the unfinished line could not be removed", async () => {
+  it("reports an unfinished line that it could not remove", async () => {
     const file = new FaultyFile();
     file.room = 10;
     file.truncateFails = true;
     await expect((await openOn(file)).append(entries(1))).rejects.toThrow(
-      /unfinished line could not be removed/,
+      /could not remove an unfinished line/,
     );
   });
 
-  it("does not stop the next one", async () => {
+  it("a failed append does not block the next one", async () => {
     const file = new FaultyFile();
     file.room = 10;
     const writer = await openOn(file);
@@ -201,7 +201,7 @@ describe("an append that fails", () => {
     expect(file.synced.toString()).toBe(linesOf(entries(1)));
   });
 
-  it("says what is wrong with a read-only file, a folder, and a file that is not there", async () => {
+  it("explains why it cannot open a read-only file, a folder or a missing file", async () => {
     const path = freshPath();
     writeFileSync(path, linesOf(entries(1)));
     chmodSync(path, 0o400);
@@ -222,8 +222,8 @@ describe("an append that fails", () => {
   });
 });
 
-describe("a session that somebody else writes to", () => {
-  it("is refused when it is no longer as it was loaded", async () => {
+describe("a session that another process changes", () => {
+  it("refuses to append when the session has changed since it was loaded", async () => {
     const path = freshPath();
     writeFileSync(path, linesOf(entries(2)));
     const { bytes } = await loadSession(path);
@@ -234,7 +234,7 @@ describe("a session that somebody else writes to", () => {
     expect(readFileSync(path, "utf8")).toBe(linesOf(entries(3)));
   });
 
-  it("is not refused for what we have added ourselves", async () => {
+  it("accepts further appends after its own appends", async () => {
     const path = freshPath();
     writeFileSync(path, linesOf(entries(2)));
     const { bytes } = await loadSession(path);
@@ -245,7 +245,7 @@ describe("a session that somebody else writes to", () => {
     expect((await loadSession(path)).entries).toHaveLength(4);
   });
 
-  it("is refused when it was deleted under our hands: acknowledged lines must be somewhere", async () => {
+  it("refuses to append when the file was deleted, so that no acknowledged line is lost", async () => {
     const path = freshPath();
     const writer = await openTranscript(path);
     await writer.append(entries(1));
@@ -254,7 +254,7 @@ describe("a session that somebody else writes to", () => {
     await writer.close();
   });
 
-  it("is left alone when the lock cannot be had", async () => {
+  it("writes nothing when it cannot get the lock", async () => {
     const file = new FaultyFile();
     const writer = await openTranscript("played.jsonl", {
       openFile: async () => ({ file, realPath: "played.jsonl" }),
@@ -268,8 +268,8 @@ describe("a session that somebody else writes to", () => {
   });
 });
 
-describe("what was written", () => {
-  it("can be read again by its ids, each line as it was written last, also while more is being written", async () => {
+describe("reading a transcript by ids", () => {
+  it("reads the newest version of each line by its id, even while more lines are written", async () => {
     const path = freshPath();
     const transcript = await openTranscript(path);
     const [first, second, third] = entries(3) as readonly [Entry, Entry, Entry];

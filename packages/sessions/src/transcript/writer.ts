@@ -62,7 +62,10 @@ interface PendingAppend {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Appends that arrive during a write wait for it, and then share one write and one sync. */
+/**
+ * Writer that combines appends: those that arrive during a write wait for it, and then share one write and
+ * one sync.
+ */
 class GroupCommitWriter implements TranscriptWriter {
   readonly path: string;
   readonly #file: AppendFile;
@@ -85,7 +88,7 @@ class GroupCommitWriter implements TranscriptWriter {
   }
 
   append(entries: readonly Entry[]): Promise<void> {
-    if (this.#isClosed) return Promise.reject(notWritten(this.path, new Error("the transcript is closed")));
+    if (this.#isClosed) return Promise.reject(transcriptClosed(this.path));
     if (entries.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#pending.push({ lines: Buffer.from(linesOf(entries)), resolve, reject });
@@ -161,8 +164,8 @@ class GroupCommitWriter implements TranscriptWriter {
   }
 
   /**
-   * Removes only what is certainly ours: if somebody else wrote meanwhile, truncating would remove their
-   * lines too.
+   * Removes an unfinished write, but only if it is certainly ours. If somebody else wrote meanwhile,
+   * truncating would remove their lines too.
    */
   async #undo(sizeBefore: number, written: number): Promise<"unchanged" | "unfinished line left"> {
     try {
@@ -189,10 +192,10 @@ class GroupCommitWriter implements TranscriptWriter {
   }
 }
 
-/** The file operations that appending needs, and no more, so that a test can simulate every fault. */
+/** File operations that appending needs, and no more, so that a test can simulate every fault. */
 export interface AppendFile {
   state(): Promise<AppendFileState>;
-  /** Returns the number of bytes written, which may be less than given. */
+  /** Writes bytes. Returns the number of bytes written, which may be less than given. */
   write(bytes: Uint8Array): Promise<number>;
   /** Resolves when everything written is on the disk. */
   datasync(): Promise<void>;
@@ -230,7 +233,7 @@ export async function openAppendFile(path: string, mayCreate: boolean): Promise<
   }
 }
 
-/** Returns undefined if a file of this name exists. */
+/** Creates a file. Returns undefined if a file of this name exists. */
 async function create(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags | constants.O_CREAT | constants.O_EXCL, SESSION_FILE_MODE);
@@ -274,3 +277,14 @@ export async function readWritten(path: string, uuids: readonly string[]): Promi
 
 const readAllEntries = (path: string): Promise<ReadEntries> =>
   withSessionFile(path, ({ readAt, bytes }) => readEntries(readAt, { from: 0, to: bytes }, path));
+
+function transcriptClosed(path: string): LonghaulError {
+  return new LonghaulError(
+    "transcript-closed",
+    `The transcript ${path} is closed, so longhaul cannot write to it.`,
+    {
+      remedy: "Open it again with `openTranscript`.",
+      facts: { path },
+    },
+  );
+}

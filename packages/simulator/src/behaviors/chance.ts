@@ -2,7 +2,10 @@ import type { Random } from "../demo/random.ts";
 
 /** Deterministic randomness: seeds from texts, choices, and words for made-up names. */
 
-/** For longer texts, only the two ends are hashed, so that a long paste stays cheap. */
+/**
+ * Maximum length of a text that is hashed whole. Of longer texts only the two ends are hashed, so that a long
+ * paste stays cheap.
+ */
 const MAX_HASHED_CHARS = 8_000;
 
 /**

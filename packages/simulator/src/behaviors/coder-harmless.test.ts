@@ -29,7 +29,7 @@ function playWith(result: string, turns: number, more: Partial<SeenRequest> = {}
 }
 
 const callsIn = (turns: readonly Turn[]) => turns.flatMap(callsOf);
-/** Paths in the fields of a call and in its command. */
+/** Returns the paths in the fields of a call and in its command. */
 const pathsOf = ({ input }: { readonly input: JsonRecord }): string[] =>
   [input.file_path, input.path, ...String(input.command ?? "").matchAll(/'(\/[^']*)'/g)].flatMap((value) =>
     Array.isArray(value) ? [String(value[1])] : typeof value === "string" ? [value] : [],
@@ -47,8 +47,8 @@ const SHOWN_OUTSIDE = [
   "$HOME/a.json",
 ].join("\n");
 
-describe("the coder of a real client", () => {
-  it("uses no path outside the folder of work, whatever results show", () => {
+describe("the coder with a real client", () => {
+  it("the coder uses no path outside the working folder, whatever tool results show", () => {
     const calls = callsIn(playWith(SHOWN_OUTSIDE, 300));
     const paths = calls.flatMap(pathsOf);
     expect(paths.length).toBeGreaterThan(100);
@@ -60,7 +60,7 @@ describe("the coder of a real client", () => {
     expect(paths).toContain(`${ROOT}/src/cart.ts`);
   });
 
-  it("stays inside any folder of work, whatever results show", () => {
+  it("the coder stays inside any working folder, for any paths in tool results", () => {
     const segment = fc.constantFrom("a", "b c", "..", ".", "~", "it's", "$HOME", "-rf", "x.ts", "*", "d\\e");
     const path = fc
       .tuple(fc.constantFrom("", "/", "./", "//"), fc.array(segment, { maxLength: 5 }))
@@ -88,7 +88,7 @@ describe("the coder of a real client", () => {
     );
   });
 
-  it("writes and edits only in a folder of its own", () => {
+  it("the coder writes and edits files only in the longhaul-sim folder", () => {
     const { turns, project } = play(coder({ turns: 300 }), [human("Go")]);
     const changed = callsIn(turns).filter(({ name }) => name === "Write" || name === "Edit");
     expect(changed.length).toBeGreaterThan(60);
@@ -96,7 +96,7 @@ describe("the coder of a real client", () => {
     for (const { input } of changed) expect(input.file_path).toMatch(/^\/home\/dev\/shop\/longhaul-sim\//);
   });
 
-  it("reads only files that were shown or that it wrote", () => {
+  it("the coder reads only files that a result showed or that it wrote itself", () => {
     const shown = new Set([`${ROOT}/src/main.ts`, `${ROOT}/src/cart.ts`]);
     for (const { name, input } of callsIn(playWith(SHOWN_OUTSIDE, 200))) {
       if (name === "Write") shown.add(String(input.file_path));
@@ -104,7 +104,7 @@ describe("the coder of a real client", () => {
     }
   });
 
-  it("runs only commands that show a part of a file or the names in a folder", () => {
+  it("the coder runs only commands that show part of a file or list a folder", () => {
     const commands = callsIn(playWith(SHOWN_OUTSIDE, 300)).flatMap(({ name, input }) =>
       name === "Bash" ? [String(input.command)] : [],
     );
@@ -114,7 +114,7 @@ describe("the coder of a real client", () => {
         expect(part).toMatch(/^(?:sed -n|head|tail|grep -n|wc -l|ls|echo) /);
   });
 
-  it("leaves tools alone that it does not know, the web, and what nobody asked to be switched on", () => {
+  it("the coder calls no unknown tools, no web tools, and sets no risky options", () => {
     const tools = [
       ...TOOLS,
       tool("Workflow", { script: text }, ["script"]),
@@ -144,7 +144,7 @@ describe("the coder of a real client", () => {
       expect(input.run_in_background).toBe(false);
   });
 
-  it("starts subagents, but none from a subagent", () => {
+  it("the coder starts subagents, but none from a subagent", () => {
     const delegated = callsIn(playWith(SHOWN_OUTSIDE, 200)).filter(({ name }) => name === "Task");
     expect(delegated.length).toBeGreaterThan(0);
     const marked = callsIn(playWith(SHOWN_OUTSIDE, 200, { purpose: "subagent" }));
@@ -156,14 +156,14 @@ describe("the coder of a real client", () => {
     }
   });
 
-  it("does not begin again when the client reports the end of a background task", () => {
+  it("the coder starts no new task when the client reports the end of a background task", () => {
     const { messages } = play(coder({ turns: 3 }), [human("Fix the cursor")]);
     const notice = human("<task-notification>\n<status>completed</status>\n</task-notification>");
     const turn = coder({ turns: 3 })(seen([...messages, notice]));
     expect(callsOf(turn)).toEqual([]);
   });
 
-  it("gives a structured answer by the tool that takes it, once and at the end", () => {
+  it("the coder returns a structured answer through its tool, once and at the end", () => {
     const output = tool("StructuredOutput", { ok: { type: "boolean" } }, ["ok"]);
     const turns = playWith(SHOWN_OUTSIDE, 4, { tools: [...TOOLS, output] });
     const names = callsIn(turns).map(({ name }) => name);
@@ -172,8 +172,8 @@ describe("the coder of a real client", () => {
   });
 });
 
-describe("where no folder of work is named, the coder", () => {
-  it("writes nothing, searches nothing, and reads only what results have shown", () => {
+describe("the coder without a working folder", () => {
+  it("without a working folder, the coder writes and searches nothing and reads only shown files", () => {
     const calls = callsIn(playWith("lib/a.ts\n../b.ts", 100, { system: "" }));
     const names = new Set(calls.map(({ name }) => name));
     for (const name of ["Write", "Edit", "Grep", "Glob", "Task"]) expect(names).not.toContain(name);
@@ -185,19 +185,19 @@ describe("where no folder of work is named, the coder", () => {
       expect(command).toMatch(/^echo |'lib\/a\.ts'/);
   });
 
-  it("only looks at the memory of a client", () => {
+  it("without a working folder, the coder only views the memory tool of a client", () => {
     const tools = [{ type: "memory_20250818", name: "memory" }];
     const commands = callsIn(playWith("done", 50, { system: "", tools })).map(({ input }) => input.command);
     expect(new Set(commands)).toEqual(new Set(["view"]));
   });
 
-  it("says so in words when there is nothing that it could call", () => {
+  it("answers in text when there is no tool that the coder may call", () => {
     const tools = TOOLS.filter(({ name }) => name === "Write" || name === "Read");
     expect(callsOf(coder({ turns: 5 })(seen([human("Go")], { system: "", tools })))).toEqual([]);
     expect(wordsOf(coder({ turns: 5 })(seen([human("Go")], { system: "", tools })))).not.toBe("");
   });
 
-  it("works in the folder that it was given", () => {
+  it("the coder works in the folder from its options", () => {
     const behavior = coder({ turns: 50, workingFolder: "/home/dev/shop" });
     const written = callsIn(play(behavior, [human("Go")], { more: { system: "" } }).turns).filter(
       ({ name }) => name === "Write",
@@ -206,7 +206,7 @@ describe("where no folder of work is named, the coder", () => {
   });
 });
 
-describe("the folder of work", () => {
+describe("the working folder of the coder", () => {
   const writesTo = (request: Partial<SeenRequest>): string | undefined => {
     const calls = callsIn(playWith("done", 30, { system: "", ...request }));
     const path = calls.find(({ name }) => name === "Write")?.input.file_path;
@@ -221,25 +221,41 @@ describe("the folder of work", () => {
   });
 
   it.each<[string, Partial<SeenRequest>, string | undefined]>([
-    ["in the system prompt", { system: "<env>\nWorking directory: /w/a\nPlatform: linux" }, "/w/a"],
     [
-      "as a list item",
+      "reads the working folder from the system prompt",
+      { system: "<env>\nWorking directory: /w/a\nPlatform: linux" },
+      "/w/a",
+    ],
+    [
+      "reads the working folder from a list item",
       { system: "Environment:\n - Primary working directory: /w/my shop\n - x" },
       "/w/my shop",
     ],
-    ["with longhaul's remark", { system: "Working directory: /w/a (in a git repository)" }, "/w/a"],
     [
-      "in a system message",
+      "reads the working folder without the remark that longhaul adds",
+      { system: "Working directory: /w/a (in a git repository)" },
+      "/w/a",
+    ],
+    [
+      "reads the working folder from a system message",
       { messages: [human("Go"), { role: "system", content: " - Primary working directory: /w/b" }] },
       "/w/b",
     ],
-    ["in a reminder", { messages: [reminder("Primary working directory: /w/c/")] }, "/w/c"],
-    ["as a tag", { messages: [reminder("<cwd>/w/d</cwd>")] }, "/w/d"],
-    ["not in a person's words", { messages: [human("Working directory: /etc")] }, undefined],
-    ["not for further folders", { system: " - Additional working directories: /w/e" }, undefined],
-    ["not as the root of all", { system: "Working directory: /" }, undefined],
-    ["not as a relative path", { system: "Working directory: src" }, undefined],
-  ])("is read %s", (_, request, expected) => expect(writesTo(request)).toBe(expected));
+    [
+      "reads the working folder from a reminder",
+      { messages: [reminder("Primary working directory: /w/c/")] },
+      "/w/c",
+    ],
+    ["reads the working folder from a cwd tag", { messages: [reminder("<cwd>/w/d</cwd>")] }, "/w/d"],
+    [
+      "ignores a working folder in a user message",
+      { messages: [human("Working directory: /etc")] },
+      undefined,
+    ],
+    ["ignores additional working folders", { system: " - Additional working directories: /w/e" }, undefined],
+    ["ignores the root folder", { system: "Working directory: /" }, undefined],
+    ["ignores a relative path", { system: "Working directory: src" }, undefined],
+  ])("%s", (_, request, expected) => expect(writesTo(request)).toBe(expected));
 });
 
 function withOptional(one: JsonRecord, properties: JsonRecord): JsonRecord {
@@ -247,7 +263,7 @@ function withOptional(one: JsonRecord, properties: JsonRecord): JsonRecord {
   return { ...one, input_schema: { ...schema, properties: { ...schema.properties, ...properties } } };
 }
 
-/** Words of a shell command that contain a slash, without their quotes. */
+/** Returns the words of a shell command that contain a slash, without their quotes. */
 function wordsWithSlash(command: string): string[] {
   const words = command.match(/(?:'[^']*'|\\'|[^\s'])+/g) ?? [];
   return words

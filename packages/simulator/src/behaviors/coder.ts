@@ -3,12 +3,12 @@ import { claudeFeatures } from "@longhaul/core/measure";
 import { createRandom, type Random } from "../demo/random.ts";
 import type { Behavior, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 import { chance, hashText } from "./chance.ts";
+import { type CoderView, look } from "./coder/coder-view.ts";
 import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas.ts";
 import { inputFor } from "./coder/input.ts";
 import { type Action, planActions } from "./coder/plan.ts";
 import { callId, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
-import { look, type Sight } from "./coder/sight.ts";
-import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
+import { answerText, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
 import { pathInside } from "./coder/working-folder.ts";
 import { notesRequestIn } from "./notes-protocol.ts";
@@ -21,7 +21,7 @@ export interface CoderOptions {
   readonly turns: number;
   /** A different seed plays a different session. */
   readonly seed?: number;
-  /** From 0 (calls with almost no text) to 1 (a paragraph before most calls, large files). */
+  /** Amount of text, from 0 (calls with almost no text) to 1 (a paragraph before most calls, large files). */
   readonly chattiness?: number;
   /** Percentage of exploring turns that make several calls at once. */
   readonly parallelPercent?: number;
@@ -31,7 +31,7 @@ export interface CoderOptions {
    * Absolute path of the working folder for requests that name none. Without any, the coder writes nothing.
    */
   readonly workingFolder?: string;
-  /** For tools that touch no real files. The coder then invents paths and needs no working folder. */
+  /** Set it for tools that touch no real files. The coder then invents paths and needs no working folder. */
   readonly inventsPaths?: boolean;
   /** Allows tools that fetch pages or search the web. */
   readonly web?: boolean;
@@ -82,8 +82,8 @@ export function coder(options: CoderOptions): Behavior {
     const progress = readProgress(request.messages);
     const random = createRandom(hashText(`${settings.seed} ${progress.step}`, progress.chain));
     const { tools, isForced, allowsParallel } = selectTools(request, settings.uses);
-    const sight = look(request, settings.workingFolder);
-    const scene: Scene = { request, progress, random, settings, sight };
+    const view = look(request, settings.workingFolder);
+    const scene: Scene = { request, progress, random, settings, view };
     if (tools.length === 0 || (progress.step > settings.turns && !isForced)) return closingTurn(scene);
     const source = ideaSource(scene);
     const actions = planActions(source, {
@@ -97,7 +97,10 @@ export function coder(options: CoderOptions): Behavior {
   };
 }
 
-/** Only Claude Code reports this. For other clients, the text of the request decides. */
+/**
+ * True if a subagent makes the call. Only Claude Code reports this. For other clients, the text of the
+ * request decides.
+ */
 function isSubagent({ purpose, messages }: SeenRequest): boolean {
   return purpose === "subagent" || isDelegation(contentText(messages[0]?.content));
 }
@@ -107,17 +110,17 @@ interface Scene {
   readonly progress: Progress;
   readonly random: Random;
   readonly settings: Settings;
-  readonly sight: Sight;
+  readonly view: CoderView;
 }
 
-function ideaSource({ request, progress, random, settings, sight }: Scene): IdeaSource {
+function ideaSource({ request, progress, random, settings, view }: Scene): IdeaSource {
   const room = request.maxTokens * CHARS_PER_TOKEN * SHARE_OF_ROOM;
   const contentChars = Math.min(room, MAX_FILE_CHARS * (0.25 + 0.75 * settings.chattiness));
   const { step, topic } = progress;
   const { folder, inventsPaths } = settings;
-  const ownFolder = sight.root === undefined ? undefined : pathInside(sight.root, folder);
+  const ownFolder = view.root === undefined ? undefined : pathInside(view.root, folder);
   const madeUpFolder = inventsPaths ? (ownFolder ?? folder) : undefined;
-  return { sight, random, step, topic, ownFolder: ownFolder ?? madeUpFolder, madeUpFolder, contentChars };
+  return { view, random, step, topic, ownFolder: ownFolder ?? madeUpFolder, madeUpFolder, contentChars };
 }
 
 function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSource): Turn {
@@ -129,7 +132,7 @@ function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSourc
   }
   const ideas = calls.map((call) => call.idea);
   const isMarked = progress.isNewTask || progress.step % TURNS_PER_MARK === 0;
-  const hasFailed = scene.sight.calls.some((call) => call.isNew && call.isError);
+  const hasFailed = scene.view.calls.some((call) => call.isNew && call.isError);
   const speaks = isMarked || hasFailed || chance(random, Math.round(100 * settings.chattiness));
   const blocks: TurnBlock[] = thinkingBlocks(scene, ideas);
   if (speaks) blocks.push({ type: "text", text: textBefore(speaker(scene), ideas) });
@@ -146,12 +149,12 @@ interface Call {
 }
 
 /**
- * Makes a call that differs from the latest ones. Undefined if none is found for an additional call of a
- * turn.
+ * Makes a call that differs from the latest ones. Returns undefined if none is found for an additional call
+ * of a turn.
  */
 function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[]): Call | undefined {
   const { name } = action.tool;
-  const taken = [...earlier, ...source.sight.calls].filter((call) => call.name === name);
+  const taken = [...earlier, ...source.view.calls].filter((call) => call.name === name);
   let call: Call | undefined;
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const idea = ideaFor(action.kind, source);
@@ -169,7 +172,7 @@ function closingTurn(scene: Scene): Turn {
   if (output !== undefined) return { blocks: [...blocks, output] };
   const finalWords = (): string =>
     progress.isNewTask && settings.turns > 0
-      ? answerInWords(speaker(scene))
+      ? answerText(speaker(scene))
       : closing(speaker(scene), progress.step - 1);
   const text = structuredAnswer(request, random) ?? finalWords();
   return { blocks: [...blocks, { type: "text", text }] };
@@ -178,9 +181,9 @@ function closingTurn(scene: Scene): Turn {
 /** Claude Code expects a structured answer as one call of this tool. */
 const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
 
-function structuredOutputCall({ request, progress, random, sight }: Scene): TurnBlock | undefined {
+function structuredOutputCall({ request, progress, random, view }: Scene): TurnBlock | undefined {
   const tool = request.tools.find(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
-  if (tool === undefined || sight.calls.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL)) return undefined;
+  if (tool === undefined || view.calls.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL)) return undefined;
   const input = valueFor(tool.input_schema, { random });
   const id = callId(progress.step, 0, progress.chain);
   return { type: "tool_use", id, name: STRUCTURED_OUTPUT_TOOL, input: isRecord(input) ? input : {} };
@@ -193,13 +196,13 @@ function structuredAnswer({ body }: SeenRequest, random: Random): string | undef
   return JSON.stringify(valueFor(field(format, "schema"), { random }));
 }
 
-function speaker({ request, progress, sight, random, settings }: Scene): Speaker {
+function speaker({ request, progress, view, random, settings }: Scene): Speaker {
   const room = request.maxTokens * CHARS_PER_TOKEN * SHARE_OF_ROOM;
   // Most texts are short and a few are long.
   const share = random.pick([0.02, 0.04, 0.04, 0.08, 0.15, 0.3, 1]);
   return {
     progress,
-    sight,
+    view,
     random,
     characters: Math.min(room, MAX_TEXT_CHARS * settings.chattiness * share),
   };

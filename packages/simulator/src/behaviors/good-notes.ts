@@ -2,13 +2,16 @@ import { contentBlocks, filePathIn, fileUseOf, isShellTool } from "@longhaul/cor
 import { isContinuation } from "@longhaul/core/internal/summary";
 import type { ApiMessage } from "@longhaul/core/messages";
 import type { NotesSection } from "@longhaul/notes/internal/format";
+import { inputText, resultHead, type SeenCall, seenCalls } from "./coder/coder-view.ts";
 import { progressLine, readProgress } from "./coder/progress.ts";
-import { inputText, resultHead, type SeenCall, seenCalls } from "./coder/sight.ts";
-import { isNamed, type SeenNotesRequest, sectionsShown, type Wish } from "./notes-protocol.ts";
+import { isNamed, type SectionChange, type SeenNotesRequest, sectionsShown } from "./notes-protocol.ts";
 
-/** Covers everything since the last notes, and more. Facts that are already noted are not repeated. */
+/**
+ * Number of messages to read. It covers everything since the last notes, and more. Facts that are already
+ * noted are not repeated.
+ */
 const LOOK_BACK_MESSAGES = 60;
-const MOST_LINES_EACH = 12;
+const MAX_LINES_EACH = 12;
 const MAX_LINE_CHARS = 240;
 const LATEST_CALLS = 3;
 /** Cautious figure, so that `max_tokens` does not cut the answer. */
@@ -17,7 +20,7 @@ const CHARS_PER_TOKEN = 2;
 const REMINDER = /^\s*<system-reminder>/;
 
 /** Writes careful notes: facts from the conversation, no repetition, and shorter sections on request. */
-export function goodNotes(request: SeenNotesRequest, maxTokens: number): readonly Wish[] {
+export function goodNotes(request: SeenNotesRequest, maxTokens: number): readonly SectionChange[] {
   const sections = sectionsShown(request.facts.shown);
   const recent = request.conversation.slice(-LOOK_BACK_MESSAGES);
   const calls = seenCalls(recent);
@@ -30,12 +33,12 @@ export function goodNotes(request: SeenNotesRequest, maxTokens: number): readonl
 }
 
 /** Keeps one edit per section: the current state first, then shortened sections, then new facts. */
-function firstOfEach(wishes: readonly Wish[]): readonly Wish[] {
+function firstOfEach(wishes: readonly SectionChange[]): readonly SectionChange[] {
   const headings = new Set<string>();
   return wishes.filter(({ section: { heading } }) => !headings.has(heading) && headings.add(heading));
 }
 
-function withinRoom(wishes: readonly Wish[], characters: number): readonly Wish[] {
+function withinRoom(wishes: readonly SectionChange[], characters: number): readonly SectionChange[] {
   let left = characters;
   return wishes.filter(({ section, mode, text }) => {
     const size =
@@ -50,7 +53,7 @@ function stateWishes(
   sections: readonly NotesSection[],
   recent: readonly ApiMessage[],
   calls: readonly SeenCall[],
-): readonly Wish[] {
+): readonly SectionChange[] {
   const section = sections.find((one) => isNamed(one, "Current State")) ?? sections[0];
   if (section === undefined) return [];
   const latest = calls.slice(0, LATEST_CALLS).map((call) => `- ${callLine(call)}`);
@@ -68,10 +71,10 @@ function stateWishes(
 function condensing(
   sections: readonly NotesSection[],
   { condense, isUrgent }: SeenNotesRequest["facts"],
-): readonly Wish[] {
+): readonly SectionChange[] {
   const isMeant = (section: NotesSection): boolean =>
     condense.some((name) => isNamed(section, name)) || (isUrgent && section.body.length > MAX_LINE_CHARS);
-  return sections.filter(isMeant).flatMap((section): readonly Wish[] => {
+  return sections.filter(isMeant).flatMap((section): readonly SectionChange[] => {
     const lines = section.body.split("\n");
     const half = section.body.slice(-Math.ceil(section.body.length / 2)).toWellFormed();
     const text = lines.length > 1 ? lines.slice(Math.ceil(lines.length / 2)).join("\n") : half;
@@ -83,7 +86,7 @@ function additions(
   sections: readonly NotesSection[],
   recent: readonly ApiMessage[],
   calls: readonly SeenCall[],
-): readonly Wish[] {
+): readonly SectionChange[] {
   const oldestFirst = calls.toReversed();
   const { topic } = readProgress(recent);
   const found: Readonly<Record<string, readonly string[]>> = {
@@ -99,14 +102,14 @@ function additions(
       .map(bullet),
     Worklog: worklog(recent, calls).map(bullet),
   };
-  return sections.flatMap((section): readonly Wish[] => {
+  return sections.flatMap((section): readonly SectionChange[] => {
     const name = Object.keys(found).find((one) => isNamed(section, one));
     const noted = new Set(section.body.split("\n"));
     const lines = [...new Set(found[name ?? ""] ?? [])].filter(
       (line) => line.trim() !== "-" && !noted.has(line),
     );
     if (lines.length === 0) return [];
-    return [{ section, mode: "append", text: lines.slice(-MOST_LINES_EACH).join("\n") }];
+    return [{ section, mode: "append", text: lines.slice(-MAX_LINES_EACH).join("\n") }];
   });
 }
 

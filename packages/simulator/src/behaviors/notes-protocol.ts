@@ -28,11 +28,14 @@ export interface SeenNotesRequest {
 }
 
 /** More answers than any caller accepts. */
-const MOST_ANSWERS = 8;
+const MAX_ANSWERS = 8;
 
-/** Returns undefined unless the conversation ends with such a request, or with feedback on its answers. */
+/**
+ * Returns the notes request at the end of the conversation, which feedback on its answers may follow. Returns
+ * undefined if there is none.
+ */
 export function notesRequestIn(messages: readonly ApiMessage[]): SeenNotesRequest | undefined {
-  for (let answers = 0; answers <= MOST_ANSWERS; answers++) {
+  for (let answers = 0; answers <= MAX_ANSWERS; answers++) {
     const at = messages.length - 1 - 2 * answers;
     const message = messages[at];
     if (message?.role !== "user") return undefined;
@@ -79,7 +82,7 @@ export const isNamed = ({ heading }: Pick<NotesSection, "heading">, name: string
   nameKey(heading) === nameKey(name);
 
 /** New text for a section. */
-export interface Wish {
+export interface SectionChange {
   readonly section: NotesSection;
   readonly mode: "replace" | "append";
   readonly text: string;
@@ -91,17 +94,17 @@ interface Replacement {
   readonly newText: string;
 }
 
-/** The tool that the request offers to edit the notes. Undefined if the answer must be text. */
+/** Returns the tool that the request offers to edit the notes, or undefined if the answer must be text. */
 export const offeredTool = ({ tools, body }: SeenRequest): EditTool | undefined =>
   findEditTool({ tools, tool_choice: body.tool_choice } as unknown as RequestFrame);
 
-export function noteBlock({ section, mode, text }: Wish): string {
+export function noteBlock({ section, mode, text }: SectionChange): string {
   return `<note section="${sectionName(section.heading)}" mode="${mode}">\n${text}\n</note>`;
 }
 
 /** Answers with tool calls if there is an edit tool, else as text. */
-export function answerByDoor(
-  wishes: readonly Wish[],
+export function answerWithEdits(
+  wishes: readonly SectionChange[],
   request: SeenRequest,
   { path, shown }: { readonly path: string; readonly shown: string },
 ): Turn {
@@ -122,7 +125,7 @@ export function callsOf(edits: readonly Replacement[], tool: EditTool, path: str
 }
 
 /** Replaces text that occurs once in the file: a heading with the line below it. */
-function replacementFor({ section, mode, text }: Wish, shown: string): Replacement {
+function replacementFor({ section, mode, text }: SectionChange, shown: string): Replacement {
   const { heading, guide, body } = section;
   const head = `${heading}\n${guide}`;
   if (body === "") return { oldText: head, newText: `${head}\n\n${text}` };

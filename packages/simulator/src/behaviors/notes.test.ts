@@ -5,7 +5,7 @@ import type { ModelReply } from "@longhaul/core/models";
 import { continuationMessage } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 import { findEditTool } from "../../../notes/src/model-edits.ts";
-import { type AnswerRules, type TakenAnswer, takeAnswer } from "../../../notes/src/notes-answer.ts";
+import { type AnswerRules, type ReadAnswer, readAnswer } from "../../../notes/src/notes-answer.ts";
 import type { Notes, NotesLimits } from "../../../notes/src/notes-format.ts";
 import { emptyNotes, measureNotes, NOTES_LIMITS, notesAsShown } from "../../../notes/src/notes-format.ts";
 import { notesPrompt } from "../../../notes/src/notes-prompt.ts";
@@ -21,58 +21,58 @@ const PATH = "/notes/session.md";
 const count = ESTIMATORS.o200k;
 const conversation = play(coder({ turns: 12, chattiness: 1 }), [human("Make the shop faster")]).messages;
 
-interface Door {
+interface EditWay {
   readonly frame: RequestFrame;
   readonly rules: AnswerRules;
 }
 
-const doorTo = (frame: object): Door => ({
+const editWayFor = (frame: object): EditWay => ({
   frame: frame as RequestFrame,
   rules: { path: PATH, template: TEMPLATE, editTool: findEditTool(frame as RequestFrame) },
 });
-const BY_TOOL = doorTo({ tools: TOOLS });
-const BY_TEXT = doorTo({ tools: [] });
+const BY_TOOL = editWayFor({ tools: TOOLS });
+const BY_TEXT = editWayFor({ tools: [] });
 
 interface Ask {
   readonly messages?: readonly ApiMessage[];
   readonly notes?: Notes;
   readonly limits?: NotesLimits;
-  readonly door?: Door;
+  readonly editWay?: EditWay;
   readonly maxTokens?: number;
 }
 
-function promptFor({ notes = emptyNotes(TEMPLATE), limits = NOTES_LIMITS, door = BY_TOOL }: Ask): string {
-  const { editTool } = door.rules;
+function promptFor({ notes = emptyNotes(TEMPLATE), limits = NOTES_LIMITS, editWay = BY_TOOL }: Ask): string {
+  const { editTool } = editWay.rules;
   return notesPrompt({ notes, size: measureNotes(notes, count), limits, path: PATH, editTool });
 }
 
 function turnOf(behavior: Behavior, ask: Ask = {}): Turn | undefined {
-  const { messages = conversation, door = BY_TOOL, maxTokens = 16_000 } = ask;
+  const { messages = conversation, editWay = BY_TOOL, maxTokens = 16_000 } = ask;
   const last = messages.at(-1);
   const prompt: ContentBlock = { type: "text", text: promptFor(ask) };
   const asked: readonly ApiMessage[] =
     last?.role === "user" && Array.isArray(last.content)
       ? [...messages.slice(0, -1), { ...last, content: [...last.content, prompt] }]
       : [...messages, { role: "user", content: [prompt] }];
-  return behavior(seen(asked, { tools: (door.frame.tools ?? []) as never, maxTokens }));
+  return behavior(seen(asked, { tools: (editWay.frame.tools ?? []) as never, maxTokens }));
 }
 
 /** Parses the answer like an extraction does. */
 function take(
   turn: Turn | undefined,
-  { notes = emptyNotes(TEMPLATE), door = BY_TOOL }: Ask = {},
-): TakenAnswer {
+  { notes = emptyNotes(TEMPLATE), editWay = BY_TOOL }: Ask = {},
+): ReadAnswer {
   const content = (turn?.blocks ?? []).map((block, index): ContentBlock => {
     if (block.type === "tool_use") return { ...block, id: `toolu_${index}` };
     if (block.type === "text") return block;
     throw new Error("A note taker has neither thoughts nor raw blocks");
   });
   const said = { content, stopReason: "end_turn" } as unknown as ModelReply;
-  return takeAnswer(said, notes, door.rules);
+  return readAnswer(said, notes, editWay.rules);
 }
 
 describe("the note taker", () => {
-  it("answers requests for notes and no others, and the coder answers all but those", () => {
+  it("answers only notes requests, and the coder answers all other requests", () => {
     for (const kind of ["good", "nothing", ...BAD_NOTES_KINDS] as const) {
       expect(noteTaker(kind)(seen(conversation))).toBeUndefined();
       expect(turnOf(noteTaker(kind))).toBeDefined();
@@ -82,7 +82,7 @@ describe("the note taker", () => {
     expect(coder({ turns: 5 })(seen(conversation))).toBeDefined();
   });
 
-  it("answers again when it is told what was refused, and the coder does not", () => {
+  it("answers again after refused edits, and the coder does not", () => {
     const asked: ApiMessage[] = [...conversation, { role: "user", content: promptFor({}) }];
     const again: ApiMessage[] = [
       ...asked,
@@ -97,7 +97,7 @@ describe("the note taker", () => {
     expect(isNotesCall({ endpoint: "messages", body: undefined })).toBe(false);
   });
 
-  it("differs between attempts as the list or the function says; the last of a list stays", () => {
+  it("varies notes between attempts by a list, whose last item repeats, or by a function", () => {
     const listed = noteTaker(["no-edits", "nothing", "good"]);
     const edits = [1, 2, 3, 4].map(() => take(turnOf(listed)).edits > 0);
     expect(edits).toEqual([false, false, true, true]);
@@ -107,11 +107,11 @@ describe("the note taker", () => {
 });
 
 describe.each([
-  ["by the tool", BY_TOOL],
-  ["by text", BY_TEXT],
-])("a good note taker, %s", (_, door) => {
-  it("notes what was asked, which files were touched, what failed, and where the work stands", () => {
-    const { notes, refused } = take(turnOf(noteTaker(), { door }), { door });
+  ["with the edit tool", BY_TOOL],
+  ["with note blocks", BY_TEXT],
+])("a good note taker, %s", (_, editWay) => {
+  it("notes the request, the touched files, the errors, and the state of the work", () => {
+    const { notes, refused } = take(turnOf(noteTaker(), { editWay }), { editWay });
     expect(refused).toBe(0);
     const shown = notesAsShown(notes);
     expect(shown).toMatch(/# Session Title\n_.*_\n\n.*Make the shop faster/);
@@ -122,32 +122,32 @@ describe.each([
     expect(shown).toMatch(/# Worklog\n_.*_\n\n- \(done at step 12: /);
   });
 
-  it("invents nothing: every path in its notes is in the conversation", () => {
-    const shown = notesAsShown(take(turnOf(noteTaker(), { door }), { door }).notes);
-    const told = JSON.stringify(conversation);
+  it("invents no path: every path in the notes is in the conversation", () => {
+    const shown = notesAsShown(take(turnOf(noteTaker(), { editWay }), { editWay }).notes);
+    const spoken = JSON.stringify(conversation);
     const paths = [...shown.matchAll(/`([^`\n]+\.\w+)`: (?:read|changed)/g)].map(([, path = ""]) => path);
     expect(paths.length).toBeGreaterThan(3);
-    expect(paths.filter((path) => !told.includes(path))).toEqual([]);
+    expect(paths.filter((path) => !spoken.includes(path))).toEqual([]);
   });
 
   it("says that there is nothing to note when everything is noted", () => {
-    const { notes } = take(turnOf(noteTaker(), { door }), { door });
-    expect(take(turnOf(noteTaker(), { door, notes }), { door, notes })).toMatchObject({
+    const { notes } = take(turnOf(noteTaker(), { editWay }), { editWay });
+    expect(take(turnOf(noteTaker(), { editWay, notes }), { editWay, notes })).toMatchObject({
       edits: 0,
       saysNothingToNote: true,
     });
   });
 
-  it("writes into the first section of a template that has other sections", () => {
+  it("writes into the first section of a template with unknown sections", () => {
     const template = parseTemplate("# Diary\n_What happened._\n\n# Rest\n_The rest._\n");
-    const other = { ...door, rules: { ...door.rules, template } };
+    const other = { ...editWay, rules: { ...editWay.rules, template } };
     const notes = emptyNotes(template);
-    const taken = take(turnOf(noteTaker(), { door: other, notes }), { door: other, notes });
+    const taken = take(turnOf(noteTaker(), { editWay: other, notes }), { editWay: other, notes });
     expect(taken).toMatchObject({ refused: 0, edits: 1 });
     expect(taken.notes.sections[0]?.body).toContain("step 12");
   });
 
-  it("holds out for hours: nothing is refused, and what is over its limit is condensed", () => {
+  it("takes notes for 400 turns without a refused edit, and condenses sections over their limit", () => {
     const limits = { sectionTokens: 300, totalTokens: 1_200 };
     const taker = noteTaker();
     let notes = emptyNotes(TEMPLATE);
@@ -156,9 +156,9 @@ describe.each([
     play(coder({ turns: 400, chattiness: 0.2 }), [human("Make the shop faster")], {
       compact: (messages, step) => {
         if (step % 4 !== 0) return [...messages];
-        const taken = take(turnOf(taker, { messages, notes, limits, door, maxTokens: 6_000 }), {
+        const taken = take(turnOf(taker, { messages, notes, limits, editWay, maxTokens: 6_000 }), {
           notes,
-          door,
+          editWay,
         });
         expect(taken.refused).toBe(0);
         answers++;
@@ -175,7 +175,7 @@ describe.each([
   });
 });
 
-it("the coder finds its place again in good notes", () => {
+it("the coder resumes at the right step from good notes", () => {
   const taker = noteTaker();
   let notes = emptyNotes(TEMPLATE);
   const compact = (messages: readonly ApiMessage[], step: number): ApiMessage[] => {
@@ -200,14 +200,17 @@ it("the coder finds its place again in good notes", () => {
 
 describe("a bad note taker", () => {
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "has its answer refused, by either door: %s",
+    "produces a refused answer, as tool call and as text: %s",
     (kind) => {
-      for (const door of [BY_TOOL, BY_TEXT])
-        expect(take(turnOf(noteTaker(kind), { door }), { door })).toMatchObject({ edits: 0, refused: 1 });
+      for (const editWay of [BY_TOOL, BY_TEXT])
+        expect(take(turnOf(noteTaker(kind), { editWay }), { editWay })).toMatchObject({
+          edits: 0,
+          refused: 1,
+        });
     },
   );
 
-  it("that is wordy goes over the limits, and does not condense when told", () => {
+  it("the wordy note taker exceeds the limits and ignores requests to condense", () => {
     let notes = emptyNotes(TEMPLATE);
     for (let round = 0; round < 12; round++) {
       const taken = take(turnOf(noteTaker("wordy"), { notes }), { notes });

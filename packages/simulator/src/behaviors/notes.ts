@@ -9,14 +9,14 @@ import { byAttempt, type Kinds, textTurn } from "./answers.ts";
 import { capitalized, hashText, phrase } from "./chance.ts";
 import { goodNotes } from "./good-notes.ts";
 import {
-  answerByDoor,
+  answerWithEdits,
   callsOf,
   noteBlock,
   notesRequestIn,
   offeredTool,
+  type SectionChange,
   type SeenNotesRequest,
   sectionsShown,
-  type Wish,
 } from "./notes-protocol.ts";
 import { callSomeTool } from "./summaries.ts";
 
@@ -46,7 +46,9 @@ export function noteTaker(kinds: Kinds<NotesKind> = "good"): Behavior {
   return byAttempt(kinds, ({ messages }) => notesRequestIn(messages), notesTurn);
 }
 
-/** Condition for faults that make only the note taker slow or silent. */
+/**
+ * True for calls of the note taker. As a condition of a fault, it makes only the note taker slow or silent.
+ */
 export const isNotesCall = ({ endpoint, body }: Pick<FaultCandidate, "endpoint" | "body">): boolean =>
   endpoint === "messages" &&
   notesRequestIn(listField(body, "messages") as readonly ApiMessage[]) !== undefined;
@@ -54,7 +56,7 @@ export const isNotesCall = ({ endpoint, body }: Pick<FaultCandidate, "endpoint" 
 function notesTurn(kind: NotesKind, notes: SeenNotesRequest, request: SeenRequest): Turn {
   if (kind === "nothing") return textTurn(NOTHING_TO_NOTE);
   if (kind === "one-by-one") {
-    return wishedTurn(
+    return changeTurn(
       goodNotes(notes, request.maxTokens).slice(notes.answers, notes.answers + 1),
       notes,
       request,
@@ -63,15 +65,18 @@ function notesTurn(kind: NotesKind, notes: SeenNotesRequest, request: SeenReques
   if (kind === "good" || (kind === "repairs" && notes.answers > 0)) {
     // All edits succeeded. The request now asks for more.
     const isDone = notes.answers > 0 && !notes.isRefused;
-    return wishedTurn(isDone ? [] : goodNotes(notes, request.maxTokens), notes, request);
+    return changeTurn(isDone ? [] : goodNotes(notes, request.maxTokens), notes, request);
   }
   const [section] = sectionsShown(notes.facts.shown);
   if (section === undefined) return textTurn("There are no notes.");
   return BAD_TURNS[kind](section, notes, request);
 }
 
-const wishedTurn = (wishes: readonly Wish[], { facts }: SeenNotesRequest, request: SeenRequest): Turn =>
-  wishes.length === 0 ? textTurn(NOTHING_TO_NOTE) : answerByDoor(wishes, request, facts);
+const changeTurn = (
+  wishes: readonly SectionChange[],
+  { facts }: SeenNotesRequest,
+  request: SeenRequest,
+): Turn => (wishes.length === 0 ? textTurn(NOTHING_TO_NOTE) : answerWithEdits(wishes, request, facts));
 
 type BadTurn = (section: NotesSection, notes: SeenNotesRequest, request: SeenRequest) => Turn;
 
@@ -117,6 +122,6 @@ function wordy(_: NotesSection, { facts, conversation }: SeenNotesRequest, reque
   while (text.length < Math.min(WORDY_CHARS, request.maxTokens * WORDY_SHARE)) {
     text += `- ${capitalized(phrase(random))}, and then ${phrase(random)} (${random.hex(6)}).\n`;
   }
-  const wish: Wish = { section: shortest, mode: "append", text: text.trimEnd() };
-  return answerByDoor([wish], request, facts);
+  const wish: SectionChange = { section: shortest, mode: "append", text: text.trimEnd() };
+  return answerWithEdits([wish], request, facts);
 }

@@ -16,8 +16,8 @@ const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
 });
 const hello = request({ role: "user", content: "hello" });
 
-describe("scripted turns", () => {
-  it("are given in order, and then the next behavior is asked", () => {
+describe("scriptedTurns", () => {
+  it("answers with the scripted turns in order, then leaves requests to the next behavior", () => {
     const script = scriptedTurns(["one", textTurn("two"), ({ model }) => `I am ${model}`]);
     expect([script(hello), script(hello), script(hello), script(hello)]).toEqual([
       textTurn("one"),
@@ -27,7 +27,7 @@ describe("scripted turns", () => {
     ]);
   });
 
-  it("can be added to while running", () => {
+  it("accepts more turns while the script runs", () => {
     const script = scriptedTurns();
     expect(script(hello)).toBeUndefined();
     script.add("late", "later");
@@ -36,7 +36,7 @@ describe("scripted turns", () => {
     expect(script.remaining()).toBe(1);
   });
 
-  it("repeat the last one when asked to, also one that was added", () => {
+  it("repeats the last turn if configured, even one that was added later", () => {
     const script = scriptedTurns(["one"], { repeatLast: true });
     expect([script(hello), script(hello)]).toEqual([textTurn("one"), textTurn("one")]);
     script.add("two");
@@ -44,7 +44,7 @@ describe("scripted turns", () => {
     expect([script(hello), script(hello)]).toEqual([textTurn("two"), textTurn("two")]);
   });
 
-  it("wait for the call that a function has an answer to", () => {
+  it("waits with a function turn until the function returns an answer", () => {
     const script = scriptedTurns([({ messages }) => (messages.length > 1 ? "many" : undefined), "after"]);
     const longer = request({ role: "user", content: "a" }, { role: "assistant", content: "b" });
     expect([script(hello), script(hello), script(longer), script(hello)]).toEqual([
@@ -55,7 +55,7 @@ describe("scripted turns", () => {
     ]);
   });
 
-  it("answer the first call of the purpose they are for, and keep their order otherwise", () => {
+  it("uses a turn for the first call with its purpose, and keeps the order otherwise", () => {
     const script = scriptedTurns([
       { ...textTurn("of the subagent"), for: "subagent" },
       "one",
@@ -70,15 +70,15 @@ describe("scripted turns", () => {
     expect(given("subagent")).toEqual({ type: "text", text: "two" });
   });
 
-  it("do not change the list they were made from", () => {
+  it("does not change the list of turns that it was given", () => {
     const turns = ["one"];
     scriptedTurns(turns)(hello);
     expect(turns).toEqual(["one"]);
   });
 });
 
-describe("a script from a file", () => {
-  it("is a list of texts and turns, bare or as `turns`", () => {
+describe("parseScript", () => {
+  it("reads a list of texts and turns, bare or in the field `turns`", () => {
     const turns = [
       "plain",
       {
@@ -120,7 +120,7 @@ describe("a script from a file", () => {
   it.each([
     [undefined, "the script must be a list of turns, but is missing"],
     ["text", 'the script must be a list of turns, but is "text"'],
-    [{ turn: [] }, 'the script: unknown field "turn"; it may hold turns'],
+    [{ turn: [] }, 'the script: unknown field "turn". Known fields: turns'],
     [{}, "turns must be a list of turns, but is missing"],
     [["ok", 5], "turns[1] must be a text or an object, but is 5"],
     [[{}], "turns[0].blocks must be a list of blocks, but is missing"],
@@ -145,7 +145,7 @@ describe("a script from a file", () => {
       "turns[0].blocks[0].input must be an object",
     ],
     [[{ blocks: [{ type: "raw" }] }], "turns[0].blocks[0].block must be an object, but is missing"],
-  ])("is refused with the place and the reason: %j", (json, reason) => {
+  ])("refuses an invalid script with the position and the reason: %j", (json, reason) => {
     let error: unknown;
     try {
       parseScript(json);
@@ -157,8 +157,8 @@ describe("a script from a file", () => {
   });
 });
 
-describe("ready-made answers", () => {
-  it("always gives the same turn", () => {
+describe("ready-made behaviors", () => {
+  it("always answers with the same turn", () => {
     const behavior = always("yes");
     expect([behavior(hello), behavior(request())]).toEqual([textTurn("yes"), textTurn("yes")]);
   });
@@ -172,7 +172,7 @@ describe("ready-made answers", () => {
     );
   });
 
-  it("calls a tool once, and leaves or answers its result", () => {
+  it("calls a tool once, then ignores or answers its result", () => {
     const result = { type: "tool_result", tool_use_id: "x", content: "done" } as const;
     const answered = request({ role: "user", content: [result] });
     expect(callTool("Read", { path: "a" })(hello)?.blocks).toEqual([

@@ -16,7 +16,7 @@ export interface AddressedTurn extends Turn {
   readonly for?: CallPurpose;
 }
 
-/** A plain string is one text block. */
+/** A turn of a script. A plain string is one text block. */
 export type ScriptedTurn = AddressedTurn | string | ((request: SeenRequest) => Turn | string | undefined);
 
 export interface ScriptedBehavior extends Behavior {
@@ -62,7 +62,7 @@ function isFor(turn: AddressedTurn | string, purpose: CallPurpose): boolean {
 // Scripts in JSON
 
 const REMEDY =
-  'A script is a list of turns: texts, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';
+  'Write the script as a list of turns: texts, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';
 
 /**
  * Parses turns from a JSON file: a list, or an object with the list as `turns`. A turn is a text or an {@link
@@ -162,14 +162,14 @@ function textIn(value: JsonRecord, name: string, at: string): string {
 function refuseOtherFields(value: JsonRecord, at: string, known: readonly string[]): void {
   const other = Object.keys(value).find((name) => !known.includes(name));
   if (other === undefined) return;
-  throw unusable(`${at}: unknown field "${other}"; it may hold ${known.join(", ")}`);
+  throw unusable(`${at}: unknown field "${other}". Known fields: ${known.join(", ")}`);
 }
 
 const wrong = (at: string, expected: string, found: unknown): LonghaulError =>
   unusable(`${at} must be ${expected}, but is ${describe(found)}`);
 
 const unusable = (problem: string): LonghaulError =>
-  new LonghaulError("simulator-failed", `The script cannot be used: ${problem}.`, { remedy: REMEDY });
+  new LonghaulError("simulator-script-invalid", `Invalid script: ${problem}.`, { remedy: REMEDY });
 
 const MAX_SHOWN_CHARS = 60;
 

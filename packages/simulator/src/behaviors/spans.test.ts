@@ -22,8 +22,8 @@ const asking = (more: object = {}): SeenRequest => ({
 const textOf = (turn: Turn | undefined): string =>
   (turn?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
 
-describe("span summaries of the simulator", () => {
-  it("answer requests for them and no others, and the coder answers all but those", () => {
+describe("spanSummaries", () => {
+  it("answers only span summary requests, and the coder answers all other requests", () => {
     expect(spanSummaries()(seen(messages))).toBeUndefined();
     expect(coder({ turns: 6 })(asking())).toBeUndefined();
     expect(coder({ turns: 6 })(seen(messages))).toBeDefined();
@@ -32,7 +32,7 @@ describe("span summaries of the simulator", () => {
     expect(isSpanCall({ endpoint: "messages", body: { system: "other" } })).toBe(false);
   });
 
-  it("are good in the form that was asked for, and say what the person said, but not what was asked of them", () => {
+  it("writes a good span summary in the requested form, with the user's text and without the prompt", () => {
     const text = condensedIn(textOf(spanSummaries("good")(asking()))) ?? "";
     expect(text).toContain("Make the shop faster");
     expect(text).not.toContain("word for word");
@@ -51,7 +51,7 @@ describe("span summaries of the simulator", () => {
     ["endless", (turn) => condensedIn(textOf(turn)), undefined],
     ["tool-call", (turn) => turn?.blocks[0]?.type, "tool_use"],
     ["refuses", (turn) => turn?.stopReason, "refusal"],
-  ])("are %s on purpose", (kind, look, expected) => {
+  ])("writes a span summary of the kind %s", (kind, look, expected) => {
     expect(look(spanSummaries(kind)(asking()))).toBe(expected);
     const twice = spanSummaries(["good", kind]);
     expect(condensedIn(textOf(twice(asking())))).toBeTruthy();

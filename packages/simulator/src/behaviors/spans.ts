@@ -52,7 +52,9 @@ export function spanSummaries(kinds: Kinds<SpanKind> = "good"): Behavior {
 export const isSpanRequest = ({ system }: Pick<SeenRequest, "system">): boolean =>
   system === SPAN_SYSTEM_PROMPT;
 
-/** Condition for faults that make only the collapse agent slow or silent. */
+/**
+ * True for calls of the collapse agent. As a condition of a fault, it makes only that agent slow or silent.
+ */
 export const isSpanCall = ({ endpoint, body }: Pick<FaultCandidate, "endpoint" | "body">): boolean =>
   endpoint === "messages" && body?.system === SPAN_SYSTEM_PROMPT;
 
@@ -64,7 +66,7 @@ function condensed({ messages, maxTokens }: SeenRequest): string {
   return text.replace(`${SUMMARY_HEADING}\n`, "");
 }
 
-/** The request may have been merged into the message with the last tool results. */
+/** Removes the prompt. It may have been merged into the message with the last tool results. */
 function withoutPrompt(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
   const content = last === undefined ? [] : contentBlocks(last.content).slice(0, -1);

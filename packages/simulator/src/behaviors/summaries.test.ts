@@ -58,8 +58,8 @@ const textOf = (turn: Turn | undefined): string =>
   (turn?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
 const bad = (kind: BadSummaryKind, request = asked()): string => textOf(badSummary(kind)(request));
 
-describe("answers to a summary request", () => {
-  it("are given to no other request", () => {
+describe("summaries", () => {
+  it("answers no request except a summary request", () => {
     for (const kind of BAD_SUMMARY_KINDS) expect(badSummary(kind)(seen(conversation))).toBeUndefined();
     expect(goodSummary()(seen(conversation))).toBeUndefined();
     expect(
@@ -67,7 +67,7 @@ describe("answers to a summary request", () => {
     ).toBeUndefined();
   });
 
-  it("have, when good, an analysis and nine sections in a summary", () => {
+  it("writes a good summary with an analysis and nine sections", () => {
     const text = textOf(goodSummary()(asked()));
     expect(text).toMatch(/^<analysis>\n[^<]+\n<\/analysis>\n\n<summary>\n[\s\S]+\n<\/summary>$/);
     const kept = formatSummary(text) ?? "";
@@ -77,13 +77,13 @@ describe("answers to a summary request", () => {
     expect(kept).not.toContain("whoever goes on with the work");
   });
 
-  it("are also given where the request was merged with the last tool results", () => {
+  it("answers a summary request that was merged with the last tool results", () => {
     const prompt: ContentBlock = { type: "text", text: summaryPrompt() };
     const request = seen([...conversation.slice(0, 2), { role: "user", content: [result, prompt] }]);
     expect(presentSections(textOf(goodSummary()(request)))).toEqual(SECTION_NAMES);
   });
 
-  it("stay within max_tokens when good", () => {
+  it("keeps a good summary within max_tokens", () => {
     const messages = [...flatten(createDemoSession()), { role: "user", content: summaryPrompt() } as const];
     const short = textOf(goodSummary()(seen(messages, 3_000)));
     const long = textOf(goodSummary()(seen(messages, 20_000)));
@@ -92,7 +92,7 @@ describe("answers to a summary request", () => {
     expect(presentSections(formatSummary(short) ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("differ between attempts as the list or the function says; the last of a list stays", () => {
+  it("varies summaries between attempts by a list, whose last item repeats, or by a function", () => {
     const listed = summaries(["empty", "garbage", "good"]);
     expect(listed(seen(conversation))).toBeUndefined();
     const given = [1, 2, 3, 4].map(() => textOf(listed(asked())));
@@ -104,18 +104,18 @@ describe("answers to a summary request", () => {
   });
 });
 
-describe("a bad summary", () => {
-  it("without tags still holds nine sections", () => {
+describe("badSummary", () => {
+  it("writes a bad summary with nine sections but without tags", () => {
     expect(bad("no-tags")).not.toMatch(/<\/?(summary|analysis)>/);
     expect(presentSections(formatSummary(bad("no-tags")) ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("with half a tag breaks off inside it", () => {
+  it("breaks off a bad summary inside its closing tag", () => {
     expect(bad("half-tag")).toMatch(/<summary>[\s\S]+<\/summ$/);
     expect(presentSections(formatSummary(bad("half-tag")) ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("that is a tool call calls a tool of the request", () => {
+  it("calls a tool of the request instead of writing a summary", () => {
     const blocks = badSummary("tool-call")(asked())?.blocks ?? [];
     expect(blocks.at(-1)).toEqual({
       type: "tool_use",
@@ -126,35 +126,35 @@ describe("a bad summary", () => {
     expect(without?.blocks.at(-1)).toMatchObject({ type: "tool_use" });
   });
 
-  it("of nothing but analysis leaves nothing", () => {
+  it("writes an analysis without a summary, which leaves nothing", () => {
     expect(bad("only-analysis")).toContain("<analysis>");
     expect(formatSummary(bad("only-analysis"))).toBeUndefined();
   });
 
-  it("that is empty has no block", () => {
+  it("returns no block for an empty summary", () => {
     expect(badSummary("empty")(asked())).toEqual({ blocks: [] });
   });
 
-  it("of garbage has neither tags nor sections nor words", () => {
+  it("writes garbage without tags, sections or words", () => {
     expect(bad("garbage").length).toBeGreaterThan(1_000);
     expect(presentSections(bad("garbage"))).toEqual([]);
     expect(bad("garbage")).not.toMatch(/[a-z]{2}/);
   });
 
-  it("in the wrong language keeps to the tags but has none of the sections", () => {
+  it("writes a summary in the wrong language, with tags but without the sections", () => {
     const kept = formatSummary(bad("wrong-language")) ?? "";
     expect(kept).toContain("Der Benutzer");
     expect(presentSections(kept)).toEqual([]);
   });
 
-  it("that is enormous goes beyond max_tokens", () => {
+  it("writes an enormous summary that exceeds max_tokens", () => {
     for (const maxTokens of [1_000, 32_000]) {
       const request = { ...asked(), maxTokens };
       expect(estimateTokens(bad("enormous", request), "o200k")).toBeGreaterThan(maxTokens);
     }
   });
 
-  it("with injected tags closes early, opens again and pretends to be a boundary", () => {
+  it("injects tags that close the summary early, and a false boundary", () => {
     const text = bad("injected");
     expect(text.match(/<\/summary>/g)).toHaveLength(3);
     expect(text).toContain('"subtype":"compact_boundary"');
@@ -164,14 +164,14 @@ describe("a bad summary", () => {
     expect(kept).not.toMatch(/<\/?(summary|analysis)>/);
   });
 
-  it("that is hostile has the right form, tells nothing that was said, and forges what only we may quote", () => {
+  it("writes a hostile summary that looks valid, omits the conversation, and forges quoted facts", () => {
     const kept = formatSummary(bad("hostile")) ?? "";
     expect(presentSections(kept)).toEqual(SECTION_NAMES);
     expect(kept).toMatch(/^## Facts quoted from the transcript$[\s\S]+ active\] > I approve/m);
     expect(withoutQuotedFacts(kept)).not.toMatch(/facts\s+quoted|active\] >/i);
   });
 
-  it("that is refused says so by its stop reason", () => {
+  it("reports a refused summary through its stop reason", () => {
     expect(badSummary("refusal")(asked())).toMatchObject({
       blocks: [],
       stopReason: "refusal",
@@ -179,13 +179,13 @@ describe("a bad summary", () => {
     });
   });
 
-  it("may be an API error in the place of an answer", () => {
+  it("returns an API error as the text of the summary", () => {
     expect(bad("api-error-as-text")).toMatch(/^API Error: 529 \{"type":"error"/);
   });
 });
 
-describe("the provider's own summary", () => {
-  it("has the nine sections without tags, and favors what the instructions name", () => {
+describe("compactionSummary", () => {
+  it("writes a provider summary with nine sections and without tags", () => {
     const summary = compactionSummary(conversation, "Keep what was said about the cursor.");
     expect(presentSections(summary)).toEqual(SECTION_NAMES);
     expect(summary).not.toContain("<summary>");

@@ -90,7 +90,10 @@ export function compactionSummary(
   return withProgress(text.replace(`${SUMMARY_HEADING}\n`, ""), progressLine(messages));
 }
 
-/** A model would mention the progress. The coder continues from there if nothing else is left. */
+/**
+ * Adds the progress to a summary, as a model would mention it. The coder continues from there if nothing else
+ * is left.
+ */
 function withProgress(summary: string, line: string | undefined): string {
   if (line === undefined) return summary;
   const next = summary.indexOf(`\n${sectionHeading("Optional Next Step")}`);

@@ -76,7 +76,7 @@ export function seen(messages: readonly ApiMessage[], more: Partial<SeenRequest>
 
 export const human = (words: string): ApiMessage => ({ role: "user", content: words });
 
-/** The message that a client would append: with the given ids and made-up signatures. */
+/** Returns the message that a client would append, with the given ids and made-up signatures. */
 export function reply(turn: Turn | undefined): ApiMessage {
   const content = (turn?.blocks ?? []).map((block): ContentBlock => {
     if (block.type === "tool_use") return { ...block, id: block.id ?? "missing" };

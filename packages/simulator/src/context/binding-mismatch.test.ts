@@ -14,18 +14,18 @@ import {
   started,
   type Talk,
   TestProvider,
-  talkOn,
   thought,
   UNBOUND,
   withMessages,
   withoutThinking,
+  withTurns,
 } from "./talk.case.ts";
 
 const BOUND_TEXT =
   'Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
 const DROP: CallOptions = { betas: CONTROLS };
-describe("a mismatch", () => {
-  it("is refused with the path of the first failing block, the beta that would help, and what changed", () => {
+describe("a thinking block that does not match its conversation", () => {
+  it("refuses a mismatch with the path of the first block, the helpful beta, and the change", () => {
     const { provider, talk } = started();
     const { status, type, message } = provider.refusal({ ...talk, system: "Be long." });
     expect([status, type]).toEqual([400, "invalid_request_error"]);
@@ -37,7 +37,7 @@ describe("a mismatch", () => {
     );
   });
 
-  it("names what changed", () => {
+  it("names the change that caused a mismatch", () => {
     const { provider, talk } = started();
     const named = (changed: Talk): string =>
       provider.refusal(changed, DROP).message.split('"drop_block". ')[1] ?? "";
@@ -56,7 +56,7 @@ describe("a mismatch", () => {
     );
   });
 
-  it("drops the blocks when the request says so, and later thinking is bound to what was sent", () => {
+  it("drops mismatched thinking on request, and binds later thinking to the sent messages", () => {
     const { provider, talk } = started();
     const changed = drops(edited(talk, 0, () => asked("other")));
     const prepared = provider.call(changed, DROP);
@@ -69,13 +69,13 @@ describe("a mismatch", () => {
       path: "messages.1.content.0",
       reason: "prefix_binding_mismatch",
     });
-    const longer = talkOn(provider, changed as Talk, 1, DROP);
+    const longer = withTurns(provider, changed as Talk, 1, DROP);
     const dropped = provider.call(longer, DROP).inputTransformations ?? [];
     expect(dropped).toHaveLength(6);
     expect(dropped.map(({ path }) => path)).not.toContain(`messages.${talk.messages.length + 1}.content.0`);
   });
 
-  it("takes the thinking right after a dropped block with it", () => {
+  it("also drops the thinking directly after a dropped block", () => {
     const provider = new TestProvider();
     const opening = withMessages(newTalk(), [asked("hello")]);
     const content = provider.reply(opening, [thought("one"), said("so"), thought("two"), said("x")]);
@@ -87,14 +87,14 @@ describe("a mismatch", () => {
     expect(dropped.map(({ path }) => path)).toEqual([0, 2, 3].map((index) => `messages.1.content.${index}`));
   });
 
-  it("of thinking with a gap before it does not concern what is written after the gap was made", () => {
+  it("accepts thinking that was written after an earlier thinking block was removed", () => {
     const { provider, talk } = started();
     const gap = drops(withoutThinking(talk, (number) => number === 2));
-    const longer = talkOn(provider, gap, 1, DROP);
+    const longer = withTurns(provider, gap, 1, DROP);
     expect(failing(provider, longer)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("is only listed where the account does not enforce the check", () => {
+  it("only lists a mismatch if the account does not enforce the check", () => {
     const { provider, talk } = started();
     const changed = { ...talk, system: "Be long." };
     const lenient: CallOptions = { ...DROP, switches: { enforceBinding: false } };
@@ -112,21 +112,21 @@ describe("a mismatch", () => {
     expect(provider.refusal(asking, lenient).message).toContain(BOUND_TEXT);
   });
 
-  it("is found by count_tokens too", () => {
+  it("finds mismatched thinking in count_tokens too", () => {
     const { provider, talk } = started();
     const options: CallOptions = { endpoint: "count_tokens" };
     expect(provider.refusal({ ...talk, system: "Be long." }, options).message).toContain(BOUND_TEXT);
     expect(provider.call(talk, options).tokens).toBeGreaterThan(0);
   });
 
-  it("has no meaning on models that do not bind thinking", () => {
+  it("accepts changed history on models that do not bind thinking", () => {
     const { provider, talk } = started(UNBOUND);
     const changed = { ...edited(talk, 0, () => asked("other")), system: "Be long." };
     expect(provider.call(changed, DROP).inputTransformations).toEqual([]);
   });
 });
 
-describe("signatures", () => {
+describe("thinking signatures", () => {
   const forged = (talk: Talk, index: number): Talk =>
     edited(talk, index, (message) => ({
       ...message,
@@ -143,7 +143,7 @@ describe("signatures", () => {
     }));
 
   it.each([BINDING, UNBOUND])(
-    "from elsewhere are refused by %s unless the simulator accepts them",
+    "refuses foreign signatures on %s unless the simulator accepts them",
     (model) => {
       const { provider, talk } = started(model);
       const text = "messages.3.content.0: Invalid `signature` in `thinking` block";
@@ -155,7 +155,7 @@ describe("signatures", () => {
     },
   );
 
-  it.each([BINDING, UNBOUND])("cover the text of the block on %s", (model) => {
+  it.each([BINDING, UNBOUND])("refuses a changed thinking text on %s", (model) => {
     const { provider, talk } = started(model);
     expect(provider.refusal(rewritten(talk, 3, "else")).message).toBe(
       "messages.3.content.0: Invalid `signature` in `thinking` block",
@@ -165,12 +165,12 @@ describe("signatures", () => {
     );
   });
 
-  it("hold for a block whose text the client was not shown", () => {
+  it("accepts a thinking block whose text was withheld from the client", () => {
     const { provider, talk } = started();
     expect(failing(provider, rewritten(talk, 3, ""))).toEqual([]);
   });
 
-  it("of redacted thinking are its data", () => {
+  it("uses the data of redacted thinking as its signature", () => {
     const provider = new TestProvider();
     const opening = withMessages(newTalk(), [asked("hello")]);
     const data = provider.call(opening).signer.sign("secret", []);
@@ -183,8 +183,8 @@ describe("signatures", () => {
   });
 });
 
-describe("thinking that another model wrote", () => {
-  it("is dropped silently and not counted where it cannot be read", () => {
+describe("thinking of another model", () => {
+  it("drops unreadable thinking of another model silently and does not count its tokens", () => {
     const { provider, talk } = started(BINDING);
     for (const model of [UNBOUND, OTHER_BINDING]) {
       const prepared = provider.call({ ...talk, model });
@@ -198,7 +198,7 @@ describe("thinking that another model wrote", () => {
     }
   });
 
-  it("is read when the other model does not bind it", () => {
+  it("reads thinking of another model that does not bind thinking", () => {
     const { provider, talk } = started(UNBOUND);
     expect(provider.call({ ...talk, model: "claude-opus-4-7" }, DROP).inputTransformations).toEqual([]);
   });

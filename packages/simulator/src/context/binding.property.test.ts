@@ -53,7 +53,7 @@ function openCalls(messages: readonly ApiMessage[]): readonly string[] {
   return content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
 }
 
-/** Paths of the thinking blocks that fail. */
+/** Returns the paths of the thinking blocks that fail. */
 function failing(provider: TestProvider, talk: JsonRecord, checksRules = true): readonly string[] {
   const thinking = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
   const { inputTransformations } = provider.call({ ...talk, thinking }, { betas: CONTROLS, checksRules });
@@ -77,8 +77,8 @@ const pathOf = ({ message, block }: Place): string => `messages.${message}.conte
 const isBefore = (one: Place, other: Place): boolean =>
   one.message < other.message || (one.message === other.message && one.block < other.block);
 
-describe("any bound conversation", () => {
-  it("stays valid however it is continued by appending", () => {
+describe("bound thinking in any conversation", () => {
+  it("keeps all thinking valid when messages are appended", () => {
     fc.assert(
       fc.property(exchanges, exchanges, (first, second) => {
         const provider = new TestProvider();
@@ -90,7 +90,7 @@ describe("any bound conversation", () => {
     );
   });
 
-  it("loses exactly the thinking after a change of any one block", () => {
+  it("invalidates exactly the thinking after a change of any one block", () => {
     fc.assert(
       fc.property(exchanges, fc.nat(), fc.constantFrom("change", "remove"), (planned, pick, kind) => {
         const provider = new TestProvider();
@@ -118,7 +118,7 @@ describe("any bound conversation", () => {
     );
   });
 
-  it("keeps exactly a run of its thinking that reaches from anywhere to anywhere", () => {
+  it("keeps any contiguous run of thinking blocks valid", () => {
     fc.assert(
       fc.property(exchanges, fc.nat(), fc.nat(), (planned, a, b) => {
         const provider = new TestProvider();
@@ -137,7 +137,7 @@ describe("any bound conversation", () => {
     );
   });
 
-  it("never has its body changed", () => {
+  it("never changes the request body", () => {
     fc.assert(
       fc.property(exchanges, (planned) => {
         const provider = new TestProvider();

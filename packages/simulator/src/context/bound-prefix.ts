@@ -107,7 +107,10 @@ export class PrefixWalk {
     return this.digests[0] ?? "";
   }
 
-  /** Includes the forms in which it was sent before the provider summarized its beginning. */
+  /**
+   * Digests of the conversation, including the forms in which it was sent before the provider summarized its
+   * beginning.
+   */
   get digests(): readonly string[] {
     return this.#nodes.map((node) => this.#prefixes.digest(node));
   }
@@ -126,7 +129,7 @@ export class PrefixWalk {
     return copy;
   }
 
-  /** Messages before a summary no longer belong to the conversation. */
+  /** Restarts at a summary. Messages before it no longer belong to the conversation. */
   restart(summaryText: string): void {
     this.#nodes = [this.#start.child("compaction", summaryText)];
     this.#resumable = [];
@@ -135,8 +138,9 @@ export class PrefixWalk {
   }
 
   /**
-   * A signed summary replaces the messages before it. Thinking that was bound to those stays valid while
-   * system and tools are the same and nothing else takes the place of the summarized messages.
+   * Restarts at a signed summary, which replaces the messages before it. Thinking that was bound to those
+   * stays valid while system and tools are the same and nothing else takes the place of the summarized
+   * messages.
    */
   restartSigned(signature: string, summarized: SummarizedPrefix | undefined): void {
     this.restart(signature);
@@ -147,7 +151,7 @@ export class PrefixWalk {
     this.#resumable = summarized.digests.map((digest) => this.#prefixes.resume(digest));
   }
 
-  /** Fields besides role and content, such as `clear_at`, are part of the digest. */
+  /** Enters a message. Fields besides role and content, such as `clear_at`, are part of the digest. */
   enter(message: ApiMessage): void {
     for (const name in message) {
       if (name === "role" || name === "content") continue;

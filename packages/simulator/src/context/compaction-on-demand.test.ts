@@ -15,10 +15,10 @@ import {
   type Talk,
   TestProvider,
   TOOL,
-  talkOn,
   thought,
   UNBOUND,
   withMessages,
+  withTurns,
 } from "./talk.case.ts";
 
 const ON_DEMAND: CallOptions = { betas: [BETAS.onDemandCompaction, ...CONTROLS] };
@@ -27,9 +27,9 @@ const SUMMARIZE = { compaction: { type: "summarize" } };
 const assistant = (...content: readonly ContentBlock[]): ApiMessage => ({ role: "assistant", content });
 
 describe("compaction on demand", () => {
-  it("answers with nothing but a signed block", () => {
+  it("answers a compaction on demand with one signed block", () => {
     const provider = new TestProvider();
-    const talk = talkOn(provider, newTalk(), 1);
+    const talk = withTurns(provider, newTalk(), 1);
     const prepared = provider.call({ ...talk, ...SUMMARIZE }, ON_DEMAND);
     expect(prepared.compaction).toMatchObject({
       kind: "on-demand",
@@ -41,7 +41,7 @@ describe("compaction on demand", () => {
     });
   });
 
-  it("says how the inner call ended when there is no summary", () => {
+  it("reports how the inner call ended when there is no summary", () => {
     const provider = new TestProvider();
     const talk = { ...withMessages(newTalk(), [asked("a")]), ...SUMMARIZE };
     const end = (summary: ReturnType<NonNullable<CallOptions["summarize"]>>): unknown => {
@@ -54,7 +54,7 @@ describe("compaction on demand", () => {
     expect(end({ stopReason: "max_tokens" })).toEqual({ stopReason: "max_tokens" });
   });
 
-  it("can be unavailable for the moment", () => {
+  it("refuses with compaction_unavailable when the compaction is temporarily unavailable", () => {
     const provider = new TestProvider();
     const summarize = (): string => {
       throw compactionUnavailable();
@@ -65,26 +65,26 @@ describe("compaction on demand", () => {
     expect(refusal.details).toEqual({ error_code: "compaction_unavailable" });
   });
 
-  it("must fit the window like any other request", () => {
+  it("refuses a compaction request that exceeds the context window", () => {
     const body = { ...withMessages(newTalk(), [asked("a".repeat(500))]), ...SUMMARIZE };
     expect(new TestProvider().refusal(body, { ...ON_DEMAND, windowTokens: 100 }).message).toMatch(
       /^prompt is too long: \d+ tokens > 100 maximum$/,
     );
   });
 
-  it("is made of a conversation that ends with an answer of the assistant", () => {
+  it("compacts a conversation that ends with an assistant message", () => {
     const talk = withMessages(newTalk(), [asked("a"), assistant(said("b"))]);
     const { compaction } = new TestProvider().call({ ...talk, ...SUMMARIZE }, ON_DEMAND);
     expect(compaction).toMatchObject({ end: { stopReason: "compaction" } });
   });
 
-  it("is ignored by a count", () => {
+  it("ignores the compaction field in count_tokens", () => {
     const provider = new TestProvider();
     const body = { ...withMessages(newTalk(), [asked("a")]), ...SUMMARIZE };
     expect(provider.call(body, { ...ON_DEMAND, endpoint: "count_tokens" }).compaction).toBeUndefined();
   });
 
-  it("carries on the changes of tools that were not taken back", () => {
+  it("carries over tool changes that were not reverted", () => {
     const provider = new TestProvider();
     const change = (kind: "addition" | "removal", name: string): ContentBlock =>
       ({ type: `tool_${kind}`, tool: { type: "tool_reference", name } }) as unknown as ContentBlock;
@@ -135,7 +135,7 @@ describe("a signed compaction block", () => {
     summarizer = model,
   ): { provider: TestProvider; talk: Talk; block: ContentBlock } {
     const provider = new TestProvider();
-    const talk = talkOn(provider, newTalk(model), 3);
+    const talk = withTurns(provider, newTalk(model), 3);
     return { provider, talk, block: summaryOf(provider, { ...talk, model: summarizer }, 8) };
   }
 
@@ -155,14 +155,14 @@ describe("a signed compaction block", () => {
   const code = (provider: TestProvider, talk: Talk, options = ON_DEMAND): unknown =>
     provider.refusal(talk, options).details?.error_code;
 
-  it("takes the place of what it summarizes", () => {
+  it("shows the text of a compaction block in place of the summarized messages", () => {
     const { provider, talk, block: summary } = compacted();
     const shown = provider.call(swapped(talk, summary), ON_DEMAND).conversation.messages;
     expect(shown[0]).toEqual({ role: "user", content: [said("What happened so far.")] });
     expect(shown.slice(1)).toEqual(talk.messages.slice(8));
   });
 
-  it("may stand in the first message itself, whatever its role", () => {
+  it("accepts a compaction block in the first message, whatever its role", () => {
     const { provider, talk, block: summary } = compacted();
     const messages: readonly ApiMessage[] = [
       { role: "user", content: [summary, said("question 0_2")] },
@@ -171,7 +171,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withMessages(talk, messages))).toBe(0);
   });
 
-  it("is refused with a code when it is not as it was returned", () => {
+  it("refuses a changed compaction block with an error code", () => {
     const { provider, talk, block: summary } = compacted();
     const removal = { type: "tool_removal", tool: { type: "tool_reference", name: "read" } };
     const changed = (fields: JsonRecord): Talk => swapped(talk, { ...summary, ...fields } as ContentBlock);
@@ -181,7 +181,7 @@ describe("a signed compaction block", () => {
     expect(code(provider, changed({ tool_changes: [removal] }))).toBe("compaction_tool_changes_mismatch");
   });
 
-  it("of another simulator is taken where foreign signatures are", () => {
+  it("accepts a compaction block of another simulator only with foreign signatures enabled", () => {
     const { talk, block: summary } = compacted();
     const other = new TestProvider("other");
     const body = withMessages(talk, [assistant(summary), asked("x")]);
@@ -190,17 +190,17 @@ describe("a signed compaction block", () => {
     expect(other.call(body, options).conversation.messages).toHaveLength(2);
   });
 
-  it("keeps the thinking of the kept turns valid, also through a second compaction", () => {
+  it("keeps the thinking of the kept turns valid, even through a second compaction", () => {
     const { provider, talk, block: summary } = compacted();
-    const once = talkOn(provider, swapped(talk, summary), 1, ON_DEMAND);
+    const once = withTurns(provider, swapped(talk, summary), 1, ON_DEMAND);
     expect(failing(provider, once)).toBe(0);
     const second = summaryOf(provider, once, 2);
     const kept = swapped(once, second, 2);
     expect(kept.messages[1]).toBe(talk.messages[9]);
-    expect(failing(provider, talkOn(provider, kept, 1, ON_DEMAND))).toBe(0);
+    expect(failing(provider, withTurns(provider, kept, 1, ON_DEMAND))).toBe(0);
   });
 
-  it("does not do so for turns that do not directly follow, or were changed", () => {
+  it("invalidates the thinking of kept turns that were changed or do not directly follow the block", () => {
     const { provider, talk, block: summary } = compacted();
     const swap = swapped(talk, summary);
     expect(
@@ -215,7 +215,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(talk, summary, 4))).toBe(4);
   });
 
-  it("does not do so when the first kept message has the role of the last summarized one", () => {
+  it("invalidates kept thinking when the first kept message has the role of the last summarized one", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a"), asked("b")]);
     const content = provider.reply(talk, [thought("t"), said("x")]);
@@ -224,7 +224,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(longer, summaryOf(provider, longer, 2), 2))).toBe(0);
   });
 
-  it("does not do so when a system message follows it", () => {
+  it("invalidates kept thinking when a system message follows the compaction block", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a"), { role: "system", content: "s" }]);
     const content = provider.reply(talk, [thought("t"), said("x")]);
@@ -233,7 +233,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withMessages(longer, [first, ...longer.messages.slice(1)]))).toBe(1);
   });
 
-  it("does not do so after a change of system or tools", () => {
+  it("invalidates kept thinking after a change of system or tools", () => {
     const { provider, talk, block: summary } = compacted();
     expect(failing(provider, { ...swapped(talk, summary), system: "Be long." })).toBe(2);
     expect(failing(provider, { ...swapped(talk, summary), tools: [] })).toBe(2);
@@ -241,16 +241,16 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(talk, elsewhere))).toBe(2);
   });
 
-  it("does not do so when a model without bound thinking wrote it", () => {
+  it("invalidates kept thinking when a model without bound thinking wrote the summary", () => {
     const { provider, talk, block: summary } = compacted(BINDING, UNBOUND);
     expect(failing(provider, swapped(talk, summary))).toBe(2);
     const bound = compacted(BINDING, OTHER_BINDING);
     expect(failing(bound.provider, swapped(bound.talk, bound.block))).toBe(0);
   });
 
-  it("binds the thinking that is written after it to itself", () => {
+  it("binds later thinking to the compaction block", () => {
     const { provider, talk, block: summary } = compacted();
-    const longer = talkOn(provider, swapped(talk, summary), 1, ON_DEMAND);
+    const longer = withTurns(provider, swapped(talk, summary), 1, ON_DEMAND);
     const uncompacted = withMessages(talk, [...talk.messages.slice(0, 8), ...longer.messages.slice(1)]);
     expect(failing(provider, uncompacted)).toBe(2);
   });

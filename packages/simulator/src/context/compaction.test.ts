@@ -12,18 +12,18 @@ import {
   said,
   type Talk,
   TestProvider,
-  talkOn,
   thought,
   tokensOf,
   withMessages,
+  withTurns,
 } from "./talk.case.ts";
 
 const THRESHOLD: CallOptions = { betas: [BETAS.thresholdCompaction, ...CONTROLS] };
-const LEAST_TRIGGER = 50_000;
+const MIN_TRIGGER = 50_000;
 
 const compact = (more: JsonRecord = {}): JsonRecord => ({
   context_management: {
-    edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: LEAST_TRIGGER }, ...more }],
+    edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: MIN_TRIGGER }, ...more }],
   },
 });
 const assistant = (...content: readonly ContentBlock[]): ApiMessage => ({ role: "assistant", content });
@@ -32,12 +32,12 @@ const block = (fields: JsonRecord): ContentBlock =>
 
 /** A conversation above the minimum trigger. */
 function longTalk(provider: TestProvider, model = BINDING): Talk {
-  const opening = { ...newTalk(model), system: "s".repeat(LEAST_TRIGGER) };
-  return talkOn(provider, opening, 2);
+  const opening = { ...newTalk(model), system: "s".repeat(MIN_TRIGGER) };
+  return withTurns(provider, opening, 2);
 }
 
 describe("compaction at a threshold", () => {
-  it("puts the block first, and the model goes on from the summary alone", () => {
+  it("puts the compaction block first and shows the model only the summary", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const prepared = provider.call({ ...talk, ...compact() }, THRESHOLD);
@@ -54,7 +54,7 @@ describe("compaction at a threshold", () => {
     expect(prepared.appliedEdits).toEqual([]);
   });
 
-  it("happens at the trigger and not below; by default that is 150,000 tokens", () => {
+  it("compacts at the trigger and not below, by default at 150,000 tokens", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const { tokens } = provider.call(talk);
@@ -67,13 +67,13 @@ describe("compaction at a threshold", () => {
     expect(provider.call(body, THRESHOLD).compaction).toBeDefined();
   });
 
-  it("ends the reply when the request wants a pause", () => {
+  it("ends the reply after the compaction when the request asks for a pause", () => {
     const provider = new TestProvider();
     const body = { ...longTalk(provider), ...compact({ pause_after_compaction: true }) };
     expect(provider.call(body, THRESHOLD).compaction?.end).toEqual({ stopReason: "compaction" });
   });
 
-  it("hands the instructions on in place of the default ones", () => {
+  it("passes the request's instructions to the summarizer instead of the default ones", () => {
     const provider = new TestProvider();
     const seen: (string | undefined)[] = [];
     const summarize = (_: readonly ApiMessage[], instructions: string | undefined): string => {
@@ -87,7 +87,7 @@ describe("compaction at a threshold", () => {
     expect(seen).toEqual(["Only names.", undefined, undefined]);
   });
 
-  it("leaves a block without content when there is no summary, and the model sees everything", () => {
+  it("returns an empty block when there is no summary, and shows the model everything", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const prepared = provider.call({ ...talk, ...compact() }, { ...THRESHOLD, summarize: () => undefined });
@@ -95,7 +95,7 @@ describe("compaction at a threshold", () => {
     expect(prepared.conversation.messages).toBe(talk.messages);
   });
 
-  it("is never made by a count, which reads the blocks that are there", () => {
+  it("never compacts in count_tokens, but reads existing compaction blocks", () => {
     const provider = new TestProvider();
     const options: CallOptions = { ...THRESHOLD, endpoint: "count_tokens" };
     const talk = longTalk(provider);
@@ -109,7 +109,7 @@ describe("compaction at a threshold", () => {
     expect(prepared.conversation.messages).toEqual([{ role: "user", content: [said("all")] }, asked("go")]);
   });
 
-  it("lists iterations in every response under its beta", () => {
+  it("reports iterations in every response under the compaction beta", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a")]);
     expect(provider.call(talk, THRESHOLD).reportsIterations).toBe(true);
@@ -117,11 +117,11 @@ describe("compaction at a threshold", () => {
   });
 });
 
-describe("a block of a compaction at a threshold", () => {
+describe("a compaction block from a threshold", () => {
   const provider = new TestProvider();
   const reply = assistant(block({ content: "one" }), said("answer"));
 
-  it("hides everything before the last one, kept or not", () => {
+  it("hides everything before the last compaction block, whether the client still sends it or not", () => {
     const messages = [asked("a"), assistant(block({ content: "zero" })), asked("b"), reply, asked("c")];
     const shown = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
     expect(shown).toEqual([{ role: "user", content: [said("one")] }, assistant(said("answer")), asked("c")]);
@@ -130,14 +130,14 @@ describe("a block of a compaction at a threshold", () => {
     expect(provider.call(dropped, THRESHOLD).conversation.messages).toEqual(shown);
   });
 
-  it("keeps its cache mark in what the model sees", () => {
+  it("keeps the cache mark of a compaction block", () => {
     const cache_control = { type: "ephemeral" };
     const messages = [assistant(block({ content: "one", cache_control })), asked("c")];
     const [first] = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
     expect(first).toEqual({ role: "user", content: [{ type: "text", text: "one", cache_control }] });
   });
 
-  it("without content counts for nothing", () => {
+  it("ignores a compaction block without content", () => {
     const messages = [asked("a"), assistant(block({ content: null }), said("b")), asked("c")];
     const shown = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
     expect(shown).toEqual([asked("a"), assistant(said("b")), asked("c")]);
@@ -145,8 +145,8 @@ describe("a block of a compaction at a threshold", () => {
     expect(provider.call(withMessages(newTalk(), alone), THRESHOLD).conversation.messages).toHaveLength(2);
   });
 
-  it("is gone on from when the reply was paused after it", () => {
-    const talk = withMessages(newTalk(), [asked("z".repeat(LEAST_TRIGGER))]);
+  it("continues from the compaction block when the reply paused after it", () => {
+    const talk = withMessages(newTalk(), [asked("z".repeat(MIN_TRIGGER))]);
     const body = { ...talk, ...compact({ pause_after_compaction: true }) };
     const paused = provider.reply(body, [], THRESHOLD);
     const next = provider.call({ ...body, messages: [...talk.messages, assistant(...paused)] }, THRESHOLD);
@@ -154,7 +154,7 @@ describe("a block of a compaction at a threshold", () => {
     expect(next.compaction).toBeUndefined();
   });
 
-  it("begins what thinking is bound to anew, whether the messages before it stay or go", () => {
+  it("restarts the thinking binding at the block, whether earlier messages stay or not", () => {
     const talk = longTalk(provider);
     const content = provider.reply({ ...talk, ...compact() }, [thought("after"), said("answer")], THRESHOLD);
     const kept = withMessages(talk, [...talk.messages, assistant(...content), asked("next")]);
@@ -170,7 +170,7 @@ describe("a block of a compaction at a threshold", () => {
     expect(provider.refusal(otherSummary, THRESHOLD).message).toContain("bound to a different conversation");
   });
 
-  it("makes thinking invalid that is put back behind it", () => {
+  it("invalidates earlier thinking that is placed after the block", () => {
     const talk = longTalk(provider);
     const body = { ...talk, ...compact({ pause_after_compaction: true }) };
     const content = provider.reply(body, [], THRESHOLD);

@@ -83,7 +83,7 @@ export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit |
   return { triggerTokens, pauses, instructions: instructionsOf(edit) };
 }
 
-/** If a compaction yields no summary, its block has no content and the answer follows anyway. */
+/** Compacts at the threshold. Without a summary, the block has no content and the answer follows anyway. */
 export function compactAtThreshold(
   shown: ShownMessages,
   edit: ThresholdEdit,
@@ -124,7 +124,7 @@ export function compactOnDemand(
   return { kind: "on-demand", blocks: [block], end: { stopReason: "compaction" }, iteration };
 }
 
-/** Empty instructions count as none. */
+/** Reads the instructions. Empty ones count as none. */
 function instructionsOf(config: unknown): string | undefined {
   const instructions = isRecord(config) ? stringField(config, "instructions") : undefined;
   return instructions === undefined || instructions.trim() === "" ? undefined : instructions;

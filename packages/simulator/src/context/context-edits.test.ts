@@ -34,7 +34,7 @@ const CLEAR_TOOLS = { type: "clear_tool_uses_20250919" };
 const LOW = { trigger: { type: "input_tokens", value: 10 } };
 
 describe("clear_tool_uses", () => {
-  it("clears all but the last three results once the request is over its trigger", () => {
+  it("clears all but the last three results once the request exceeds the trigger", () => {
     const messages = reads(6);
     const { applied, messages: shown, tokens } = run(messages, [{ ...CLEAR_TOOLS, ...LOW }]);
     expect(clearedIds(shown)).toEqual(["toolu_0", "toolu_1", "toolu_2"]);
@@ -48,7 +48,7 @@ describe("clear_tool_uses", () => {
     expect(tokens).toBe(measure(messages) - (applied[0]?.cleared_input_tokens ?? 0));
   });
 
-  it("does nothing at its trigger or below; by default that is 100,000 tokens", () => {
+  it("clears nothing at the trigger or below, by default 100,000 tokens", () => {
     const messages = reads(6);
     const trigger = { type: "input_tokens", value: measure(messages) };
     expect(run(messages, [{ ...CLEAR_TOOLS, trigger }]).messages).toBe(messages);
@@ -57,7 +57,7 @@ describe("clear_tool_uses", () => {
     expect(run(large, [CLEAR_TOOLS]).applied).toHaveLength(1);
   });
 
-  it("can be triggered by the number of tool uses", () => {
+  it("accepts a number of tool uses as the trigger", () => {
     const trigger = (value: number): JsonRecord => ({
       ...CLEAR_TOOLS,
       trigger: { type: "tool_uses", value },
@@ -66,7 +66,7 @@ describe("clear_tool_uses", () => {
     expect(run(reads(6), [trigger(6)]).applied).toEqual([]);
   });
 
-  it("keeps as many as it is told to", () => {
+  it("keeps the given number of results", () => {
     const keep = (value: number): JsonRecord => ({
       ...CLEAR_TOOLS,
       ...LOW,
@@ -77,13 +77,13 @@ describe("clear_tool_uses", () => {
     expect(clearedIds(run(reads(4), [keep(9)]).messages)).toEqual([]);
   });
 
-  it("leaves the results of excluded tools", () => {
+  it("keeps the results of excluded tools", () => {
     const messages = reads(6, (index) => (index === 1 ? "memory" : "read"));
     const { messages: shown } = run(messages, [{ ...CLEAR_TOOLS, ...LOW, exclude_tools: ["memory"] }]);
     expect(clearedIds(shown)).toEqual(["toolu_0", "toolu_2"]);
   });
 
-  it("clears inputs of all tools, of named ones, or of none", () => {
+  it("clears inputs of all tools, of named tools, or of none", () => {
     const messages = reads(5, (index) => (index === 0 ? "write" : "read"));
     const emptied = (value: unknown): readonly string[] =>
       blocks(run(messages, [{ ...CLEAR_TOOLS, ...LOW, clear_tool_inputs: value }]).messages).flatMap(
@@ -94,7 +94,7 @@ describe("clear_tool_uses", () => {
     expect(emptied(["write"])).toEqual(["toolu_0"]);
   });
 
-  it("is left out when it cannot clear as much as asked", () => {
+  it("skips clear_tool_uses when it cannot clear the required minimum", () => {
     const gain = 3 * (200 - CLEARED_RESULT.length);
     const least = (value: number): JsonRecord => ({
       ...CLEAR_TOOLS,
@@ -107,7 +107,7 @@ describe("clear_tool_uses", () => {
   });
 
   it.each(["ok", "x".repeat(CLEARED_RESULT.length)])(
-    "is left out where results are no longer than the placeholder: %s",
+    "skips clear_tool_uses when results are no longer than the placeholder: %s",
     (text) => {
       const messages: readonly ApiMessage[] = [
         asked("go"),
@@ -120,7 +120,7 @@ describe("clear_tool_uses", () => {
     },
   );
 
-  it("never touches a call that waits for its result", () => {
+  it("never clears a call that waits for its result", () => {
     const open: ApiMessage = { role: "assistant", content: [used("open")] };
     const messages = [...reads(2), open];
     const edit = { ...CLEAR_TOOLS, ...LOW, keep: { type: "tool_uses", value: 0 }, clear_tool_inputs: true };
@@ -152,7 +152,7 @@ describe("clear_thinking", () => {
     ]);
   });
 
-  it("counts a turn with its tool calls as one", () => {
+  it("counts a turn with its tool calls as one turn", () => {
     expect(thoughts(run(reads(3), [keep(1)]).messages)).toEqual(["t0", "t1", "t2"]);
     const two = [...reads(2), asked("more"), ...reads(2).slice(1)];
     const { messages: shown, applied } = run(two, [keep(1)]);
@@ -161,19 +161,19 @@ describe("clear_thinking", () => {
     expect(applied[0]).toMatchObject({ cleared_thinking_turns: 1 });
   });
 
-  it("keeps all when told so, in either form", () => {
+  it("keeps all thinking when configured, in either form", () => {
     const messages = turns(3);
     expect(run(messages, [{ ...CLEAR, keep: "all" }], FORGETFUL).messages).toBe(messages);
     expect(run(messages, [{ ...CLEAR, keep: { type: "all" } }], FORGETFUL).messages).toBe(messages);
   });
 
-  it("keeps by default what the model keeps", () => {
+  it("keeps by default the thinking that the model keeps", () => {
     const messages = turns(3);
     expect(run(messages, [CLEAR], BINDING).messages).toBe(messages);
     expect(thoughts(run(messages, [CLEAR], FORGETFUL).messages)).toEqual(["t2"]);
   });
 
-  it("takes a message that held nothing else away", () => {
+  it("removes a message that contains only cleared thinking", () => {
     const messages: readonly ApiMessage[] = [
       asked("q"),
       { role: "assistant", content: [thought("only")] },
@@ -182,7 +182,7 @@ describe("clear_thinking", () => {
     expect(run(messages, [keep(1)]).messages).toEqual([asked("q"), ...turns(1)]);
   });
 
-  it("is applied before and apart from clearing tools", () => {
+  it("clears thinking before tool results and reports both separately", () => {
     const messages = [...reads(3), asked("more"), ...reads(5).slice(1)];
     const { applied, tokens } = run(messages, [keep(1), { ...CLEAR_TOOLS, ...LOW }]);
     expect(applied.map(({ type }) => type)).toEqual(["clear_thinking_20251015", "clear_tool_uses_20250919"]);
@@ -191,7 +191,7 @@ describe("clear_thinking", () => {
   });
 });
 
-describe("without any edit", () => {
+describe("requests without edits", () => {
   const messages: readonly ApiMessage[] = [
     ...reads(1),
     { role: "assistant", content: [thought("done"), said("done")] },
@@ -199,17 +199,17 @@ describe("without any edit", () => {
     ...reads(1).slice(1),
   ];
 
-  it("older models lose the thinking of earlier turns, newer ones keep it", () => {
+  it("drops the thinking of earlier turns on older models and keeps it on newer ones", () => {
     expect(thoughts(withoutPastTurns(messages, simulatedModel(FORGETFUL), []))).toEqual(["t0"]);
     expect(withoutPastTurns(messages, simulatedModel(BINDING), [])).toBe(messages);
   });
 
-  it("a request that says which thinking to keep is taken at its word", () => {
+  it("keeps earlier thinking on older models when the request asks for it", () => {
     const edits = [{ type: "clear_thinking_20251015", keep: "all" }];
     expect(withoutPastTurns(messages, simulatedModel(FORGETFUL), edits)).toBe(messages);
   });
 
-  it("a system message for one turn is gone once the user speaks again", () => {
+  it("removes a system message for one turn after the next user message", () => {
     const nudge = (clear_at: string): ApiMessage =>
       ({ role: "system", clear_at, content: "hurry" }) as unknown as ApiMessage;
     const model = simulatedModel(BINDING);

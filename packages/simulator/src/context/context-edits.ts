@@ -54,7 +54,9 @@ export function withoutPastTurns(
   return model.features.keepsEarlierThinking || saysItself ? shown : stripEarlierThinking(shown);
 }
 
-/** A system message may come without content, which other code does not expect. */
+/**
+ * True for a message without content. A system message may come without it, which other code does not expect.
+ */
 const saysNothing = ({ content }: ApiMessage): boolean => !content?.length;
 
 const clearAt = (message: ApiMessage): unknown => (message as { readonly clear_at?: unknown }).clear_at;
@@ -83,7 +85,7 @@ export function applyEdits(
 interface Cleared {
   readonly messages: readonly ApiMessage[];
   readonly edit: Clearing;
-  /** An edit that clears less than this is not applied. */
+  /** Minimum gain in tokens. An edit that clears less is not applied. */
   readonly leastTokens?: number;
 }
 
@@ -113,14 +115,14 @@ function clearThinking(
   };
 }
 
-/** Number of newest turns with thinking that keep it. */
+/** Returns the number of newest turns with thinking that keep it. */
 function keptTurns({ keep }: JsonRecord, keepsEarlierThinking: boolean): number {
   if (keep === "all" || field(keep, "type") === "all") return Number.POSITIVE_INFINITY;
   return numberOf(keep) ?? (keepsEarlierThinking ? Number.POSITIVE_INFINITY : DEFAULT_KEPT_TURNS);
 }
 
 /**
- * Models that do not keep earlier thinking lose all of it when the user sends new text. Tool results belong
+ * Removes earlier thinking when the user sends new text, on models that do not keep it. Tool results belong
  * to the turn that called the tools.
  */
 function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMessage[] {
@@ -135,7 +137,7 @@ function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMess
 const speaks = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
 
-/** For every turn with thinking: the assistant messages that contain it. */
+/** Returns for every turn with thinking the assistant messages that contain it. */
 function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
   const turns: number[][] = [];
   let isNewTurn = true;
@@ -160,8 +162,8 @@ function withoutThinking(messages: readonly ApiMessage[], indices: readonly numb
 /** Documented default of the edit. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 const DEFAULT_KEPT_TOOL_USES = 3;
-/** Nothing is gained if the results are no longer than the placeholder. */
-const LEAST_GAIN_TOKENS = 1;
+/** Minimum gain. Nothing is gained if the results are no longer than the placeholder. */
+const MIN_GAIN_TOKENS = 1;
 /** Placeholder for a cleared result. */
 export const CLEARED_RESULT: string = textOf("clearedResult");
 
@@ -179,7 +181,7 @@ function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): 
   return {
     messages: changed,
     edit: { type: "clear_tool_uses_20250919", cleared_tool_uses: cleared.size },
-    leastTokens: Math.max(LEAST_GAIN_TOKENS, numberOf(edit.clear_at_least) ?? 0),
+    leastTokens: Math.max(MIN_GAIN_TOKENS, numberOf(edit.clear_at_least) ?? 0),
   };
 
   function clearBlock(block: ContentBlock): ContentBlock {
@@ -196,7 +198,7 @@ function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): 
   }
 }
 
-/** Tool names by call id. A call that still waits for its result cannot be cleared. */
+/** Returns tool names by call id. A call that still waits for its result cannot be cleared. */
 function clearableUses(
   edit: JsonRecord,
   uses: readonly ToolUseBlock[],

@@ -52,7 +52,7 @@ export function keepBlocks(
   });
 }
 
-/** Position of a block in the request, in the form of error messages. */
+/** Returns the position of a block in the request, in the form of error messages. */
 export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;
 
 /** A compaction block as a client sends it. Every field is unverified. */
@@ -67,6 +67,8 @@ export function asCompaction(block: ContentBlock): CompactionBlock | undefined {
   return tagOf(block) === "compaction" ? (block as CompactionBlock) : undefined;
 }
 
-/** A block without content marks a failed compaction. The provider skips it. */
+/**
+ * True for a block with content. A block without content marks a failed compaction, which the provider skips.
+ */
 export const hasSummary = (block: CompactionBlock): block is CompactionBlock & { readonly content: string } =>
   typeof block.content === "string" && block.content !== "";

@@ -70,10 +70,10 @@ const ids = (messages: readonly ApiMessage[], type: string): readonly string[] =
         }),
   );
 
-describe("edits of any talk", () => {
+describe("edits of any conversation", () => {
   const cases = fc.tuple(fc.array(step, { maxLength: 12 }), editLists, fc.constantFrom(BINDING, FORGETFUL));
 
-  it("leave every call with its result, in place", () => {
+  it("keeps every call and every result in place", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = deepFreeze(talk(steps));
@@ -84,7 +84,7 @@ describe("edits of any talk", () => {
     );
   });
 
-  it("change nothing when they are applied a second time", () => {
+  it("changes nothing when the same edits are applied a second time", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const once = run(talk(steps), edits, model);
@@ -98,7 +98,7 @@ describe("edits of any talk", () => {
     );
   });
 
-  it("hand on the very messages that they do not change", () => {
+  it("returns unchanged messages as the same objects", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = talk(steps);
@@ -113,7 +113,7 @@ describe("edits of any talk", () => {
     );
   });
 
-  it("report what they cleared to the token", () => {
+  it("reports the exact number of cleared tokens", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = talk(steps);

@@ -12,10 +12,10 @@ import {
   result,
   said,
   TestProvider,
-  talkOn,
   thought,
   used,
   withMessages,
+  withTurns,
 } from "./talk.case.ts";
 
 const EDITING: CallOptions = { betas: [BETAS.contextManagement, ...CONTROLS] };
@@ -31,10 +31,10 @@ const EDITS = {
   },
 };
 
-describe("a request on its way to the model", () => {
-  it("is handed on as it is when there is nothing to do, and built once", () => {
+describe("prepareContext", () => {
+  it("passes an ordinary request on unchanged and builds its prompt once", () => {
     const provider = new TestProvider();
-    const talk = talkOn(provider, newTalk(), 2);
+    const talk = withTurns(provider, newTalk(), 2);
     provider.builds.length = 0;
     const prepared = provider.call(talk);
     expect(prepared.conversation.messages).toBe(talk.messages);
@@ -45,14 +45,14 @@ describe("a request on its way to the model", () => {
     expect(prepared.inputTransformations).toBeUndefined();
   });
 
-  it("lists transformations under the beta, none as an empty list", () => {
+  it("lists transformations under the beta, with an empty list for none", () => {
     expect(
       new TestProvider().call(withMessages(newTalk(), [asked("a")]), { betas: CONTROLS })
         .inputTransformations,
     ).toEqual([]);
   });
 
-  it("has its thinking checked as sent, not as edited", () => {
+  it("checks thinking against the messages as sent, not as edited", () => {
     const provider = new TestProvider();
     const options = EDITING;
     const opening = { ...withMessages(newTalk(), [asked("read two")]), ...EDITS };
@@ -71,9 +71,9 @@ describe("a request on its way to the model", () => {
     expect(prepared.inputTransformations).toEqual([]);
   });
 
-  it("is edited before it is measured against the window", () => {
+  it("applies edits before it compares a request with the window", () => {
     const provider = new TestProvider();
-    const talk = talkOn(provider, newTalk(), 1);
+    const talk = withTurns(provider, newTalk(), 1);
     const content = [{ type: "tool_result", tool_use_id: "toolu_0_0", content: "x".repeat(5_000) }] as const;
     const messages = talk.messages.slice(0, 2);
     const large = withMessages(talk, [...messages, { role: "user", content }]);
@@ -90,7 +90,7 @@ describe("a request on its way to the model", () => {
     );
   });
 
-  it("may exceed the window with its answer on models that stop there, not on others", () => {
+  it("accepts input plus max_tokens above the window only on models that stop at the window", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("hello")]);
     const { tokens } = provider.call(talk);
@@ -104,23 +104,23 @@ describe("a request on its way to the model", () => {
     expect(provider.call(old, { windowTokens: tokens + 100 }).tokens).toBe(tokens);
   });
 
-  it("is counted whatever its length", () => {
+  it("counts a request of any length", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("x".repeat(500))]);
     expect(provider.call(talk, { endpoint: "count_tokens", windowTokens: 100 }).tokens).toBeGreaterThan(500);
   });
 
-  it("loses earlier thinking on older models before it is counted", () => {
+  it("removes earlier thinking on older models before counting", () => {
     const provider = new TestProvider();
-    const talk = talkOn(provider, newTalk(FORGETFUL), 2);
+    const talk = withTurns(provider, newTalk(FORGETFUL), 2);
     const prepared = provider.call(talk);
     expect(JSON.stringify(prepared.conversation.messages)).not.toContain('"thinking"');
     expect(prepared.tokens).toBe(prepared.originalTokens);
   });
 
-  it("is never changed itself", () => {
+  it("never changes the request itself", () => {
     const provider = new TestProvider();
-    const talk = deepFreeze(reparsed({ ...talkOn(provider, newTalk(), 3), ...EDITS }));
+    const talk = deepFreeze(reparsed({ ...withTurns(provider, newTalk(), 3), ...EDITS }));
     provider.call(talk, EDITING);
     const drops = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
     const changed = deepFreeze({ ...talk, system: "other", thinking: drops });

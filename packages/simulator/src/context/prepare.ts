@@ -38,7 +38,7 @@ export interface ContextMemory {
   readonly threads: Threads;
 }
 
-/** Simulators with the same secret accept each other's signatures. */
+/** Creates the memory. Simulators with the same secret accept each other's signatures. */
 export function createContextMemory(
   secret: string,
   findModel: (id: string) => Pick<SimulatedModel, "bindsThinking"> | undefined,
@@ -80,14 +80,14 @@ export interface PreparedContext<Built> {
   /** Tokens before edits: `context_management.original_input_tokens` of a count. */
   readonly originalTokens: number;
   readonly appliedEdits: readonly AppliedEdit[];
-  /** Undefined if the response has no such field. */
+  /** Transformations of the input. Undefined if the response has no such field. */
   readonly inputTransformations: readonly InputTransformation[] | undefined;
   readonly compaction: CompactionOutcome | undefined;
   /** True if the response always has `usage.iterations`, even without a compaction. */
   readonly reportsIterations: boolean;
   /** Signs the thinking of the reply, block by block. */
   readonly signer: ReplySigner;
-  /** Receives the reply, or the fact that there is none. */
+  /** Thread of the request. It receives the reply, or the fact that there is none. */
   readonly thread: ThreadTurn | undefined;
 }
 
@@ -170,7 +170,9 @@ function prepareWhole<Built extends { readonly tokens: number }>(
   };
 }
 
-/** Setting the field enables the check on accounts that do not enforce it. */
+/**
+ * Returns the rules for this request. Setting the field enables the check on accounts that do not enforce it.
+ */
 function bindingRules({ body, betas }: SimulatedRequest, switches: Switches): BindingRules {
   const behavior = field(field(body.thinking, "block_binding"), "prefix_mismatch_behavior");
   return {
@@ -191,7 +193,9 @@ function refuseTooLong(tokens: number, { body, betas }: SimulatedRequest, model:
   }
 }
 
-/** After a compaction at the threshold, the model sees only the summary. */
+/**
+ * Returns the messages that the model sees. After a compaction at the threshold, it sees only the summary.
+ */
 function shownAfter(
   edited: EditedMessages,
   compaction: CompactionOutcome | undefined,

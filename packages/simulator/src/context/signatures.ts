@@ -22,7 +22,7 @@ export class Sealer {
     this.#secret = secret;
   }
 
-  /** Fields must not contain the separator. Digests, counts and encoded names never do. */
+  /** Seals the fields. They must not contain the separator. Digests, counts and encoded names never do. */
   seal(fields: readonly string[]): string {
     const text = fields.join(SEPARATOR);
     return Buffer.from(`${text}${SEPARATOR}${this.#mac(text)}`).toString("base64");

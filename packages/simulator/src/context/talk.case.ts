@@ -125,7 +125,7 @@ export function tokensOf({ system, tools, messages }: Conversation): number {
   return JSON.stringify([system ?? "", tools, messages]).length;
 }
 
-/** A count has no `max_tokens`. */
+/** Builds a request. A count has no `max_tokens`. */
 function request(talk: JsonRecord, options: CallOptions): SimulatedRequest {
   const { max_tokens: _, ...counted } = talk;
   const body = options.endpoint === "count_tokens" ? counted : talk;
@@ -174,7 +174,12 @@ export function newTalk(model: string = BINDING): Talk {
 }
 
 /** Adds turns in which the model thinks, reads a file, thinks again and answers. */
-export function talkOn(provider: TestProvider, talk: Talk, turns: number, options: CallOptions = {}): Talk {
+export function withTurns(
+  provider: TestProvider,
+  talk: Talk,
+  turns: number,
+  options: CallOptions = {},
+): Talk {
   let current = talk;
   const answer = (blocks: readonly ContentBlock[]): void => {
     const content = provider.reply(current, blocks, options);
@@ -195,7 +200,7 @@ export function talkOn(provider: TestProvider, talk: Talk, turns: number, option
   return current;
 }
 
-/** The same conversation with other messages. */
+/** Returns the same conversation with other messages. */
 export const withMessages = (talk: Talk, messages: readonly ApiMessage[]): Talk => ({ ...talk, messages });
 
 /** Omits thinking blocks by their numbers, counted through the whole conversation. */
@@ -220,7 +225,7 @@ export function edited(talk: Talk, index: number, change: (message: ApiMessage) 
 /** Copies every array and object, like a client that parses its own file. */
 export const reparsed = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** The same conversation, with the option to drop blocks that do not fit. */
+/** Returns the same conversation, with the option to drop blocks that do not fit. */
 export const drops = (talk: Talk): Talk => ({
   ...talk,
   thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
@@ -228,10 +233,10 @@ export const drops = (talk: Talk): Talk => ({
 
 export function started(model: string = BINDING): { provider: TestProvider; talk: Talk } {
   const provider = new TestProvider();
-  return { provider, talk: talkOn(provider, newTalk(model), 3) };
+  return { provider, talk: withTurns(provider, newTalk(model), 3) };
 }
 
-/** Paths of failing blocks, found by letting the provider drop them. */
+/** Returns the paths of failing blocks, found by letting the provider drop them. */
 export function failing(
   provider: TestProvider,
   talk: Talk,

@@ -12,26 +12,26 @@ import {
   type Talk,
   TestProvider,
   TOOL,
-  talkOn,
   thought,
   withMessages,
   withoutThinking,
+  withTurns,
 } from "./talk.case.ts";
 
-describe("bound thinking stays valid", () => {
-  it("when the conversation is sent again as it was, parsed anew", () => {
+describe("bound thinking that stays valid", () => {
+  it("accepts bound thinking when the same conversation is parsed and sent again", () => {
     const { provider, talk } = started();
     expect(failing(provider, reparsed(talk))).toEqual([]);
     expect(provider.call(talk).conversation.messages).toBe(talk.messages);
   });
 
-  it("when messages are appended", () => {
+  it("accepts bound thinking after messages are appended", () => {
     const { provider, talk } = started();
-    const longer = talkOn(provider, talk, 2);
+    const longer = withTurns(provider, talk, 2);
     expect(failing(provider, longer)).toEqual([]);
   });
 
-  it("when cache marks are added, moved or removed", () => {
+  it("accepts bound thinking when cache marks are added, moved or removed", () => {
     const { provider, talk } = started();
     const mark = { cache_control: { type: "ephemeral" } } as const;
     const marked = edited(talk, 2, (message) => ({
@@ -46,19 +46,19 @@ describe("bound thinking stays valid", () => {
     ).toEqual([]);
   });
 
-  it("when a deferred tool is added that nothing refers to", () => {
+  it("accepts bound thinking when an unused deferred tool is added", () => {
     const { provider, talk } = started();
     const deferred = { name: "later", input_schema: { type: "object" }, defer_loading: true };
     expect(failing(provider, { ...talk, tools: [...talk.tools, deferred] })).toEqual([]);
   });
 
-  it("when anything but system, tools and messages changes", () => {
+  it("accepts bound thinking when only other fields than system, tools and messages change", () => {
     const { provider, talk } = started();
     const changed = { ...talk, max_tokens: 7, output_config: { effort: "low" }, metadata: { user_id: "u" } };
     expect(failing(provider, changed)).toEqual([]);
   });
 
-  it("when thinking is left out from the start, from the end, or altogether", () => {
+  it("accepts bound thinking when other thinking is omitted from the start, from the end, or completely", () => {
     const { provider, talk } = started();
     for (let count = 1; count <= 6; count++) {
       expect(
@@ -76,13 +76,13 @@ describe("bound thinking stays valid", () => {
     }
   });
 
-  it("when thinking that was left out from the start stays left out", () => {
+  it("accepts new thinking when thinking omitted from the start stays omitted", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
-    expect(failing(provider, talkOn(provider, trimmed, 1))).toEqual([]);
+    expect(failing(provider, withTurns(provider, trimmed, 1))).toEqual([]);
   });
 
-  it("when a text is sent as a block, and neighbors of one role as one message", () => {
+  it("accepts bound thinking when texts become blocks and messages are split by block", () => {
     const { provider, talk } = started();
     const messages = talk.messages.flatMap((message) =>
       message.role === "assistant" && typeof message.content !== "string"
@@ -92,12 +92,12 @@ describe("bound thinking stays valid", () => {
     expect(failing(provider, withMessages(talk, messages))).toHaveLength(0);
   });
 
-  it("when a simulator with the same secret goes on", () => {
+  it("accepts bound thinking in another simulator with the same secret", () => {
     const { talk } = started();
     expect(failing(new TestProvider(), talk)).toEqual([]);
   });
 
-  it("when an address of a picture changes only in its query", () => {
+  it("accepts bound thinking when an image URL changes only in its query", () => {
     const provider = new TestProvider();
     const picture = (url: string): Talk =>
       withMessages(newTalk(), [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }]);
@@ -110,14 +110,14 @@ describe("bound thinking stays valid", () => {
   });
 });
 
-describe("bound thinking becomes invalid", () => {
-  it("after an edited message, from the edit on", () => {
+describe("bound thinking that becomes invalid", () => {
+  it("invalidates all thinking after an edited message", () => {
     const { provider, talk } = started();
     const changed = edited(talk, 4, () => asked("another question"));
     expect(failing(provider, changed)).toEqual([5, 7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("after a shortened tool result", () => {
+  it("invalidates all thinking after a shortened tool result", () => {
     const { provider, talk } = started();
     const changed = edited(talk, 2, (message) => ({
       ...message,
@@ -128,7 +128,7 @@ describe("bound thinking becomes invalid", () => {
     expect(failing(provider, changed)).toHaveLength(5);
   });
 
-  it("after a deleted message, and after messages that changed places", () => {
+  it("invalidates thinking after deleted or reordered messages", () => {
     const { provider, talk } = started();
     expect(failing(provider, withMessages(talk, talk.messages.slice(4)))).toHaveLength(4);
     const [a, b, c, d, ...rest] = talk.messages;
@@ -137,7 +137,7 @@ describe("bound thinking becomes invalid", () => {
     expect(failing(provider, withMessages(talk, swapped))).toHaveLength(6);
   });
 
-  it("when system or tools change", () => {
+  it("invalidates all thinking when system or tools change", () => {
     const { provider, talk } = started();
     expect(failing(provider, { ...talk, system: "Be long." })).toHaveLength(6);
     expect(failing(provider, { ...talk, tools: [{ ...TOOL, description: "reads" }] })).toHaveLength(6);
@@ -146,16 +146,16 @@ describe("bound thinking becomes invalid", () => {
     );
   });
 
-  it("for all later blocks when one is left out in the middle", () => {
+  it("invalidates all later thinking when one block is omitted in the middle", () => {
     const { provider, talk } = started();
     const gap = withoutThinking(talk, (number) => number === 2);
     expect(failing(provider, gap)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("for all later blocks when one that was left out is put back", () => {
+  it("invalidates all later thinking when an omitted block is restored", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
-    const longer = talkOn(provider, trimmed, 1);
+    const longer = withTurns(provider, trimmed, 1);
     const restored = withMessages(longer, [...talk.messages, ...longer.messages.slice(talk.messages.length)]);
     expect(failing(provider, restored)).toEqual([
       `messages.${talk.messages.length + 1}.content.0`,
@@ -163,7 +163,7 @@ describe("bound thinking becomes invalid", () => {
     ]);
   });
 
-  it("in a kept tail behind a summary of one's own", () => {
+  it("invalidates thinking in a kept tail after a client-side summary", () => {
     const { provider, talk } = started();
     const tail = talk.messages.slice(8);
     expect(
@@ -174,7 +174,7 @@ describe("bound thinking becomes invalid", () => {
     ).toHaveLength(2);
   });
 
-  it("when a deferred tool changes that the conversation already refers to", () => {
+  it("invalidates thinking when a deferred tool in use changes", () => {
     const provider = new TestProvider();
     const deferred = (description: string): Talk => ({
       ...newTalk(),

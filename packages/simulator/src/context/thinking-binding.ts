@@ -28,7 +28,7 @@ export interface BindingRules {
 interface BindingOutcome {
   /** Messages without the dropped blocks. The original array if none were dropped. */
   readonly messages: readonly ApiMessage[];
-  /** In request order. Empty unless the request has the beta header. */
+  /** Transformations in request order. Empty unless the request has the beta header. */
   readonly transformations: readonly InputTransformation[];
   /** Signs the thinking of the reply, which is bound to the sent conversation. */
   readonly signer: ReplySigner;
@@ -151,7 +151,10 @@ export class ThinkingBinder {
     return found;
   }
 
-  /** Only models with bound thinking can read it. They can also read the thinking of older models. */
+  /**
+   * True if the model can read the block: it wrote the block itself, or the model that wrote it does not bind
+   * thinking.
+   */
   #isReadable({ signature }: SentThinking, model: SimulatedModel): boolean {
     if (signature === undefined || signature.model === model.id) return true;
     return this.#findModel(signature.model)?.bindsThinking !== true;
@@ -241,7 +244,7 @@ function isSummary(block: ContentBlock): boolean {
   return summary !== undefined && hasSummary(summary);
 }
 
-/** A summary restarts the conversation. */
+/** Adds a block to the walk. A summary restarts the conversation. */
 function addBlock(walk: PrefixWalk, role: string, block: ContentBlock, readSummary: ReadSummary): void {
   const summary = asCompaction(block);
   if (summary === undefined || !hasSummary(summary)) walk.add(role, block);
@@ -265,12 +268,13 @@ function refuseInvalid(
   refuse("signatureInvalid", { path, type: bad.type });
 }
 
-/** The thinking before a block has changed: one block is missing from the middle, or one has returned. */
+/** Change of the thinking before a block: one block is missing from the middle, or one has returned. */
 type Disorder = "missing" | "put-back" | undefined;
 
 /**
- * Thinking may be removed from the beginning, from the end, or completely. A gap in the middle invalidates
- * all later blocks. So does a block that was absent when a later one was written.
+ * Finds blocks whose earlier thinking has changed. Thinking may be removed from the beginning, from the end,
+ * or completely. A gap in the middle invalidates all later blocks. So does a block that was absent when a
+ * later one was written.
  */
 export function thinkingDisorders(thinking: readonly SentThinking[]): readonly Disorder[] {
   const disorders: Disorder[] = [];
@@ -310,7 +314,7 @@ interface Mismatch {
   readonly now: Pick<PrefixWalk, "toolsDigest" | "systemDigest" | "blocks">;
 }
 
-/** The refusal says what has changed and what to do. */
+/** Refuses the request. The text says what has changed and what to do. */
 function refuseMismatch(mismatch: Mismatch, hasControls: boolean): never {
   const { type, message, index } = mismatch.at;
   const path = blockPath(message, index);

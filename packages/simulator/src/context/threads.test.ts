@@ -10,7 +10,7 @@ const CREATE = { thread: { type: "create" } };
 const continuing = (previous_message_id: string): JsonRecord => ({
   thread: { type: "continue", previous_message_id },
 });
-const onward = (id: string, ...messages: readonly ApiMessage[]): JsonRecord => {
+const continuation = (id: string, ...messages: readonly ApiMessage[]): JsonRecord => {
   const { system: _, tools: __, ...talk } = withMessages(newTalk(), messages);
   return { ...talk, ...continuing(id) };
 };
@@ -27,77 +27,78 @@ function created(): TestProvider {
   return provider;
 }
 
-describe("a message thread", () => {
-  it("keeps the conversation, so that only what is new is sent", () => {
+describe("message threads", () => {
+  it("keeps the conversation of a thread, so that the client sends only new messages", () => {
     const provider = created();
-    const second = provider.call(onward("msg_1", asked("two")), THREADS);
+    const second = provider.call(continuation("msg_1", asked("two")), THREADS);
     expect(second.conversation).toEqual({
       system: newTalk().system,
       tools: newTalk().tools,
       messages: [asked("one"), { role: "assistant", content: [said("first")] }, asked("two")],
     });
     second.thread?.store("msg_2", answered("second"));
-    const third = provider.call(onward("msg_2", asked("three")), THREADS);
+    const third = provider.call(continuation("msg_2", asked("three")), THREADS);
     expect(third.conversation.messages).toHaveLength(5);
     expect(third.request.body.messages).toEqual(third.conversation.messages);
   });
 
-  it("is put together before the rules are checked, and let go when they refuse", () => {
+  it("checks the rules on the whole thread, and releases the thread after a refusal", () => {
     const provider = created();
-    const tooLong = onward("msg_1", asked("x".repeat(500)));
+    const tooLong = continuation("msg_1", asked("x".repeat(500)));
     expect(provider.refusal(tooLong, { ...THREADS, windowTokens: 300 }).message).toContain("too long");
-    expect(provider.call(onward("msg_1", asked("two")), THREADS).thread).toBeDefined();
+    expect(provider.call(continuation("msg_1", asked("two")), THREADS).thread).toBeDefined();
   });
 
-  it("forgets cache marks with the request that set them", () => {
+  it("forgets cache marks of earlier requests in a thread", () => {
     const provider = new TestProvider();
     const marked = { type: "text", text: "one", cache_control: { type: "ephemeral" } } as const;
     const talk = { ...withMessages(newTalk(), [{ role: "user", content: [marked] }]), ...CREATE };
     provider.call(talk, THREADS).thread?.store("msg_1", answered("first"));
-    const [first] = provider.call(onward("msg_1", asked("two")), THREADS).conversation.messages;
+    const [first] = provider.call(continuation("msg_1", asked("two")), THREADS).conversation.messages;
     expect(first).toEqual({ role: "user", content: [said("one")] });
   });
 
-  it("is found for five minutes after its last response", () => {
+  it("finds a thread for five minutes after its last response", () => {
     const provider = created();
-    const second = provider.call(onward("msg_1", asked("two")), { ...THREADS, at: THREAD_LIFETIME_MS });
+    const second = provider.call(continuation("msg_1", asked("two")), { ...THREADS, at: THREAD_LIFETIME_MS });
     second.thread?.store("msg_2", answered("second", THREAD_LIFETIME_MS));
     const late = 2 * THREAD_LIFETIME_MS;
-    expect(provider.call(onward("msg_2", asked("x")), { ...THREADS, at: late }).thread).toBeDefined();
-    const refusal = provider.refusal(onward("msg_2", asked("x")), { ...THREADS, at: late + 1 });
+    expect(provider.call(continuation("msg_2", asked("x")), { ...THREADS, at: late }).thread).toBeDefined();
+    const refusal = provider.refusal(continuation("msg_2", asked("x")), { ...THREADS, at: late + 1 });
     expect([refusal.status, refusal.type]).toEqual([404, "not_found_error"]);
     expect(refusal.details).toEqual({ error_code: "thread_not_found" });
   });
 
-  it("is not found under another id or in another workspace", () => {
+  it("does not find a thread under another id or in another workspace", () => {
     const provider = created();
-    expect(provider.refusal(onward("msg_9", asked("x")), THREADS).status).toBe(404);
-    expect(provider.refusal(onward("msg_1", asked("x")), { ...THREADS, workspace: "other" }).status).toBe(
-      404,
-    );
+    expect(provider.refusal(continuation("msg_9", asked("x")), THREADS).status).toBe(404);
+    expect(
+      provider.refusal(continuation("msg_1", asked("x")), { ...THREADS, workspace: "other" }).status,
+    ).toBe(404);
   });
 
-  it("is continued once from each response, by one request at a time", () => {
+  it("continues a thread once from each response, by one request at a time", () => {
     const provider = created();
-    const code = (): unknown => provider.refusal(onward("msg_1", asked("x")), THREADS).details?.error_code;
-    const second = provider.call(onward("msg_1", asked("two")), THREADS);
+    const code = (): unknown =>
+      provider.refusal(continuation("msg_1", asked("x")), THREADS).details?.error_code;
+    const second = provider.call(continuation("msg_1", asked("two")), THREADS);
     expect(code()).toBe("thread_continue_in_flight");
     second.thread?.release();
-    provider.call(onward("msg_1", asked("two")), THREADS).thread?.store("msg_2", answered("second"));
+    provider.call(continuation("msg_1", asked("two")), THREADS).thread?.store("msg_2", answered("second"));
     expect(code()).toBe("thread_already_continued");
   });
 
-  it("does not keep a refused turn", () => {
+  it("does not store a refused turn in a thread", () => {
     const provider = created();
-    const second = provider.call(onward("msg_1", asked("two")), THREADS);
+    const second = provider.call(continuation("msg_1", asked("two")), THREADS);
     second.thread?.store("msg_2", answered("", 0, "refusal"));
-    expect(provider.refusal(onward("msg_2", asked("x")), THREADS).status).toBe(404);
-    expect(provider.call(onward("msg_1", asked("x")), THREADS).conversation.messages).toHaveLength(3);
+    expect(provider.refusal(continuation("msg_2", asked("x")), THREADS).status).toBe(404);
+    expect(provider.call(continuation("msg_1", asked("x")), THREADS).conversation.messages).toHaveLength(3);
   });
 
-  it("refuses other values in fields that must stay the same, and names them", () => {
+  it("refuses changed values in fixed fields of a thread and names the fields", () => {
     const provider = created();
-    const body = onward("msg_1", asked("two"));
+    const body = continuation("msg_1", asked("two"));
     const changed: Record<string, JsonRecord> = {
       model: { model: "claude-opus-5" },
       output_config: { output_config: { effort: "low" } },
@@ -114,9 +115,9 @@ describe("a message thread", () => {
     expect(provider.call(body, THREADS).thread).toBeDefined();
   });
 
-  it("is not looked for when the rules refuse it: without the beta, or where the provider has none", () => {
+  it("does not search for a thread without the beta or when the provider refuses threads", () => {
     const provider = new TestProvider();
-    const unknown = onward("msg_9", asked("x"));
+    const unknown = continuation("msg_9", asked("x"));
     expect(provider.refusal(unknown).message).toBe("thread: Extra inputs are not permitted");
     const options: CallOptions = { ...THREADS, switches: { threads: "refused" } };
     expect(provider.refusal(unknown, options).details).toEqual({ error_code: "thread_unsupported_request" });
@@ -124,15 +125,15 @@ describe("a message thread", () => {
     expect(provider.call(without, THREADS).thread).toBeUndefined();
   });
 
-  it("is judged as a whole, and can be continued after a refusal", () => {
+  it("validates a continued thread as a whole, and lets the client continue after a refusal", () => {
     const provider = created();
-    const { messages: _, ...silent } = onward("msg_1");
+    const { messages: _, ...silent } = continuation("msg_1");
     expect(provider.refusal(silent, THREADS).message).toBe("messages: Field required");
     expect(provider.refusal({ ...silent, messages: "two" }, THREADS).status).toBe(400);
     const edits = { context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } };
     const betas = [BETAS.threads, BETAS.contextManagement];
-    const edited = provider.refusal({ ...onward("msg_1", asked("two")), ...edits }, { betas });
+    const edited = provider.refusal({ ...continuation("msg_1", asked("two")), ...edits }, { betas });
     expect(edited.details).toMatchObject({ error_code: "thread_unsupported_request" });
-    expect(provider.call(onward("msg_1", asked("two")), THREADS).thread).toBeDefined();
+    expect(provider.call(continuation("msg_1", asked("two")), THREADS).thread).toBeDefined();
   });
 });

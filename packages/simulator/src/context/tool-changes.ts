@@ -11,7 +11,7 @@ import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import { withoutMarks } from "../prompt/block-equality.ts";
 import { asCompaction } from "./conversation.ts";
 
-/** Names of tools that a block adds to the conversation. */
+/** Returns the names of tools that a block adds to the conversation. */
 export function referencedTools(block: ContentBlock): readonly string[] {
   if (tagOf(block) === "tool_addition") return nameOf(field(block, "tool"));
   if (tagOf(block) === "tool_result") return asList(field(block, "content")).flatMap(nameOf);
@@ -28,8 +28,8 @@ function nameOf(reference: unknown): readonly string[] {
 }
 
 /**
- * Changes from `tools` to the tools available at the end of these messages. A compaction block keeps them,
- * because the messages that made them are removed. A reverted change does not count.
+ * Returns the changes from `tools` to the tools available at the end of these messages. A compaction block
+ * keeps them, because the messages that made them are removed. A reverted change does not count.
  */
 export function toolChanges(
   messages: readonly ApiMessage[],

@@ -56,13 +56,13 @@ const FAULTS: readonly (readonly [fault: string, make: Fault, caughtBy: string])
   ],
   ["leaves out the start", changingEvents((event) => (event.type === "start" ? [] : [event])), "begins with"],
   [
-    "speaks after its end",
+    "sends events after its end",
     changingEvents((event) => (event.type === "end" ? [event, event] : [event])),
     "begins with",
   ],
   ["loses blocks", changingEvents((event) => (event.type === "block" ? [] : [event])), "pieces make up"],
-  ["miscounts", changingReply(() => ({ usage: { input_tokens: 1, output_tokens: 1 } })), "usage"],
-  ["mistakes why it stopped", changingReply(() => ({ stopReason: "other" })), "stop reason"],
+  ["reports wrong usage", changingReply(() => ({ usage: { input_tokens: 1, output_tokens: 1 } })), "usage"],
+  ["reports a wrong stop reason", changingReply(() => ({ stopReason: "other" })), "stop reason"],
   ["loses content", changingReply(() => ({ content: [] })), "content"],
   [
     "writes to the request",
@@ -73,30 +73,26 @@ const FAULTS: readonly (readonly [fault: string, make: Fault, caughtBy: string])
     "text: the reply",
   ],
   ["ignores aborts", changingCall(() => ({})), "an abort before the call"],
+  ["retries by itself", (sound) => withRetries(sound, { wait: async () => undefined }), "overloaded: fails"],
+  ["throws an ordinary Error", changingFailure(() => new Error("no")), "too-long: fails"],
   [
-    "tries again by itself",
-    (sound) => withRetries(sound, { wait: async () => undefined }),
-    "overloaded: fails",
-  ],
-  ["throws what it likes", changingFailure(() => new Error("no")), "too-long: fails"],
-  [
-    "loses the numbers",
+    "loses the token counts of an error",
     changingFailure((error) => new ModelError({ kind: "too-long" }, error.message)),
     "too-long: fails",
   ],
   [
-    "loses the beginning",
+    "loses the partial reply of an error",
     changingFailure((error) => new ModelError(error.failure, error.message)),
     "cut-off: fails",
   ],
   [
-    "counts nothing",
+    "counts zero tokens",
     (sound) => ({ ...sound, countTokens: async () => ({ tokens: 0, source: "exact" }) }),
     "countTokens",
   ],
 ];
 
-describe("the contract suite", () => {
+describe("modelContract", () => {
   it.each(FAULTS)("catches a model that %s", async (_, make, caughtBy) => {
     const subject = {
       name: "faulty",
@@ -109,7 +105,7 @@ describe("the contract suite", () => {
     expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
   });
 
-  it("needs no answer for what a provider cannot do", () => {
+  it("the contract has no case for a scenario that the subject does not record", () => {
     const titles = modelContract({ name: "bare", wires: {}, connect }).map(({ title }) => title);
     expect(titles.some((title) => title.startsWith("text"))).toBe(false);
     expect(titles.some((title) => title.startsWith("nobody listens"))).toBe(true);

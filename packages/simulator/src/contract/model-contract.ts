@@ -18,8 +18,8 @@ import {
 import { type ServingOptions, serveWires, type WireServer } from "./wire-server.ts";
 
 /**
- * Promises of every adapter, as test cases for any runner. Each case plays a recorded answer from a real
- * loopback server to the adapter with its real SDK.
+ * Returns the promises of every adapter as test cases for any runner. Each case plays a recorded answer from
+ * a real loopback server to the adapter with its real SDK.
  */
 export function modelContract(subject: ContractSubject): readonly ContractCase[] {
   const { wires } = subject;
@@ -64,7 +64,7 @@ function replyCases(
       [wire],
       isAsRecorded,
     ),
-    caseWith(`${scenario}: how the bytes were cut into pieces changes nothing`, [wire], isAsRecorded, {
+    caseWith(`${scenario}: the reply does not depend on how the bytes are split`, [wire], isAsRecorded, {
       chunkBytes: AWKWARD_CHUNK_BYTES,
     }),
   ];
@@ -147,7 +147,7 @@ function failureCases(
 ): readonly ContractCase[] {
   if (wire === undefined) return [];
   const expected = subject.failures?.[scenario] ?? STANDARD_FAILURES[scenario];
-  const title = `${scenario}: fails as "${expected.failure.kind}", and without a second try of its own`;
+  const title = `${scenario}: fails as "${expected.failure.kind}" and does not retry`;
   const failed = caseWith(title, [wire], async (bench) => {
     const error = await failureOf(collect(bench));
     assert.deepEqual(error.failure, namingModel(expected.failure, bench.model.name));
@@ -157,7 +157,7 @@ function failureCases(
       comparableBlocks(expected.partial ?? [], subject.toolCallIds),
       "what was complete before it failed",
     );
-    assert.ok(error.message.length > 0, "there is a message for people");
+    assert.ok(error.message.length > 0, "the error has a message");
     assert.equal(bench.server.requests.length, 1, "one call makes one request");
   });
   return [failed];
@@ -169,7 +169,7 @@ function namingModel(failure: ModelFailure, model: string): ModelFailure {
 
 function unreachableCase(subject: ContractSubject): ContractCase {
   return {
-    title: 'nobody listens: fails as "unreachable", and trying again may help',
+    title: 'nobody listens: fails as "unreachable", and a retry may help',
     run: async () => {
       const gone = await serveWires([]);
       await gone.close();
@@ -287,7 +287,7 @@ function repeatCases(caseWith: CaseWith, subject: ContractSubject): readonly Con
 
 function countCase(caseWith: CaseWith, subject: ContractSubject): ContractCase {
   const wire = subject.wires["count-tokens"] ?? { status: 500, body: "{}" };
-  const title = "countTokens gives a number above zero and says where it is from";
+  const title = "countTokens returns a number above zero and names its source";
   return caseWith(title, [wire], async ({ model, request }) => {
     const count = await model.countTokens(request);
     assert.equal(count.source, model.capabilities.countTokens);
@@ -324,7 +324,7 @@ function casesFor(subject: ContractSubject): CaseWith {
       try {
         const model = await subject.connect(server.baseUrl);
         const request = deepFreeze(structuredClone(subject.request ?? STANDARD_REQUEST));
-        await within(work({ model, server, request }), subject, "the case comes to its end");
+        await within(work({ model, server, request }), subject, "the case finishes");
       } finally {
         await server.close();
       }

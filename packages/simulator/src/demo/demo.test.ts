@@ -40,18 +40,18 @@ function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
   return [...groups.values()];
 }
 
-/** All lines of one response, in file order. */
+/** Lines of each response, in file order. */
 const responses = groupsOf(assistants, (entry) => entry.message.id ?? "");
 
 describe("the demo session as a file", () => {
-  it("is the same, byte for byte, for the same seed, and another for another", () => {
+  it("creates the same demo session for the same seed, byte for byte, and another for another seed", () => {
     const bytes = JSON.stringify(session);
     // Compared as booleans, because a diff of two megabytes would bury the report.
     expect(JSON.stringify(createDemoSession()) === bytes).toBe(true);
     expect(JSON.stringify(createDemoSession({ seed: 7 })) === bytes).toBe(false);
   });
 
-  it("links every entry to one that stands before it, except the first", () => {
+  it("links every entry of the demo session except the first to an earlier one", () => {
     const seen = new Set<string>();
     const roots = [];
     for (const entry of session) {
@@ -63,7 +63,7 @@ describe("the demo session as a file", () => {
     expect(roots).toHaveLength(1);
   });
 
-  it("has unique, valid uuids and times that never go back", () => {
+  it("gives the demo session unique, valid uuids and timestamps that never decrease", () => {
     const linked = session.filter((entry) => entry.uuid !== undefined);
     expect(new Set(linked.map(({ uuid }) => uuid)).size).toBe(linked.length);
     const valid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -72,7 +72,7 @@ describe("the demo session as a file", () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it("answers every tool call exactly once, from the entry that asked", () => {
+  it("answers every tool call of the demo session exactly once, linked to the entry with the call", () => {
     expect(results.map((result) => result.tool_use_id).sort()).toEqual(calls.map(({ id }) => id).sort());
     for (const entry of users.filter((each) => each.sourceToolAssistantUUID !== undefined)) {
       const [result] = entryBlocks(entry);
@@ -84,7 +84,7 @@ describe("the demo session as a file", () => {
     }
   });
 
-  it("stores parallel calls both with results in between and one after the other", () => {
+  it("stores parallel calls of the demo session both with results in between and one after the other", () => {
     const kinds = session.map((entry) => {
       const block = entry.type === "assistant" ? entryBlocks(entry)[0] : undefined;
       return block?.type === "tool_use" && entry.type === "assistant" ? entry.message.id : undefined;
@@ -98,19 +98,22 @@ describe("the demo session as a file", () => {
 });
 
 describe("the usage in the demo session", () => {
-  it.each([60_000, 100_000, DEMO_CONTEXT_TOKENS, 250_000])("ends within 3% of %d tokens", (asked) => {
-    const reported = reportedContext(createDemoSession({ approximateTokens: asked }));
-    expect(Math.abs(reported - asked) / asked).toBeLessThan(0.03);
-  });
+  it.each([60_000, 100_000, DEMO_CONTEXT_TOKENS, 250_000])(
+    "creates a demo session within 3% of %d tokens",
+    (asked) => {
+      const reported = reportedContext(createDemoSession({ approximateTokens: asked }));
+      expect(Math.abs(reported - asked) / asked).toBeLessThan(0.03);
+    },
+  );
 
-  it("keeps its size in a folder with a longer name and with another seed", () => {
+  it("keeps the size of the demo session with a longer folder name and another seed", () => {
     const reported = reportedContext(
       createDemoSession({ seed: 99, cwd: "/private/var/folders/x1/abcdef/T/longhaul-demo" }),
     );
     expect(Math.abs(reported - DEMO_CONTEXT_TOKENS) / DEMO_CONTEXT_TOKENS).toBeLessThan(0.03);
   });
 
-  it("repeats the input figures on every line of a response, the last with the most output", () => {
+  it("repeats the input tokens on every line of a response, with the most output on the last line", () => {
     for (const lines of responses) {
       const usages = lines.map(usageOf);
       expect(new Set(usages.map(inputTokens)).size).toBe(1);
@@ -119,7 +122,7 @@ describe("the usage in the demo session", () => {
     expect(responses.some((lines) => lines.length > 2)).toBe(true);
   });
 
-  it("grows with every response and reads from the cache what was sent before", () => {
+  it("reports growing input in the demo session and reads earlier input from the cache", () => {
     let previous: Usage | undefined;
     for (const usage of responses.map((lines) => usageOf(lines.at(-1)))) {
       if (previous !== undefined) {
@@ -136,7 +139,7 @@ describe("the story of the demo session", () => {
   const text = JSON.stringify(session);
   const humans = users.filter((entry) => "permissionMode" in entry);
 
-  it("has people who ask, correct, question and cancel, once in Chinese and once while the agent works", () => {
+  it("the demo session contains requests, corrections, an interruption, and a message in Chinese", () => {
     expect(humans.length).toBeGreaterThanOrEqual(10);
     expect(humans.some((entry) => /请把中文/.test(JSON.stringify(entry.message)))).toBe(true);
     expect(text).toContain("[Request interrupted by user for tool use]");
@@ -150,13 +153,13 @@ describe("the story of the demo session", () => {
     expect(text).toContain("<local-command-stdout>");
   });
 
-  it("shows a picture to the model twice: pasted by the human and read by a tool", () => {
+  it("the demo session contains two images, one pasted by the user and one read by a tool", () => {
     const isImage = (block: ContentBlock): boolean => block.type === "image";
     expect(blocksOf(users).filter(isImage)).toHaveLength(1);
     expect(results.filter(({ content }) => Array.isArray(content) && content.some(isImage))).toHaveLength(1);
   });
 
-  it("has tests that fail and pass after an edit", () => {
+  it("the demo session contains tests that fail and then pass after an edit", () => {
     const outcomes = new Map<string, boolean[]>();
     for (const result of results) {
       const call = calls.find(({ id }) => id === result.tool_use_id);
@@ -170,7 +173,7 @@ describe("the story of the demo session", () => {
     expect([...outcomes.values()].every((runs) => runs.at(-1) === false)).toBe(true);
   });
 
-  it("reads files again: unchanged ones and ones that were edited since", () => {
+  it("the demo session reads files again, both unchanged and edited ones", () => {
     const reads = groupsOf(
       calls.filter(({ name }) => name === "Read"),
       ({ input }) => JSON.stringify(input),
@@ -182,7 +185,7 @@ describe("the story of the demo session", () => {
     expect(texts.some((same) => new Set(same).size > 1)).toBe(true);
   });
 
-  it("ends in the middle of work: one todo in progress, two pending, the last request open", () => {
+  it("the demo session ends in the middle of work, with one todo in progress and two pending", () => {
     const todos = calls.filter(({ name }) => name === "TodoWrite").at(-1)?.input as {
       todos: { readonly status: string }[];
     };
@@ -192,10 +195,10 @@ describe("the story of the demo session", () => {
   });
 });
 
-describe("the demo's project files", () => {
+describe("the project files of the demo", () => {
   const files = demoFiles();
 
-  it("are what the session's edits have left, by relative path", () => {
+  it("returns the demo files after all edits of the session, by relative path", () => {
     for (const path of files.keys()) expect(path).not.toMatch(/^\/|\\|\.\./);
     expect(files.get("src/http/rate-limit.ts")).toContain("at > now - windowMs");
     expect(files.get("src/config.ts")).toContain("poolSize: 12,");
@@ -204,59 +207,65 @@ describe("the demo's project files", () => {
       if (path.endsWith(".json")) expect(() => JSON.parse(text)).not.toThrow();
   });
 
-  it("leave migrations/ alone, as the human demanded", () => {
+  it("never edits migrations/ in the demo session, as the user demanded", () => {
     const edited = calls.filter(({ name }) => name === "Edit" || name === "Write");
     expect(edited.some(({ input }) => JSON.stringify(input).includes("/migrations/"))).toBe(false);
   });
 });
 
-describe("a telling of another size", () => {
-  it.each([1, 75_000, 120_000, 300_000])("of %d tokens is a whole session", (approximateTokens) => {
-    const told = createDemoSession({ approximateTokens });
-    const uuids = told.flatMap(({ uuid }) => uuid ?? []);
-    expect(new Set(uuids).size).toBe(uuids.length);
-    const orphans = told.filter(
-      ({ parentUuid }, index) =>
-        typeof parentUuid === "string" && !told.slice(0, index).some(({ uuid }) => uuid === parentUuid),
-    );
-    expect(orphans).toEqual([]);
-    const blocks = told.flatMap((entry) =>
-      entry.type === "user" || entry.type === "assistant" ? entryBlocks(entry) : [],
-    );
-    const asked = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
-    const answered = blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));
-    expect(answered.sort()).toEqual(asked.sort());
-    expect(JSON.stringify(told)).not.toMatch(/#[umrts]\d/);
-  });
+describe("a demo session of another size", () => {
+  it.each([1, 75_000, 120_000, 300_000])(
+    "creates a complete demo session for %d tokens",
+    (approximateTokens) => {
+      const resized = createDemoSession({ approximateTokens });
+      const uuids = resized.flatMap(({ uuid }) => uuid ?? []);
+      expect(new Set(uuids).size).toBe(uuids.length);
+      const orphans = resized.filter(
+        ({ parentUuid }, index) =>
+          typeof parentUuid === "string" && !resized.slice(0, index).some(({ uuid }) => uuid === parentUuid),
+      );
+      expect(orphans).toEqual([]);
+      const blocks = resized.flatMap((entry) =>
+        entry.type === "user" || entry.type === "assistant" ? entryBlocks(entry) : [],
+      );
+      const asked = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+      const answered = blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));
+      expect(answered.sort()).toEqual(asked.sort());
+      expect(JSON.stringify(resized)).not.toMatch(/#[umrts]\d/);
+    },
+  );
 
-  it.each([1, 120_000, 300_000])("of %d tokens reads from the cache what was sent before", (tokens) => {
-    const lines = createDemoSession({ approximateTokens: tokens }).filter(
-      (entry): entry is AssistantEntry => entry.type === "assistant",
-    );
-    const usages = groupsOf(lines, ({ message }) => message.id ?? "").map((each) => usageOf(each.at(-1)));
-    for (const [index, usage] of usages.entries()) {
-      const previous = usages[index - 1];
-      if (previous === undefined) continue;
-      expect(inputTokens(usage)).toBeGreaterThan(inputTokens(previous) + previous.output_tokens - 1);
-      expect([0, inputTokens(previous) - previous.input_tokens]).toContain(usage.cache_read_input_tokens);
-    }
-  });
+  it.each([1, 120_000, 300_000])(
+    "reads earlier input from the cache in a demo session of %d tokens",
+    (tokens) => {
+      const lines = createDemoSession({ approximateTokens: tokens }).filter(
+        (entry): entry is AssistantEntry => entry.type === "assistant",
+      );
+      const usages = groupsOf(lines, ({ message }) => message.id ?? "").map((each) => usageOf(each.at(-1)));
+      for (const [index, usage] of usages.entries()) {
+        const previous = usages[index - 1];
+        if (previous === undefined) continue;
+        expect(inputTokens(usage)).toBeGreaterThan(inputTokens(previous) + previous.output_tokens - 1);
+        expect([0, inputTokens(previous) - previous.input_tokens]).toContain(usage.cache_read_input_tokens);
+      }
+    },
+  );
 
-  it("is not shortened below its fixed scenes", () => {
+  it("never makes a demo session shorter than its fixed scenes", () => {
     const shortest = createDemoSession({ approximateTokens: 1 });
     expect(createDemoSession({ approximateTokens: 30_000 })).toEqual(shortest);
     expect(reportedContext(shortest)).toBeGreaterThan(50_000);
   });
 
-  it("lies in the folder that was asked for, whatever characters its name has", () => {
+  it("uses the given folder in the demo session, whatever characters its name contains", () => {
     const cwd = 'C:\\Users\\Ma "ra"\\harbour';
-    const told = createDemoSession({ cwd });
-    expect(told.filter((entry) => "cwd" in entry && entry.cwd !== cwd)).toEqual([]);
-    expect(JSON.stringify(told)).not.toContain("/home/mara");
+    const resized = createDemoSession({ cwd });
+    expect(resized.filter((entry) => "cwd" in entry && entry.cwd !== cwd)).toEqual([]);
+    expect(JSON.stringify(resized)).not.toContain("/home/mara");
   });
 });
 
-describe("the demo's pictures", () => {
+describe("the images of the demo", () => {
   const shown: readonly unknown[] = [
     ...blocksOf(users),
     ...results.flatMap(({ content = [] }) => [content].flat()),
@@ -266,7 +275,7 @@ describe("the demo's pictures", () => {
     return data === undefined ? [] : [chunksOf(Buffer.from(data, "base64"))];
   });
 
-  it("are PNG files with intact chunks in the order the format asks for", () => {
+  it("the demo images are PNG files with intact chunks in the order of the format", () => {
     expect(pictures).toHaveLength(2);
     for (const chunks of pictures) {
       expect(chunks.map(({ name }) => name)).toEqual(["IHDR", "PLTE", "IDAT", "IEND"]);
@@ -274,7 +283,7 @@ describe("the demo's pictures", () => {
     }
   });
 
-  it("hold every pixel", () => {
+  it("the demo images contain every pixel", () => {
     for (const [header, , data] of pictures) {
       const [width = 0, height = 0] = [header?.data.readUInt32BE(0), header?.data.readUInt32BE(4)];
       expect([width, height]).toEqual([400, 300]);
@@ -319,8 +328,8 @@ interface Shown {
   readonly totalLines: number;
 }
 
-/** The project during the session: tool output must match the edits before it. */
-describe("the demo's project while the agent works", () => {
+/** Project during the session: tool output must match the edits before it. */
+describe("the demo project during the session", () => {
   const cwd = "/home/mara/code/harbour/";
   const config = "src/config.ts";
   const atStart = new Map(demoFilesAtStart());
@@ -357,11 +366,11 @@ describe("the demo's project while the agent works", () => {
     return files;
   }
 
-  it("ends as the files that are written beside the session", () => {
+  it("the edits of the demo session lead to the files that are written next to it", () => {
     expect(replay({})).toEqual(demoFiles());
   });
 
-  it("is edited in exactly one place of the file as it then is", () => {
+  it("each demo edit replaces exactly one place of the file in its current state", () => {
     let edits = 0;
     replay({
       changed: ({ originalFile, oldString }, _path, before) => {
@@ -374,7 +383,7 @@ describe("the demo's project while the agent works", () => {
     expect(edits).toBeGreaterThan(100);
   });
 
-  it("has changes described by a hunk that turns the old text into the new one", () => {
+  it("each demo change has a hunk that turns the old text into the new one", () => {
     replay({
       changed: ({ originalFile, oldString, newString, content, structuredPatch }) => {
         if (originalFile === null) return;
@@ -384,7 +393,7 @@ describe("the demo's project while the agent works", () => {
     });
   });
 
-  it("is read as it then is, with lines numbered by a tab from the line asked for", () => {
+  it("each demo read shows the file in its current state, with line numbers and tabs", () => {
     let reads = 0;
     replay({
       read: ({ content, startLine, totalLines }, printed, text) => {
@@ -398,7 +407,7 @@ describe("the demo's project while the agent works", () => {
     expect(reads).toBeGreaterThan(50);
   });
 
-  it("is searched as it then is, line by line", () => {
+  it("each demo search finds lines of the files in their current state", () => {
     let hits = 0;
     replay({
       found: (line, files) => {

@@ -75,18 +75,18 @@ function resized({ entries, parts }: DemoRecording, targetTokens: number): reado
     room += part.tokens;
   }
   const [log] = parts;
-  const story = new Retelling();
+  const story = new StoryBuilder();
   for (const [index, entry] of entries.entries()) {
     if (index === log?.from) story.readLog(entries.slice(log.from, log.to), log.tokens, room);
     const part = parts.find(({ from, to }) => from <= index && index < to);
-    if (part === undefined || !leftOut.has(part)) story.tell(entry);
+    if (part === undefined || !leftOut.has(part)) story.append(entry);
     else story.leaveOut(entry, index === part.to - 1 ? part.tokens : 0);
   }
   return story.entries;
 }
 
 /** Rebuilds links and usage of entries to fit the entries before them. */
-class Retelling {
+class StoryBuilder {
   readonly entries: Entry[] = [];
   /** Replacement parents for entries whose own parent was removed. */
   readonly #standIns = new Map<string | null | undefined, string | null | undefined>();
@@ -96,7 +96,7 @@ class Retelling {
   #read = 0;
   #cached = 0;
 
-  tell(entry: Entry): void {
+  append(entry: Entry): void {
     const { parentUuid } = entry;
     const linked = this.#standIns.has(parentUuid)
       ? { ...entry, parentUuid: this.#standIns.get(parentUuid) }
@@ -129,14 +129,17 @@ class Retelling {
         .replace(`head -n ${lines.length}`, `head -n ${count}`)
         .replace(/#([umrt]\d+)#/g, (id, name) => (id === before ? id : `#${name}.${copy}#`));
       const copied: readonly Entry[] = JSON.parse(text);
-      for (const entry of copied) this.tell(entry);
+      for (const entry of copied) this.append(entry);
       this.#standIns.set(before, copied.at(-1)?.uuid);
       this.#shift += wrapping + textTokens(excerpt);
       room -= wrapping + textTokens(excerpt);
     }
   }
 
-  /** All lines of a response report the same input. The provider reads earlier input from its cache. */
+  /**
+   * Updates the usage of a line. All lines of a response report the same input. The provider reads earlier
+   * input from its cache.
+   */
   #counted(entry: AssistantEntry): AssistantEntry {
     const { message } = entry;
     const usage = message.usage as Usage;
@@ -159,7 +162,7 @@ class Retelling {
 
 const textTokens = (text: string): number => estimateTokens(text, "claude");
 
-/** Sum of the newest response's usage. */
+/** Returns the sum of the newest response's usage. */
 function contextTokens(entries: readonly Entry[]): number {
   const last = entries.findLast((entry): entry is AssistantEntry => entry.type === "assistant");
   const usage = last?.message.usage;

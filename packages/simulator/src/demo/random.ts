@@ -26,7 +26,10 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Small, well distributed, and equal on every machine, because it uses only 32-bit integers. */
+/**
+ * Creates a random function. It is small, well distributed, and equal on every machine, because it uses only
+ * 32-bit integers.
+ */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -6,19 +6,19 @@ import { PrefixTree } from "./prefix-tree.ts";
 const blockKey = (block: Record<string, unknown>): string => partsKey(blockParts(block));
 const mark = { cache_control: { type: "ephemeral" } };
 
-describe("what makes blocks the same", () => {
+describe("equality of prompt blocks", () => {
   it.each<readonly [string, Record<string, unknown>]>([
     ["a text", { type: "text", text: "a" }],
     ["a call", { type: "tool_use", id: "t", name: "Read", input: { a: 1 } }],
     ["a result", { type: "tool_result", tool_use_id: "t", content: "a" }],
     ["an image", { type: "image", source: { type: "base64", data: "AA" } }],
-  ])("is not the mark on %s", (_, block) => {
+  ])("ignores the cache mark on %s", (_, block) => {
     expect(blockKey({ ...block, ...mark })).toBe(blockKey(block));
     const { root } = new PrefixTree();
     expect(root.block(blockParts({ ...mark, ...block }))).toBe(root.block(blockParts(block)));
   });
 
-  it("is not a mark inside a result either", () => {
+  it("ignores a cache mark inside a tool result", () => {
     const result = (extra: object): Record<string, unknown> => ({
       type: "tool_result",
       tool_use_id: "t",
@@ -29,38 +29,42 @@ describe("what makes blocks the same", () => {
 
   it.each<readonly [string, Record<string, unknown>, Record<string, unknown>]>([
     [
-      "the id",
+      "their ids",
       { type: "tool_use", id: "a", name: "n", input: {} },
       { type: "tool_use", id: "b", name: "n", input: {} },
     ],
     [
-      "the order of the input",
+      "the key order of their inputs",
       { type: "tool_use", id: "a", name: "n", input: { x: 1, y: 2 } },
       { type: "tool_use", id: "a", name: "n", input: { y: 2, x: 1 } },
     ],
     [
-      "an input that is called like the mark",
+      "an input field that is named like the cache mark",
       { type: "tool_use", id: "a", name: "n", input: { cache_control: 1 } },
       { type: "tool_use", id: "a", name: "n", input: { cache_control: 2 } },
     ],
     [
-      "whether it failed",
+      "their error flags",
       { type: "tool_result", tool_use_id: "a", content: "x" },
       { type: "tool_result", tool_use_id: "a", content: "x", is_error: true },
     ],
-    ["citations", { type: "text", text: "x" }, { type: "text", text: "x", citations: [{ type: "page" }] }],
     [
-      "the signature",
+      "their citations",
+      { type: "text", text: "x" },
+      { type: "text", text: "x", citations: [{ type: "page" }] },
+    ],
+    [
+      "their signatures",
       { type: "thinking", thinking: "x", signature: "1" },
       { type: "thinking", thinking: "x", signature: "2" },
     ],
-  ])("is %s", (_, one, other) => {
+  ])("distinguishes blocks by %s", (_, one, other) => {
     expect(blockKey(one)).not.toBe(blockKey(other));
     const { root } = new PrefixTree();
     expect(root.block(blockParts(one))).not.toBe(root.block(blockParts(other)));
   });
 
-  it("of tools, leaves out the outermost mark only", () => {
+  it("ignores only the outermost cache mark of a tool definition", () => {
     const tool = (type: string): Record<string, unknown> => ({
       name: "n",
       schema: { cache_control: { type } },
@@ -70,7 +74,7 @@ describe("what makes blocks the same", () => {
     expect(root.block(toolParts({ ...tool("a"), ...mark }))).toBe(root.block(toolParts(tool("a"))));
   });
 
-  it("comparing in place and comparing what is written out give the same answer", () => {
+  it("gives the same answer when it compares blocks in place and as text", () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const marked = fc.dictionary(fc.constantFrom("a", "b", "cache_control"), value, { maxKeys: 3 });
     const either = fc.oneof(value, marked, fc.array(marked, { maxLength: 2 }));

@@ -31,7 +31,10 @@ export function blockParts(block: JsonRecord): BlockParts {
   return { head: "j", value: block, marks: "any" };
 }
 
-/** In a tool, only the outermost field is a cache mark. A schema may have a property of that name. */
+/**
+ * Returns the parts of a tool. Only its outermost field is a cache mark. A schema may have a property of that
+ * name.
+ */
 export function toolParts(tool: JsonRecord): BlockParts {
   return { head: "d", value: tool, marks: "top" };
 }

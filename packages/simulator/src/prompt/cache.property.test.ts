@@ -122,8 +122,8 @@ function forEachCall(
   }
 }
 
-describe("for any sequence of calls", () => {
-  it("the figures of usage are whole, not negative, and add up to what the model reads", () => {
+describe("the prompt cache, for any sequence of calls", () => {
+  it("reports usage figures that are whole, not negative, and add up to the tokens of the prompt", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         forEachCall(steps, ({ usage, tokens }, prompt) => {
@@ -141,7 +141,7 @@ describe("for any sequence of calls", () => {
     );
   });
 
-  it("tokens are the sum over the positions, in every prefix", () => {
+  it("counts tokens that never decrease from position to position and end at the total", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const { positions, tokens } = new Scene(counter).prompt(body);
@@ -155,7 +155,7 @@ describe("for any sequence of calls", () => {
     );
   });
 
-  it("only what an earlier call wrote is ever read", () => {
+  it("reads only prefixes that an earlier call wrote", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         const written = new Map<PrefixNode, Set<string>>();
@@ -174,7 +174,7 @@ describe("for any sequence of calls", () => {
     );
   });
 
-  it("the same call again reads everything up to the last mark, and writes nothing", () => {
+  it("reads everything up to the last mark and writes nothing when the same call is repeated", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         forEachCall(steps, (lookup, prompt, { body, workspace, isCommitted }, scene) => {
@@ -190,7 +190,7 @@ describe("for any sequence of calls", () => {
     );
   });
 
-  it("any change of a block keeps everything from it on from being read", () => {
+  it("reads nothing from the cache after a changed block", () => {
     const arbitraryChange = fc.record({ body: arbitraryBody, at: fc.nat() });
     fc.assert(
       fc.property(arbitraryChange, ({ body, at }) => {
@@ -210,7 +210,7 @@ describe("for any sequence of calls", () => {
     );
   });
 
-  it("nothing is read after an hour of silence", () => {
+  it("reads nothing after an hour without calls", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         const late = steps.map((step) => ({ ...step, minutesLater: 60 }));
@@ -219,7 +219,7 @@ describe("for any sequence of calls", () => {
     );
   });
 
-  it("reading never costs more than not caching at all", () => {
+  it("never costs more for reading the cache than for sending the input without a cache", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         forEachCall(steps, ({ usage, tokens }, { model }) => {
@@ -232,8 +232,8 @@ describe("for any sequence of calls", () => {
   });
 });
 
-describe("for any cached edits", () => {
-  it("deleting takes from what is read exactly what it takes from the prompt", () => {
+describe("cached edits, for any conversation", () => {
+  it("reduces the cached input by exactly the deleted tokens", () => {
     fc.assert(
       fc.property(arbitraryBody, fc.boolean(), (body, isWarm) => {
         const scene = new Scene(counter);
@@ -251,7 +251,7 @@ describe("for any cached edits", () => {
     );
   });
 
-  it("pinned edits read the same again, and leave the unedited entry to calls without them", () => {
+  it("reads the same prefix again with pinned edits, and keeps the unedited entry for other calls", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const scene = new Scene(counter);

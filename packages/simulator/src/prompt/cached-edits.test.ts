@@ -14,7 +14,8 @@ import {
 } from "./scene.case.ts";
 
 /**
- * A conversation with this number of tool calls. Each result has 1,000 tokens and a cache mark at its end.
+ * Creates a conversation with this number of tool calls. Each result has 1,000 tokens. The last one has a
+ * cache mark.
  */
 function conversation(calls: number, ...deleted: readonly string[]): Body {
   const messages = [user(text(2_000, "a"))];
@@ -32,7 +33,7 @@ const whole = (calls: number): number => scene.prompt(conversation(calls)).token
 const RESULT_TOKENS = 1_000 + 12 + 4;
 
 describe("a cached edit", () => {
-  it("leaves a result out of the cached prefix, and the rest stays readable", () => {
+  it("a cached edit removes a result from the cached prefix and keeps the rest readable", () => {
     scene.send(conversation(3));
     const usage = scene.send(conversation(4, "t0"));
     expect(usage).toMatchObject({
@@ -43,7 +44,7 @@ describe("a cached edit", () => {
     });
   });
 
-  it("takes the deleted tokens out of what the model reads, and says which results it no longer sees", () => {
+  it("a cached edit reduces the input by the deleted tokens and lists the deleted results", () => {
     scene.send(conversation(3));
     const lookup = scene.begin(conversation(3, "t0", "t1"));
     expect(lookup.tokens).toBe(whole(3) - 2 * RESULT_TOKENS);
@@ -51,7 +52,7 @@ describe("a cached edit", () => {
     expect(sumOf(lookup.usage)).toBe(lookup.tokens);
   });
 
-  it("has no effect on a result that is not in a cached prefix", () => {
+  it("a cached edit has no effect on a result outside the cached prefix", () => {
     scene.send(conversation(2));
     const lookup = scene.begin(conversation(4, "t3"));
     expect(lookup.usage).toMatchObject({
@@ -62,7 +63,7 @@ describe("a cached edit", () => {
     expect(lookup.deletedResults).toEqual([]);
   });
 
-  it("is stale once the cache is gone: everything is counted and written again", () => {
+  it("a cached edit has no effect after the entry expired, so everything is written again", () => {
     scene.send(conversation(3));
     scene.send(conversation(3, "t0"));
     scene.clock.advance(5 * MINUTE_MS);
@@ -73,7 +74,7 @@ describe("a cached edit", () => {
     });
   });
 
-  it("for a result that is not in the conversation changes nothing", () => {
+  it("a cached edit has no effect for a result that is not in the conversation", () => {
     scene.send(conversation(2));
     expect(scene.send(conversation(2, "nowhere"))).toMatchObject({
       cache_read_input_tokens: whole(2),
@@ -82,8 +83,8 @@ describe("a cached edit", () => {
   });
 });
 
-describe("pinned edits, sent again with every call", () => {
-  it("keep the edited prefix readable, and what is new is written after it", () => {
+describe("pinned edits", () => {
+  it("keeps the edited prefix readable with pinned edits and writes new messages after it", () => {
     scene.send(conversation(3));
     for (let calls = 4; calls < 12; calls++) {
       expect(scene.send(conversation(calls, "t0", "t1"))).toMatchObject({
@@ -95,7 +96,7 @@ describe("pinned edits, sent again with every call", () => {
     }
   });
 
-  it("take effect for a later result once that has been cached", () => {
+  it("a pinned edit deletes a later result once that result is cached", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0", "t3"));
     expect(scene.send(conversation(5, "t0", "t3"))).toMatchObject({
@@ -104,20 +105,20 @@ describe("pinned edits, sent again with every call", () => {
     });
   });
 
-  it("can grow: what is cut out already stays cut out", () => {
+  it("accepts additional pinned edits and keeps the earlier deletions", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0"));
     expect(scene.send(conversation(5, "t0", "t1")).cache_deleted_input_tokens).toBe(2 * RESULT_TOKENS);
   });
 
-  it("cannot shrink: what was cut out of a prefix cannot be put back", () => {
+  it("cannot restore a deleted result by omitting its pinned edit", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0", "t1"));
     const usage = scene.send(conversation(5, "t0"));
     expect(usage.cache_read_input_tokens).toBe(whole(3) - RESULT_TOKENS);
   });
 
-  it("let the unedited entry grow old, since nobody reads it any more", () => {
+  it("lets the unedited entry expire while only edited calls are made", () => {
     scene.send(conversation(3));
     scene.send(conversation(3, "t0"));
     for (let call = 0; call < 3; call++) {
@@ -128,14 +129,14 @@ describe("pinned edits, sent again with every call", () => {
   });
 });
 
-describe("a call without the edits", () => {
-  it("reads the unedited entry as long as it is alive", () => {
+describe("a call without cached edits", () => {
+  it("a call without edits reads the unedited cache entry while it lives", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0"));
     expect(scene.send(conversation(5)).cache_read_input_tokens).toBe(whole(3));
   });
 
-  it("does not read an edited one", () => {
+  it("a call without edits does not read an edited cache entry", () => {
     scene.send(conversation(3));
     scene.clock.advance(MINUTE_MS);
     scene.send(conversation(4, "t0"));
@@ -145,14 +146,14 @@ describe("a call without the edits", () => {
     expect(scene.send(conversation(5)).cache_read_input_tokens).toBe(0);
   });
 
-  it("says nothing about deleted tokens", () => {
+  it("a call without edits reports no deleted tokens", () => {
     for (const body of [conversation(2), { ...conversation(2), cache_edits: [] }]) {
       expect(scene.send(body)).not.toHaveProperty("cache_deleted_input_tokens");
     }
   });
 });
 
-it("only edits of the known kind are read", () => {
+it("ignores cached edits of an unknown type", () => {
   const cache_edits = [
     { type: "delete_tool_result", tool_use_id: "a" },
     { type: "delete_tool_result" },

@@ -16,7 +16,8 @@ function reasonAfterFirst(body: Body): unknown {
 }
 
 describe("the reason for a cache miss", () => {
-  it("is none when messages were only added", () => expect(reasonAfterFirst(grown)).toBeNull());
+  it("reports no cache miss reason when messages were only appended", () =>
+    expect(reasonAfterFirst(grown)).toBeNull());
 
   it.each<readonly [string, Record<string, unknown>]>([
     ["model_changed", { model: "claude-opus-4-7" }],
@@ -29,7 +30,7 @@ describe("the reason for a cache miss", () => {
     ["system_changed", { system: [text(3_000, "q")] }],
     ["messages_changed", { messages: [user(text(3_000, "q", MARK))] }],
     ["messages_changed", { messages: [user(text(1, "b"), text(3_000, "a", MARK))] }],
-  ])("is %s, with the tokens that could have been read", (type, change) => {
+  ])("reports the cache miss reason %s with the tokens that could have been read", (type, change) => {
     expect(reasonAfterFirst({ ...grown, ...change })).toEqual({
       type,
       cache_missed_input_tokens: scene.prompt(first).tokens,
@@ -39,11 +40,11 @@ describe("the reason for a cache miss", () => {
   it.each<readonly [string, Record<string, unknown>]>([
     ["thinking", { thinking: { type: "adaptive" } }],
     ["tool_choice", { tool_choice: { type: "any" } }],
-  ])("is not available when only %s differs", (_, change) => {
+  ])("reports the cache miss reason unavailable when only %s differs", (_, change) => {
     expect(reasonAfterFirst({ ...grown, ...change })).toEqual({ type: "unavailable" });
   });
 
-  it("counts only what was not read after all", () => {
+  it("counts only the missed tokens of a cache miss, not those that were read", () => {
     const marked = { ...first, system: [text(5_000, "s", MARK)] };
     scene.send(marked, {}, "msg_1");
     const other = { ...marked, messages: [user(text(3_000, "q", MARK))] };
@@ -56,23 +57,26 @@ describe("the reason for a cache miss", () => {
     });
   });
 
-  it("is not known for an answer that nobody got", () => {
+  it("reports previous_message_not_found for an unknown message id", () => {
     expect(scene.begin(first, { previousMessageId: "msg_9" }).diagnostics).toEqual({
       cache_miss_reason: { type: "previous_message_not_found" },
     });
   });
 
-  it("is not told across workspaces", () => {
+  it("reports no cache miss reason across workspaces", () => {
     scene.send(first, { workspace: "one" }, "msg_1");
     const { diagnostics } = scene.begin(first, { workspace: "two", previousMessageId: "msg_1" });
     expect(diagnostics?.cache_miss_reason?.type).toBe("previous_message_not_found");
   });
 
-  it.each([null, undefined])("is not told to whom does not ask: %s", (previousMessageId) => {
-    expect(scene.begin(first, { previousMessageId }).diagnostics).toBeNull();
-  });
+  it.each([null, undefined])(
+    "reports no cache miss reason when the request does not ask for one: %s",
+    (previousMessageId) => {
+      expect(scene.begin(first, { previousMessageId }).diagnostics).toBeNull();
+    },
+  );
 
-  it("is forgotten for answers of long ago", () => {
+  it("forgets an answer for the cache diagnosis after a thousand later ones", () => {
     scene.send(first, {}, "msg_1");
     for (let answer = 0; answer < 1_000; answer++) scene.send(first, {}, `later_${answer}`);
     const { diagnostics } = scene.begin(first, { previousMessageId: "msg_1" });

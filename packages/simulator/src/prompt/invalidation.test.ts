@@ -17,7 +17,7 @@ const base: Body = {
   messages: [user(text(5_000, "a", MARK)), assistant(text(10, "b")), user(text(20, "c", MARK))],
 };
 
-/** The last level that a call after the base reads from the cache. */
+/** Returns the last level that a call after the base reads from the cache. */
 function readAfter(changed: Body, first: Body = base): PromptLevel | "nothing" | "everything" {
   scene.send(first);
   const { cache_read_input_tokens: read } = scene.send(changed);
@@ -37,7 +37,7 @@ const append = (...blocks: ReadonlyArray<Record<string, unknown>>): Body => ({
   messages: [...base.messages, assistant(text(5)), user(...blocks, text(1, "z", MARK))],
 });
 
-describe("a change of the tools loses everything", () => {
+describe("changes of the tools", () => {
   it.each([
     [
       "one byte of a description",
@@ -48,10 +48,12 @@ describe("a change of the tools loses everything", () => {
       "the order of fields",
       [tool("Read"), { description: "d".repeat(2_000), name: "Write", input_schema: { type: "object" } }],
     ],
-    ["one more in front", [tool("Bash"), tool("Read"), { ...tool("Write"), cache_control: MARK }]],
-  ])("%s", (_, tools) => expect(readAfter({ ...base, tools })).toBe("nothing"));
+    ["another tool at the front", [tool("Bash"), tool("Read"), { ...tool("Write"), cache_control: MARK }]],
+  ])("reads nothing from the cache after a change of the tools: %s", (_, tools) =>
+    expect(readAfter({ ...base, tools })).toBe("nothing"),
+  );
 
-  it("but a schema may have a property that is called like the mark", () => {
+  it("notices a change of a schema property that is named like the cache mark", () => {
     const withProperty = (type: string): unknown => ({
       ...tool("Read"),
       input_schema: { type: "object", properties: { cache_control: { type } } },
@@ -62,35 +64,40 @@ describe("a change of the tools loses everything", () => {
   });
 });
 
-describe("a change that leaves the tools", () => {
+describe("changes that keep the tools cached", () => {
   const search = { type: "web_search_20260318", name: "web_search" };
-  it("is web search switched on", () =>
+  it("keeps the tools cached when web search is enabled", () =>
     expect(readAfter({ ...base, tools: [search, ...(base.tools as object[])] })).toBe("tools"));
-  it("is the speed", () => expect(readAfter({ ...base, speed: "fast" })).toBe("tools"));
-  it("is citations switched on", () => expect(readAfter(append(cited(true)))).toBe("tools"));
-  it("is another system prompt", () =>
+  it("keeps the tools cached when the speed changes", () =>
+    expect(readAfter({ ...base, speed: "fast" })).toBe("tools"));
+  it("keeps the tools cached when citations are enabled", () =>
+    expect(readAfter(append(cited(true)))).toBe("tools"));
+  it("keeps the tools cached when the system prompt changes", () =>
     expect(readAfter({ ...base, system: [text(5_000, "q", MARK)] })).toBe("tools"));
 });
 
-describe("a change that leaves tools and system", () => {
+describe("changes that keep tools and system cached", () => {
   it.each<readonly [string, Record<string, unknown>]>([
-    ["another tool_choice", { tool_choice: { type: "any" } }],
-    ["a certain tool", { tool_choice: { type: "tool", name: "Read" } }],
-    ["one call at a time", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }],
-    ["thinking switched on", { thinking: { type: "adaptive" } }],
-    ["a thinking budget", { thinking: { type: "enabled", budget_tokens: 2_048 } }],
-    ["effort", { output_config: { effort: "low" } }],
-  ])("is %s", (_, change) => expect(readAfter({ ...base, ...change })).toBe("system"));
+    ["tool_choice", { tool_choice: { type: "any" } }],
+    ["tool_choice to a named tool", { tool_choice: { type: "tool", name: "Read" } }],
+    ["disable_parallel_tool_use", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }],
+    ["thinking to adaptive", { thinking: { type: "adaptive" } }],
+    ["thinking to a budget", { thinking: { type: "enabled", budget_tokens: 2_048 } }],
+    ["the effort", { output_config: { effort: "low" } }],
+  ])("keeps tools and system cached after a change of %s", (_, change) =>
+    expect(readAfter({ ...base, ...change })).toBe("system"),
+  );
 
-  it("is another budget", () => {
+  it("keeps tools and system cached when the thinking budget changes", () => {
     const budget = (tokens: number): Body => ({
       ...base,
       thinking: { type: "enabled", budget_tokens: tokens },
     });
     expect(readAfter(budget(2_048), budget(4_096))).toBe("system");
   });
-  it("is the first image, wherever it is", () => expect(readAfter(append(image))).toBe("system"));
-  it("is the first image inside a tool result", () => {
+  it("keeps tools and system cached when the first image is added", () =>
+    expect(readAfter(append(image))).toBe("system"));
+  it("keeps tools and system cached when the first image inside a tool result is added", () => {
     const messages = [
       ...base.messages,
       assistant(toolUse("a")),
@@ -98,51 +105,54 @@ describe("a change that leaves tools and system", () => {
     ];
     expect(readAfter({ ...base, messages })).toBe("system");
   });
-  it("is an earlier message", () =>
+  it("keeps tools and system cached when an earlier message changes", () =>
     expect(readAfter({ ...base, messages: [user(text(5_000, "q", MARK)), ...base.messages.slice(1)] })).toBe(
       "system",
     ));
 });
 
-describe("what changes nothing", () => {
+describe("changes that keep everything cached", () => {
   it.each<readonly [string, Record<string, unknown>]>([
     [
-      "the defaults, spelled out",
+      "defaults to their explicit values",
       { tool_choice: { type: "auto" }, speed: "standard", thinking: { type: "disabled" } },
     ],
-    ["the default effort, spelled out", { output_config: { effort: "high" } }],
+    ["the default effort to its explicit value", { output_config: { effort: "high" } }],
     [
       "limits and metadata",
       { max_tokens: 5, metadata: { user_id: "u" }, stop_sequences: ["x"], stream: true },
     ],
-    ["how thinking is shown", { thinking: { type: "disabled", display: "omitted" } }],
-  ])("%s", (_, change) => expect(readAfter({ ...base, ...change })).toBe("everything"));
+    ["the display of thinking", { thinking: { type: "disabled", display: "omitted" } }],
+  ])("keeps everything cached after a change of %s", (_, change) =>
+    expect(readAfter({ ...base, ...change })).toBe("everything"),
+  );
 
-  it("a message as one string instead of one block", () => {
+  it("keeps everything cached when a message is a string instead of one block", () => {
     const first: Body = { messages: [{ role: "user", content: "a".repeat(2_000) }], cache_control: MARK };
     expect(readAfter({ ...first, messages: [user(text(2_000, "a"))] }, first)).toBe("everything");
   });
-  it("blocks of one turn in two messages", () => {
+  it("keeps everything cached when the blocks of a turn are split into two messages", () => {
     const first: Body = { messages: [user(text(2_000, "a"), text(5, "b", MARK))] };
     expect(readAfter({ messages: [user(text(2_000, "a")), user(text(5, "b", MARK))] }, first)).toBe(
       "everything",
     );
   });
-  it("one more image, when there were images", () => {
+  it("keeps everything cached when another image is added", () => {
     scene.send(append(image));
     const more = [...append(image).messages, assistant(text(3)), user(image, text(2, "y", MARK))];
     expect(scene.send({ ...base, messages: more }).cache_read_input_tokens).toBe(
       scene.prompt(append(image)).tokens,
     );
   });
-  it("a document that is not to be cited", () => expect(readAfter(append(cited(false)))).toBe("everything"));
-  it("a deferred tool to which nothing refers", () => {
+  it("keeps everything cached when a document without citations is added", () =>
+    expect(readAfter(append(cited(false)))).toBe("everything"));
+  it("keeps everything cached when an unused deferred tool is added", () => {
     const tools = [{ ...tool("Later"), defer_loading: true }, ...(base.tools as object[])];
     expect(readAfter({ ...base, tools })).toBe("everything");
   });
 });
 
-it("the default effort is that of the model", () => {
+it("uses the default effort of each model", () => {
   const key = (id: string, effort?: string): string =>
     settingsKeys(effort === undefined ? {} : { output_config: { effort } }, simulatedModel(id), {
       hasImages: false,
@@ -154,12 +164,12 @@ it("the default effort is that of the model", () => {
   expect(key("claude-opus-5-5")).not.toBe(key("claude-opus-5-5", "high"));
 });
 
-it("where the model thinks by default, saying so changes nothing", () => {
+it("keeps everything cached when a request names the model's default thinking", () => {
   const first: Body = { model: "claude-opus-5-5", messages: [user(text(2_000, "a", MARK))] };
   expect(readAfter({ ...first, thinking: { type: "adaptive" } }, first)).toBe("everything");
 });
 
-describe("thinking of earlier turns", () => {
+describe("thinking of earlier turns in the cache", () => {
   const thinking = { type: "thinking", thinking: "t".repeat(100), signature: "s" };
   const turn = (model: string): Body => ({
     model,
@@ -175,12 +185,12 @@ describe("thinking of earlier turns", () => {
     messages: [...turn(model).messages, assistant(text(7)), user(...blocks)],
   });
 
-  it("stays cached on models that keep it", () => {
+  it("keeps earlier thinking cached on models that keep it", () => {
     const model = "claude-opus-4-6";
     expect(readAfter(next(model, text(5, "n", MARK)), turn(model))).toBe("everything");
   });
 
-  it("is stripped by a new turn on models that do not, with all that is cached after it", () => {
+  it("removes earlier thinking on other models, and everything cached after it", () => {
     const model = "claude-haiku-4-5";
     const body = next(model, text(5, "n", MARK));
     scene.send(turn(model));
@@ -189,13 +199,13 @@ describe("thinking of earlier turns", () => {
     expect(scene.prompt(body).positions.some(({ kind }) => kind === "thinking")).toBe(false);
   });
 
-  it("stays while the turn goes on with results of tools", () => {
+  it("keeps thinking cached while the turn continues with tool results", () => {
     const model = "claude-haiku-4-5";
     const messages = [...turn(model).messages, assistant(toolUse("2")), user(toolResult("2", 5, MARK))];
     expect(readAfter({ ...turn(model), messages }, turn(model))).toBe("everything");
   });
 
-  it("stays when the request itself says which thinking is kept", () => {
+  it("keeps earlier thinking cached when the request asks for it", () => {
     const edits = { edits: [{ type: "clear_thinking_20251015", keep: "all" }] };
     const model = "claude-haiku-4-5";
     const body = { ...next(model, text(5, "n", MARK)), context_management: edits };

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
 import { assistant, type Body, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
-describe("the look-back", () => {
-  /** A marked start, then this number of plain blocks, then the next mark. */
+describe("the cache look-back", () => {
+  /** Creates a marked start, then this number of plain blocks, then the next mark. */
   const grown = (blocks: number): Body => {
     const between = Array.from({ length: blocks }, (_, index) => text(3, String(index % 10)));
     return { messages: [user(text(2_000, "a"), ...between, text(3, "z", MARK))] };
@@ -13,12 +13,12 @@ describe("the look-back", () => {
   it.each([
     [18, true],
     [19, false],
-  ])("after %i blocks between, finds an earlier write: %s", (blocks, isFound) => {
+  ])("looks back over %i blocks for an earlier cache entry, found: %s", (blocks, isFound) => {
     scene.send(start);
     expect(scene.send(grown(blocks)).cache_read_input_tokens).toBe(isFound ? upTo(start, 0) : 0);
   });
 
-  it("starts anew at every mark", () => {
+  it("restarts the look-back at every mark", () => {
     scene.send(start);
     const body = grown(30);
     const blocks = body.messages[0]?.content as readonly object[];
@@ -30,7 +30,7 @@ describe("the look-back", () => {
     );
   });
 
-  it("counts a run of calls, and a run of results, as one position", () => {
+  it("counts a run of calls or a run of results as one position of the look-back", () => {
     scene.send(start);
     const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
     const body: Body = {
@@ -56,7 +56,7 @@ describe("the look-back", () => {
     expect(scene.send(body("c")).cache_read_input_tokens).toBe(upTo(body("a"), 4));
   });
 
-  it("reaches from the messages into the system prompt", () => {
+  it("looks back from the messages into the system prompt", () => {
     const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
     scene.send(marked);
     const body: Body = { system: [text(2_000, "s")], messages: [user(text(7, "q", MARK))] };

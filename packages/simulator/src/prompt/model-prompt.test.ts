@@ -12,7 +12,7 @@ describe("the positions of a prompt", () => {
     tools: [tool, { type: "web_search_20260318", name: "web_search" }, { ...tool, name: "Write" }],
   };
 
-  it("go from tools over system to messages, whatever the order in the body", () => {
+  it("orders positions from tools to system to messages, whatever the order in the body", () => {
     expect(scene.prompt(body).positions.map(({ path }) => path)).toEqual([
       "tools.0",
       "tools.2",
@@ -26,22 +26,22 @@ describe("the positions of a prompt", () => {
     ]);
   });
 
-  it("have web search in the system prompt, of which its instructions are a part", () => {
+  it("puts web search into the system level, because its instructions are there", () => {
     const search = scene.prompt(body).positions.find(({ path }) => path === "tools.1");
     expect(search?.level).toBe("system");
   });
 
-  it("say what they are and what they are marked with", () => {
+  it("describes each prompt position with its kind, level, mark and tool use id", () => {
     const last = scene.prompt(body).positions.at(-1);
     expect(last).toMatchObject({ kind: "tool_result", level: "messages", mark: "5m", toolUseId: "a" });
   });
 
-  it("take a string for one block", () => {
+  it("treats a string as one block", () => {
     const short: Body = { system: "be kind", messages: [{ role: "user", content: "hello" }] };
     expect(scene.prompt(short).positions.map(({ path }) => path)).toEqual(["system", "messages.0.content.0"]);
   });
 
-  it("pass over what is no block and no message", () => {
+  it("skips values that are neither block nor message", () => {
     const odd = { messages: [null, user(null as never, text(3)), { role: "system" }] } as never;
     expect(scene.prompt(odd).positions).toHaveLength(1);
   });
@@ -50,7 +50,7 @@ describe("the positions of a prompt", () => {
 describe("the tokens of a prompt", () => {
   const tokens = (body: Body): number => scene.prompt(body).tokens;
 
-  it("grow by the text and by the markup of each turn", () => {
+  it("adds the tokens of the text and of the markup of each turn", () => {
     const one = tokens({ messages: [user(text(100))] });
     expect(tokens({ messages: [user(text(150))] })).toBe(one + 50);
     const second = tokens({ messages: [user(text(100)), assistant(text(20))] }) - one;
@@ -58,13 +58,13 @@ describe("the tokens of a prompt", () => {
     expect(second).toBeLessThan(30);
   });
 
-  it("are the same for one turn in one message or in two", () => {
+  it("counts one turn in two messages like one turn in one message", () => {
     expect(tokens({ messages: [user(text(9)), user(text(8, "b"))] })).toBe(
       tokens({ messages: [user(text(9), text(8, "b"))] }),
     );
   });
 
-  it("hold the provider's own instructions as soon as there is a tool, once", () => {
+  it("adds the provider's tool instructions once as soon as there is a tool", () => {
     const messages = [user(text(5))];
     const none = tokens({ messages });
     const one = tokens({ messages, tools: [tool] });
@@ -73,14 +73,14 @@ describe("the tokens of a prompt", () => {
     expect(two - one).toBeLessThan(100);
   });
 
-  it("are more on models with the later tokenizer", () => {
+  it("counts more tokens on models with the later tokenizer", () => {
     const body: Body = { messages: [user(text(10_000))] };
     expect(
       tokens({ ...body, model: "claude-opus-4-7" }) / tokens({ ...body, model: "claude-opus-4-6" }),
     ).toBeCloseTo(1.3, 3);
   });
 
-  it("leave out a deferred tool until something refers to it", () => {
+  it("leaves out a deferred tool until a message refers to it", () => {
     const later = { ...tool, name: "Later", description: "d".repeat(500), defer_loading: true };
     const calls = (content: unknown): Body => ({
       tools: [tool, later],
@@ -96,7 +96,7 @@ describe("the tokens of a prompt", () => {
     expect(tokens(calls([{ type: "tool_reference", tool_name: "Read" }]))).toBeLessThan(without + 100);
   });
 
-  it("count a deferred tool once, however often it is referred to", () => {
+  it("counts a deferred tool once, even after several references", () => {
     const later = { ...tool, name: "Later", description: "d".repeat(500), defer_loading: true };
     const found = (id: string): Record<string, unknown> => ({
       type: "tool_search_tool_result",
@@ -112,7 +112,7 @@ describe("the tokens of a prompt", () => {
     expect(one).toBeGreaterThan(500);
   });
 
-  it("are counted once for each block, however often it is sent", () => {
+  it("counts each block once, however often it is sent", () => {
     let counted = 0;
     const counter = {
       ...scene.counter,

@@ -27,7 +27,7 @@ export interface Prompt {
   readonly model: SimulatedModel;
   /** Total tokens of the model. */
   readonly tokens: number;
-  /** In prompt order: tools, system, messages. */
+  /** Positions in prompt order: tools, system, messages. */
   readonly positions: readonly PromptPosition[];
   readonly settings: SettingsKeys;
   readonly speed: string;
@@ -147,7 +147,10 @@ class PromptWalk {
     return scaleTokens(this.facts.tokens, this.#model);
   }
 
-  /** The provider describes web search in the system prompt, so switching it keeps the cached tools. */
+  /**
+   * Adds the tools. The provider describes web search in the system prompt, so switching it keeps the cached
+   * tools.
+   */
   tools(tools: unknown): void {
     const searches: Array<readonly [JsonRecord, number]> = [];
     for (const [index, tool] of asList(tools).entries()) {
@@ -265,7 +268,10 @@ function positionKind(block: JsonRecord): PositionKind {
   return typeof type === "string" && type.endsWith("_tool_result") ? "server_result" : "other";
 }
 
-/** A mark on a block inside a tool result counts for the whole result, because a result is one position. */
+/**
+ * Returns the mark of a block. A mark inside a tool result counts for the whole result, because a result is
+ * one position.
+ */
 function explicitMark(block: JsonRecord): CacheTtl | undefined {
   const own = markOf(block.cache_control);
   if (block.type !== "tool_result" || !Array.isArray(block.content)) return own;
@@ -312,8 +318,8 @@ type SettingsKeys = Readonly<Record<PromptLevel, string>>;
 type PromptFlags = Pick<PrefixFacts, "hasImages" | "hasCitations">;
 
 /**
- * Without the web-search switch, whose definition is the first block of the system level. It is not
- * documented for any model if thinking and effort also affect tools and system. Here they affect only the
+ * Returns the keys, without the web-search switch, whose definition is the first block of the system level.
+ * It is undocumented whether thinking and effort also affect tools and system. Here they affect only the
  * messages.
  */
 export function settingsKeys(body: JsonRecord, model: SimulatedModel, flags: PromptFlags): SettingsKeys {
@@ -344,7 +350,7 @@ function thinking(body: JsonRecord, model: SimulatedModel): string {
   return `thinking:${mode}:${String(budget)}`;
 }
 
-/** Naming the default is the same as omitting it. */
+/** Returns the default effort of a model. Naming the default is the same as omitting it. */
 function defaultEffort(model: string): string {
   const version = claudeVersion(model);
   const isMedium =

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blockParts } from "./block-equality.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 
-describe("the tree of prefixes", () => {
+describe("PrefixTree", () => {
   it("leads the same blocks in the same order to the same node", () => {
     const { root } = new PrefixTree();
     const walk = (...texts: readonly string[]) =>
@@ -13,20 +13,20 @@ describe("the tree of prefixes", () => {
     expect(walk("a", "b").parent).toBe(walk("a"));
   });
 
-  it("tells apart who speaks", () => {
+  it("distinguishes the same block by its role", () => {
     const { root } = new PrefixTree();
     const parts = blockParts({ type: "text", text: "a" });
     expect(root.block(parts, "U")).not.toBe(root.block(parts, "A"));
   });
 
-  it("finds its children again however many there are", () => {
+  it("finds a child again among many", () => {
     const { root } = new PrefixTree();
     const nodes = Array.from({ length: 200 }, (_, index) => root.child("t", { index }));
     expect(nodes.map((_, index) => root.child("t", { index }))).toEqual(nodes);
     expect(new Set(nodes).size).toBe(200);
   });
 
-  it("finds exactly what has the same key, whichever way it looks", () => {
+  it("returns the same node exactly for values with the same key", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 30 }), (values) => {
         const { root } = new PrefixTree();
@@ -41,7 +41,7 @@ describe("the tree of prefixes", () => {
     );
   });
 
-  it("lets go of old conversations once it holds too much, and keeps what is cached or recent", () => {
+  it("drops old conversations above its limit and keeps cached and recent ones", () => {
     const tree = new PrefixTree(10_000);
     const say = (name: string) =>
       tree.root.child("t", name.padEnd(100)).child("t", `${name} more`.padEnd(100));
@@ -60,7 +60,7 @@ describe("the tree of prefixes", () => {
     expect(say("old")).not.toBe(old);
   });
 
-  it("survives a conversation of a hundred thousand blocks", () => {
+  it("handles a conversation of a hundred thousand blocks", () => {
     const tree = new PrefixTree(1_000);
     let node = tree.root;
     for (let block = 0; block < 100_000; block++) node = node.child("t", "x");

@@ -11,7 +11,7 @@ const LISTED_CHILDREN = 8;
 
 /** Facts about a counted prefix, for all its blocks together. */
 export interface PrefixFacts {
-  /** Before scaling for the model. */
+  /** Tokens before scaling for the model. */
   readonly tokens: number;
   /** Section of the last block: a turn, the system prompt or the tools. */
   readonly section: string;
@@ -95,7 +95,7 @@ export class PrefixNode {
     this.#state.call++;
   }
 
-  /** All text in the tree of this node. */
+  /** Characters of all text in the tree of this node. */
   get treeCharacters(): number {
     return this.#state.characters;
   }

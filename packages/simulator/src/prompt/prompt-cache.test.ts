@@ -5,8 +5,8 @@ import { assistant, type Body, HOUR, MARK, MINUTE_MS, sumOf, text, toolUse, user
 
 const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
 
-describe("writing and reading", () => {
-  it("writes up to the mark, and counts what follows as plain input", () => {
+describe("writing and reading the prompt cache", () => {
+  it("writes the cache up to the mark and counts the rest as plain input", () => {
     const usage = scene.send(marked);
     const system = upTo(marked, 0);
     expect(usage).toEqual({
@@ -17,7 +17,7 @@ describe("writing and reading", () => {
     });
   });
 
-  it("reads what an earlier call wrote", () => {
+  it("reads the prefix that an earlier call wrote", () => {
     scene.send(marked);
     const usage = scene.send(marked);
     expect(usage.cache_read_input_tokens).toBe(upTo(marked, 0));
@@ -30,7 +30,7 @@ describe("writing and reading", () => {
     expect(scene.send(body)).toMatchObject({ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 });
   });
 
-  it("writes at marked blocks only: an unmarked one between two is no place to read from", () => {
+  it("writes entries only at marked blocks", () => {
     scene.send({ messages: [user(text(2_000, "a"), text(10, "b"), text(10, "c", MARK))] });
     const shorter: Body = { messages: [user(text(2_000, "a"), text(10, "b", MARK))] };
     expect(scene.send(shorter).cache_read_input_tokens).toBe(0);
@@ -49,25 +49,25 @@ describe("writing and reading", () => {
     expect(usage.input_tokens).toBe(0);
   });
 
-  it("cannot be read before the response has begun", () => {
+  it("makes an entry readable only after the response has begun", () => {
     const first = scene.begin(marked);
     expect(scene.begin(marked).usage.cache_read_input_tokens).toBe(0);
     first.commit();
     expect(scene.begin(marked).usage.cache_read_input_tokens).toBeGreaterThan(0);
   });
 
-  it("is warmed by a call that asks for no answer", () => {
+  it("writes the cache in a call with max_tokens 0", () => {
     scene.send({ ...marked, max_tokens: 0 });
     expect(scene.send(marked).cache_read_input_tokens).toBe(upTo(marked, 0));
   });
 
-  it("takes a prefix for the same whether its marks have moved or not", () => {
+  it("recognizes a prefix whose marks have moved", () => {
     scene.send({ messages: [user(text(2_000, "a", MARK))] });
     const moved: Body = { messages: [user(text(2_000, "a"), text(9, "b", MARK))] };
     expect(scene.send(moved).cache_read_input_tokens).toBe(upTo(moved, 0));
   });
 
-  it("takes a mark inside a tool result for one on the result", () => {
+  it("treats a mark inside a tool result as a mark on the result", () => {
     const call = (mark?: object): Body => ({
       messages: [
         user(text(2_000)),
@@ -85,13 +85,13 @@ describe("writing and reading", () => {
   });
 });
 
-describe("the minimum length", () => {
+describe("the minimum cache length", () => {
   it.each([
     ["claude-opus-5-5", 512],
     ["claude-sonnet-4-6", 1_024],
     ["claude-opus-4-7", 2_048],
     ["claude-haiku-4-5", 4_096],
-  ])("for %s is %i tokens, below which nothing is cached and nothing said", (model, minimum) => {
+  ])("caches nothing for %s below %i tokens, without an error", (model, minimum) => {
     const sized = (tokens: number): Body => ({ model, messages: [user(text(tokens, "a", MARK))] });
     let tokens = 1;
     while (scene.prompt(sized(tokens + 1)).tokens < minimum) tokens++;
@@ -103,19 +103,19 @@ describe("the minimum length", () => {
     expect(scene.send(sized(tokens + 1)).cache_creation_input_tokens).toBeGreaterThanOrEqual(minimum);
   });
 
-  it("is that of the prefix up to the mark, not of the whole prompt", () => {
+  it("compares the prefix up to the mark with the minimum, not the whole prompt", () => {
     const body: Body = { system: [text(100, "s", MARK)], messages: [user(text(5_000))] };
     expect(scene.send(body).cache_creation_input_tokens).toBe(0);
   });
 });
 
-describe("lifetimes", () => {
+describe("lifetimes of cache entries", () => {
   const hour: Body = { system: [text(2_000, "s", HOUR)], messages: [user(text(5))] };
 
   it.each([
     ["five minutes", marked, 5],
     ["an hour", hour, 60],
-  ])("end after %s", (_, body, minutes) => {
+  ])("expires a cache entry after %s", (_, body, minutes) => {
     scene.send(body);
     scene.clock.advance(minutes * MINUTE_MS - 1);
     expect(scene.begin(body).usage.cache_read_input_tokens).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe("lifetimes", () => {
     expect(scene.begin(body).usage.cache_read_input_tokens).toBe(0);
   });
 
-  it("start anew with every hit", () => {
+  it("renews the lifetime with every hit", () => {
     scene.send(marked);
     for (let call = 0; call < 10; call++) {
       scene.clock.advance(4 * MINUTE_MS);
@@ -131,7 +131,7 @@ describe("lifetimes", () => {
     }
   });
 
-  it("start anew for what was read, also where the mark has moved on", () => {
+  it("renews the lifetime of the prefix that was read, even after the mark has moved", () => {
     const start: Body = { messages: [user(text(2_000, "a", MARK))] };
     const branch = (letter: string): Body => ({ messages: [user(text(2_000, "a"), text(9, letter, MARK))] });
     scene.send(start);
@@ -141,7 +141,7 @@ describe("lifetimes", () => {
     expect(scene.send(branch("c")).cache_read_input_tokens).toBe(upTo(start, 0));
   });
 
-  it("run from the start of the request, not from its answer", () => {
+  it("measures the lifetime from the start of the request, not from its answer", () => {
     const lookup = scene.begin(marked);
     scene.clock.advance(4 * MINUTE_MS);
     lookup.commit();
@@ -149,14 +149,14 @@ describe("lifetimes", () => {
     expect(scene.send(marked).cache_read_input_tokens).toBe(0);
   });
 
-  it("stay what they were written with: a mark of an hour does not lengthen an entry of five minutes", () => {
+  it("keeps the lifetime of an entry: a one-hour mark does not extend a five-minute entry", () => {
     scene.send(marked);
     scene.send(hour);
     scene.clock.advance(6 * MINUTE_MS);
     expect(scene.send(hour).cache_read_input_tokens).toBe(0);
   });
 
-  it("of entries that nobody reads any more do not fill the memory", () => {
+  it("removes expired entries from memory", () => {
     for (let call = 0; call < 500; call++) {
       scene.send({ system: [text(2_000, "s", MARK)], messages: [user(text(500, String(call), MARK))] });
       scene.clock.advance(MINUTE_MS);
@@ -164,7 +164,7 @@ describe("lifetimes", () => {
     expect(scene.cache.size).toBeLessThan(10);
   });
 
-  it("go on when the entry expired between request and answer", () => {
+  it("rewrites an entry that expired between request and answer", () => {
     scene.send(marked);
     scene.clock.advance(4 * MINUTE_MS);
     const lookup = scene.begin(marked);
@@ -182,7 +182,7 @@ describe("marks of both lifetimes", () => {
     messages: [user(text(300, "a", MARK)), assistant(text(20, "b")), user(text(10, "c"))],
   };
 
-  it("bill an hour up to the last mark of an hour, and five minutes from there to the last mark", () => {
+  it("bills one hour up to the last one-hour mark, and five minutes from there to the last mark", () => {
     expect(scene.send(body)).toMatchObject({
       cache_creation: {
         ephemeral_1h_input_tokens: upTo(body, 1),
@@ -192,7 +192,7 @@ describe("marks of both lifetimes", () => {
     });
   });
 
-  it("bill only what comes after the longest prefix that was read", () => {
+  it("bills only the part after the longest prefix that was read", () => {
     scene.send(body);
     scene.clock.advance(10 * MINUTE_MS);
     expect(scene.send(body)).toMatchObject({
@@ -204,34 +204,34 @@ describe("marks of both lifetimes", () => {
     });
   });
 
-  it("cost what the table of prices says", () => {
+  it("costs the prices of the price table", () => {
     const { usage } = scene.begin(body);
     const cost = costOf({ ...usage, output_tokens: 0 }, "claude-sonnet-4-6");
     const { ephemeral_1h_input_tokens: hour, ephemeral_5m_input_tokens: minutes } = usage.cache_creation;
     expect(cost).toBeCloseTo((hour * 6 + minutes * 3.75 + usage.input_tokens * 3) / 1_000_000, 12);
   });
 
-  it("cost nothing that is known for a model without published prices", () => {
+  it("reports no cost for a model without published prices", () => {
     const model = "claude-fable-5-2";
     const { usage } = scene.begin({ ...body, model });
     expect(costOf({ ...usage, output_tokens: 0 }, model)).toBeUndefined();
   });
 });
 
-describe("who can read", () => {
-  it("is only the same workspace", () => {
+describe("isolation of the prompt cache", () => {
+  it("shares cache entries only within a workspace", () => {
     scene.send(marked, { workspace: "one" });
     expect(scene.send(marked, { workspace: "two" }).cache_read_input_tokens).toBe(0);
     expect(scene.send(marked, { workspace: "one" }).cache_read_input_tokens).toBeGreaterThan(0);
   });
 
-  it("is only the same model", () => {
+  it("shares cache entries only between calls of the same model", () => {
     scene.send({ ...marked, model: "claude-opus-4-6" });
     expect(scene.send({ ...marked, model: "claude-sonnet-4-6" }).cache_read_input_tokens).toBe(0);
   });
 });
 
-it("the figures add up to the tokens of the prompt", () => {
+it("reports usage figures that add up to the tokens of the prompt", () => {
   for (const body of [marked, marked, { ...marked, cache_control: MARK }]) {
     expect(sumOf(scene.send(body))).toBe(scene.prompt(body).tokens);
   }

@@ -92,7 +92,7 @@ export class PromptCache {
 /** Index before the first position. */
 const NOTHING_READ = -1;
 
-/** Positions with a mark. A prompt that is too short up to its mark is silently not cached. */
+/** Returns the positions with a mark. A prompt that is too short up to its mark is silently not cached. */
 function usableMarks({ positions, model }: Prompt): readonly number[] {
   const marks: number[] = [];
   for (const [index, { mark, tokens }] of positions.entries()) {
@@ -107,8 +107,8 @@ function scopesOf({ model, settings }: Prompt, workspace: string): Readonly<Reco
 }
 
 /**
- * Three points divide the prompt: the end of the cached part, the last one-hour mark after it, and the last
- * mark. The first part is read, the next is written for an hour, the third for five minutes. The rest is
+ * Divides the prompt at three points: the end of the cached part, the last one-hour mark after it, and the
+ * last mark. The first part is read, the next is written for an hour, the third for five minutes. The rest is
  * plain input.
  */
 function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edits: CachedEdits): InputUsage {
@@ -159,7 +159,7 @@ function lookBack(
   return hits;
 }
 
-/** Parallel calls count as one position, and so do their results. */
+/** True for neighbors in a run of parallel calls, or of their results. A run counts as one position. */
 function isSameRun(one: PromptPosition | undefined, next: PromptPosition | undefined): boolean {
   return one?.kind === next?.kind && (one?.kind === "tool_use" || one?.kind === "tool_result");
 }
@@ -180,12 +180,12 @@ interface CacheEntry {
   readonly ttl: CacheTtl;
 }
 
-interface LivingEntry extends CacheEntry {
+interface LiveEntry extends CacheEntry {
   readonly expiresAt: number;
 }
 
 class CacheEntries {
-  readonly #byNode = new Map<PrefixNode, readonly LivingEntry[]>();
+  readonly #byNode = new Map<PrefixNode, readonly LiveEntry[]>();
   #sweptAt = Number.NEGATIVE_INFINITY;
 
   get size(): number {
@@ -208,7 +208,7 @@ class CacheEntries {
     return best;
   }
 
-  /** A hit restarts the lifetime of an entry, but does not change its length. */
+  /** Writes an entry. A hit restarts its lifetime, but does not change its length. */
   write(entry: CacheEntry, at: number): void {
     const entries = this.#byNode.get(entry.node) ?? [];
     const known = entries.find((one) => isSameEntry(one, entry));
@@ -297,7 +297,7 @@ class CachedEdits {
 
 // Diagnosis of a miss
 
-/** In the API's terms. */
+/** Reason for a cache miss, in the API's terms. */
 type CacheMissReason =
   | {
       readonly type: "model_changed" | "tools_changed" | "system_changed" | "messages_changed";

@@ -15,7 +15,7 @@ import {
 } from "./prompt-cache.ts";
 import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
-/** Its token scale is one, so that the texts show the figures. Its cache minimum is 1,024. */
+/** Model with a token scale of one, so that the texts show the figures. Its cache minimum is 1,024. */
 const PLAIN_MODEL = "claude-sonnet-4-6";
 
 export const MINUTE_MS = 60_000;
@@ -27,7 +27,7 @@ export function simulatedModel(id: string): SimulatedModel {
   return { id, windowTokens, maxOutputTokens, bindsThinking, features: claudeFeatures(id) };
 }
 
-/** A provider that has only the cache. */
+/** Provider with only a prompt cache. */
 export class Scene {
   readonly clock: MovableClock = createFixedClock();
   readonly tree: PrefixTree = new PrefixTree();
@@ -66,7 +66,7 @@ export class Scene {
   }
 }
 
-/** Counts one token per character, so that the texts of a test show every figure. */
+/** Creates a scene that counts one token per character, so that the texts of a test show every figure. */
 export async function createScene(): Promise<Scene> {
   return new Scene(await createTokenCounter((text) => text.length));
 }

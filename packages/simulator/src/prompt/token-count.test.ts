@@ -9,13 +9,13 @@ const exact = await createTokenCounter();
 const letters = await createTokenCounter((text) => text.length);
 
 describe("the tokenizer", () => {
-  it("is o200k where it is installed", () => {
+  it("uses o200k if it is installed", () => {
     expect(exact.source).toBe("o200k");
     const text = "The quick brown fox — jumps über 13 lazy dogs.\n\n\tconst x = { a: 1 };";
     expect(exact.text(text)).toBe(countTokens(text));
   });
 
-  it("is our estimator where it is not", async () => {
+  it("uses the estimator if o200k is not installed", async () => {
     vi.resetModules();
     vi.doMock("gpt-tokenizer/encoding/o200k_base", () => {
       throw new Error("Cannot find package");
@@ -27,25 +27,25 @@ describe("the tokenizer", () => {
     expect(counter.text("some words of text")).toBe(ESTIMATORS.o200k("some words of text"));
   });
 
-  it("is the caller's where one is given", () => {
+  it("uses the caller's tokenizer if there is one", () => {
     expect(letters.source).toBe("custom");
     expect(letters.text("four")).toBe(4);
   });
 
-  it("takes the names of control tokens for text", () => {
+  it("counts the names of control tokens as text", () => {
     expect(exact.text("before <|endoftext|> after")).toBeGreaterThan(3);
   });
 
-  it("counts nothing for nothing", () => expect(exact.text("")).toBe(0));
+  it("counts zero tokens for an empty text", () => expect(exact.text("")).toBe(0));
 });
 
-describe("long runs", () => {
+describe("long runs of one character", () => {
   it.each([
     ["letters", "a"],
     ["spaces", " "],
     ["signs", "-"],
     ["letters outside the basic plane", "𝒜"],
-  ])("of %s are cut into pieces of bounded length", (_, letter) => {
+  ])("splits long runs of %s into pieces of limited length", (_, letter) => {
     const run = `start ${letter.repeat(3_000)} end`;
     const pieces = cutLongRuns(run);
     expect(pieces.join("")).toBe(run);
@@ -53,14 +53,14 @@ describe("long runs", () => {
     for (const piece of pieces) expect(piece.isWellFormed()).toBe(true);
   });
 
-  it("are counted as nearly the same as in one piece", () => {
+  it("counts a split run almost like the whole run", () => {
     for (const letter of ["a", "xy", "-", " "]) {
       const run = letter.repeat(2_000);
       expect(Math.abs(exact.text(run) - countTokens(run))).toBeLessThanOrEqual(0.02 * countTokens(run) + 1);
     }
   });
 
-  it("are the only thing that is cut: other texts have the exact count", () => {
+  it("splits only long runs, and counts all other texts exactly", () => {
     fc.assert(
       fc.property(fc.array(fc.lorem({ maxCount: 8 }), { maxLength: 200 }), (words) => {
         const text = words.join(" ");
@@ -71,7 +71,7 @@ describe("long runs", () => {
     );
   });
 
-  it("lose no character, whatever the text", () => {
+  it("loses no character when it splits any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", maxLength: 50 }),
@@ -84,10 +84,10 @@ describe("long runs", () => {
   });
 });
 
-describe("a block", () => {
+describe("tokens of a block", () => {
   it.each<readonly [string, Record<string, unknown>, number]>([
     ["a text", { type: "text", text: "12345" }, 5],
-    ["a mark on it", { type: "text", text: "12345", cache_control: { type: "ephemeral" } }, 5],
+    ["a text with a mark", { type: "text", text: "12345", cache_control: { type: "ephemeral" } }, 5],
     ["an image", { type: "image", source: { type: "url", url: "u" } }, MEDIA_TOKENS],
     ["a PDF", { type: "document", source: { type: "base64", data: "AAAA" } }, MEDIA_TOKENS],
     ["a document of text", { type: "document", title: "ab", source: { type: "text", data: "cde" } }, 5],
@@ -105,43 +105,43 @@ describe("a block", () => {
       TOOL_BLOCK_TOKENS + MEDIA_TOKENS + 1,
     ],
     ["thinking", { type: "thinking", thinking: "123", signature: "s".repeat(400) }, 3],
-    ["thinking that was withheld", { type: "thinking", thinking: "", signature: "s".repeat(400) }, 100],
+    ["withheld thinking", { type: "thinking", thinking: "", signature: "s".repeat(400) }, 100],
     ["redacted thinking", { type: "redacted_thinking", data: "d".repeat(40) }, 10],
-    ["a summary of the provider", { type: "compaction", content: "1234", encrypted_content: "zzzz" }, 4],
-    ["a failed summary", { type: "compaction", content: null }, 0],
+    ["a compaction block", { type: "compaction", content: "1234", encrypted_content: "zzzz" }, 4],
+    ["a failed compaction block", { type: "compaction", content: null }, 0],
     [
       "a search result",
       { type: "search_result", title: "a", source: "b", content: [{ type: "text", text: "c" }] },
       3,
     ],
-  ])("%s has the tokens of what the model reads of it", (_, block, tokens) => {
+  ])("counts only the part of %s that the model reads", (_, block, tokens) => {
     expect(letters.block(block)).toBe(tokens);
   });
 
-  it("of an unknown kind is counted as it is written, without its marks", () => {
+  it("counts a block of unknown type as JSON, without its marks", () => {
     const block = { type: "container_upload", file_id: "f" };
     expect(letters.block({ ...block, cache_control: { type: "ephemeral" } })).toBe(
       JSON.stringify(block).length,
     );
   });
 
-  it("that defines a tool of the provider's costs more than it says", () => {
+  it("counts more tokens for a provider tool than its definition has", () => {
     const bash = { type: "bash_20250124", name: "bash" };
     expect(letters.tool(bash)).toBeGreaterThan(letters.tool({ ...bash, type: "custom" }) + 400);
   });
 });
 
-describe("the memory of counted texts", () => {
+describe("countOnce", () => {
   const text = (letter: string, length = 40): string => letter.repeat(length);
 
-  it("counts a text once", () => {
+  it("counts the same text only once", () => {
     const count = vi.fn((value: string) => value.length);
     const cache = countOnce(count);
     expect([cache(text("a")), cache(text("a"))]).toEqual([40, 40]);
     expect(count).toHaveBeenCalledTimes(1);
   });
 
-  it("forgets what has not been asked for in a long time, and keeps what is in use", () => {
+  it("forgets texts that were not counted for a long time, and keeps those in use", () => {
     const count = vi.fn((value: string) => value.length);
     const cache = countOnce(count, 200);
     cache(text("a"));
@@ -156,7 +156,7 @@ describe("the memory of counted texts", () => {
     expect(count).toHaveBeenCalledTimes(1);
   });
 
-  it("does not keep a text that would fill it alone", () => {
+  it("does not cache the count of a text that would fill the cache alone", () => {
     const count = vi.fn((value: string) => value.length);
     const cache = countOnce(count, 200);
     cache(text("a"));

@@ -5,10 +5,11 @@ import { LRUCache } from "lru-cache";
 import type { SimulatedModel } from "../exchange.ts";
 import { withoutMarks } from "./block-equality.ts";
 
-/** Counts before scaling for the model. See {@link scaleTokens}. */
+/** Counter of tokens before scaling for the model. See {@link scaleTokens}. */
 export interface TokenCounter {
   /**
-   * `o200k` if gpt-tokenizer is installed. Each of them approximates Claude's tokenizer, which is not public.
+   * Counting method: `o200k` if gpt-tokenizer is installed. All methods approximate Claude's tokenizer, which
+   * is not public.
    */
   readonly source: "o200k" | "estimate" | "custom";
   text(text: string): number;
@@ -56,7 +57,7 @@ export function scaleTokens(baseTokens: number, model: Pick<SimulatedModel, "fea
 /** Total characters of texts with a cached count. A long conversation has a few million. */
 const KEPT_CHARACTERS = 16_000_000;
 
-/** Counting a shorter text is faster than a lookup. */
+/** Minimum length of a cached text. Counting a shorter text is faster than a lookup. */
 const SHORTEST_KEPT = 32;
 
 /** Caches the count of each text while it is in use. Skips texts that would fill half of the cache. */
@@ -76,7 +77,9 @@ export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARAC
   };
 }
 
-/** The package is an optional peer dependency. Without it our estimator counts, and `source` says so. */
+/**
+ * Loads the tokenizer, an optional peer dependency. Without it our estimator counts, and `source` says so.
+ */
 async function loadO200k(): Promise<CountText | undefined> {
   const encoding = await import("gpt-tokenizer/encoding/o200k_base").catch(() => undefined);
   if (encoding === undefined) return undefined;

@@ -15,7 +15,7 @@ import { validate } from "./validate.ts";
 
 const RUNS = { numRuns: 1_500 };
 
-/** All of them accept thinking of type `enabled`, or the request does not mention it. */
+/** Models that accept thinking of type `enabled`, or whose requests do not mention it. */
 const MODELS = ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5", "claude-opus-5-5"];
 
 const TRAITS = Object.fromEntries(
@@ -38,7 +38,8 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 });
 
 /**
- * Text of the refusal. Undefined for an accepted request. Enables every beta, because the checker knows none.
+ * Returns the text of the refusal, or undefined for an accepted request. Enables every beta, because the
+ * checker knows none.
  */
 function refusalOf(body: object, { version, isMerged, requireTools }: Setting): string | undefined {
   const switches: Switches = {
@@ -96,7 +97,7 @@ function completed(request: ApiRequest): RequestBody {
  * have them before we do. The API and the simulator refuse them.
  */
 describe("the simulator and the checker", () => {
-  it("both take every sound request, under both versions and both readings of roles in a row", () => {
+  it("both accept every valid request, under both API versions and with or without repeated roles", () => {
     fc.assert(
       fc.property(arbitrarySoundRequest(TRAITS), setting, (body, chosen) => {
         const open = { ...chosen, requireTools: false };
@@ -110,7 +111,7 @@ describe("the simulator and the checker", () => {
     );
   });
 
-  it("give the same verdict on requests with damage", () => {
+  it("agree on damaged requests", () => {
     fc.assert(
       fc.property(arbitrarySoundRequest(TRAITS), arbitraryDamage(3), setting, (body, damage, chosen) => {
         expectAgreement(withSupportedThinking(damage(body)), chosen);
@@ -119,7 +120,7 @@ describe("the simulator and the checker", () => {
     );
   });
 
-  it("give the same verdict on requests that nobody meant to be sound", () => {
+  it("agree on arbitrary invalid requests", () => {
     fc.assert(
       fc.property(arbitraryRequest({ unknownKinds: false }), setting, (request, chosen) => {
         expectAgreement(completed(request), chosen);
@@ -128,7 +129,7 @@ describe("the simulator and the checker", () => {
     );
   });
 
-  it("agree that what the checker repaired is sound, unless it said that it could only report", () => {
+  it("agree that a repaired request is valid unless the checker could only report a problem", () => {
     const damaged = fc
       .tuple(arbitrarySoundRequest(TRAITS), arbitraryDamage(3))
       .map(([body, damage]) => withSupportedThinking(damage(body)));

@@ -91,7 +91,7 @@ function checkBlock(placed: PlacedBlock, role: Role, inspection: Inspection): vo
   }
 }
 
-/** Citations belong to the assistant's text. The text of a search result belongs to the user. */
+/** Checks citations. They belong to the assistant's text. The text of a search result belongs to the user. */
 function checkCitations(block: JsonRecord, placed: PlacedBlock): void {
   if (block.type === "text" && recordsField(block, "citations").length > 0) {
     refuse("userCitations", { path: pathOf(placed) });
@@ -106,7 +106,7 @@ function checkUnique(placed: PlacedBlock, toolUseIds: Set<unknown>): void {
   toolUseIds.add(id);
 }
 
-/** A tool change must name a tool that the request, or an earlier change, has defined. */
+/** Checks a tool change. It must name a tool that the request, or an earlier change, has defined. */
 function checkToolChange(placed: PlacedBlock, toolNames: Set<unknown>): void {
   const tool = recordField(placed.block, "tool");
   if (tool?.type === "tool_definition") toolNames.add(recordField(tool, "definition")?.name);
@@ -202,7 +202,10 @@ function lifetime(mark: JsonRecord): string {
   return mark.ttl === "1h" ? "1h" : "5m";
 }
 
-/** The mark applies to the last block that can have one. Another lifetime there is a contradiction. */
+/**
+ * Checks the automatic mark. It applies to the last block that can have one. Another lifetime there is a
+ * contradiction.
+ */
 function checkAutomaticMark(body: JsonRecord, messages: readonly SentMessage[]): void {
   const automatic = recordField(body, "cache_control");
   if (automatic === undefined) return;

@@ -39,7 +39,7 @@ const CONTEXT: readonly Row[] = [
     { betas: ["context-management-2025-06-27"] },
   ],
   [
-    "compaction on a model without",
+    "compaction at a threshold on a model without compaction",
     edits({ type: "compact_20260112" }),
     "compaction is not supported on this model",
   ],
@@ -62,13 +62,13 @@ const CONTEXT: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "compaction on demand with what is left of a budget",
+    "compaction on demand with a remaining task budget",
     { ...summarize, output_config: { task_budget: { type: "tokens", total: 5, remaining: 2 } } },
     "compaction: cannot be combined with `output_config.task_budget.remaining`",
     { model: "claude-opus-5" },
   ],
   [
-    "compaction on demand with a form of the answer",
+    "compaction on demand with an output format",
     { ...summarize, output_config: { format: { type: "json_schema", schema: {} } } },
     "compaction: cannot be combined with `output_config.format`",
     { model: "claude-opus-5" },
@@ -79,7 +79,11 @@ const CONTEXT: readonly Row[] = [
     "compaction: cannot be combined with `tool_choice`",
     { model: "claude-opus-5" },
   ],
-  ["compaction on demand on a model without", summarize, "compaction is not supported on this model"],
+  [
+    "compaction on demand on a model without compaction",
+    summarize,
+    "compaction is not supported on this model",
+  ],
   [
     "compaction of another type",
     { compaction: { type: "x" } },
@@ -99,13 +103,13 @@ const CONTEXT: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "compaction on demand of what is only the system's",
+    "compaction on demand of system messages only",
     { ...summarize, messages: [say("system", "x")] },
     "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [
-    "compaction on demand of nothing but a failed one",
+    "compaction on demand of a failed compaction only",
     { ...summarize, messages: [say("assistant", [compaction({ content: null })])] },
     "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
@@ -117,13 +121,13 @@ const CONTEXT: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "compaction on demand of nothing",
+    "compaction on demand without messages",
     { ...summarize, messages: [] },
     "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [
-    "threads where they are switched off",
+    "threads when they are disabled",
     { thread: { type: "create" } },
     "thread: this request cannot be part of a thread. Send the full conversation without `thread`. (thread_unsupported_request)",
     { switches: { threads: "refused" } },
@@ -141,23 +145,23 @@ const CONTEXT: readonly Row[] = [
   ],
 ];
 
-describe("context management", () => {
+describe("rules of context management", () => {
   it.each(CONTEXT)("refuses %s", (_, body, expected, fields) => {
     expect(refusalOf(body, fields)).toBe(expected);
   });
 });
 
-describe("what a request may say", () => {
+describe("valid requests", () => {
   it.each<[string, object, CallFields?]>([
-    ["a cache that is filled ahead", { max_tokens: 0 }],
+    ["a request that only fills the cache", { max_tokens: 0 }],
     [
-      "the defaults of sampling, under the older version",
+      "default sampling parameters under the older version",
       { temperature: 1 },
       { version: "2023-06-01", model: "claude-opus-5" },
     ],
-    ["any sampling, on an older model", { temperature: 0.2, top_k: 5 }, { version: "2023-06-01" }],
+    ["any sampling parameters on an older model", { temperature: 0.2, top_k: 5 }, { version: "2023-06-01" }],
     [
-      "tools of every sort",
+      "tools of every type",
       {
         tools: [
           tool("Read"),
@@ -169,7 +173,7 @@ describe("what a request may say", () => {
       },
     ],
     [
-      "edits, thinking first",
+      "several edits with clear_thinking first",
       edits(
         { type: "clear_thinking_20251015", keep: "all" },
         {
@@ -182,22 +186,22 @@ describe("what a request may say", () => {
       { model: "claude-opus-5" },
     ],
     [
-      "a summary of a conversation that ends with the assistant",
+      "a compaction on demand after an assistant message",
       { ...summarize, messages: [say("user", "go"), say("assistant", "done ")] },
       { model: "claude-opus-5" },
     ],
     [
-      "cache edits where they are switched on",
+      "cache edits when they are enabled",
       { cache_edits: [{ type: "delete_tool_result", tool_use_id: "a" }] },
       { switches: { cacheEdits: true } },
     ],
     [
-      "a thread whose thinking is all kept",
+      "a thread that keeps all thinking",
       { thread: { type: "create" }, ...edits({ type: "clear_thinking_20251015", keep: "all" }) },
       { model: "claude-opus-5" },
     ],
     [
-      "bound thinking that is dropped",
+      "the option to drop mismatched thinking",
       {
         thinking: {
           type: "adaptive",
@@ -207,13 +211,13 @@ describe("what a request may say", () => {
       },
       { model: "claude-opus-5-5" },
     ],
-  ])("%s", (_, body, fields) => expect(refusalOf(body, fields)).toBe("accepted"));
+  ])("accepts %s", (_, body, fields) => expect(refusalOf(body, fields)).toBe("accepted"));
 
   it.each([
     ["fallbacks", { fallbacks: "default" }],
     ["context_management", edits({ type: "clear_thinking_20251015" })],
     ["context_management", summarize],
-  ])("which fields of a thread are unsupported is in the details: %s", (unsupported, fields) => {
+  ])("names the unsupported field of a thread in the details: %s", (unsupported, fields) => {
     const body = { thread: { type: "create" }, ...fields };
     expect(() => validate(callWith(body, { model: "claude-opus-5" }), SWITCHES)).toThrowError(
       expect.objectContaining({
@@ -222,7 +226,7 @@ describe("what a request may say", () => {
     );
   });
 
-  it("names one fault, the shape's before the model's before the messages'", () => {
+  it("reports only the first problem: shape before model before messages", () => {
     const broken = { max_tokens: "many", messages: [] };
     expect(refusalOf(broken, { model: "gpt-x" })).toBe("max_tokens: Input should be a valid integer");
     expect(refusalOf({ messages: [] }, { model: "gpt-x" })).toBe("404 not_found_error model: gpt-x");

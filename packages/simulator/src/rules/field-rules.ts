@@ -35,7 +35,7 @@ function checkMaxTokens(body: JsonRecord, model: SimulatedModel): void {
   if (maxTokens === 0) checkPrewarm(body);
 }
 
-/** A call that only fills the cache cannot stream, think, or have an output format. */
+/** Checks a call that only fills the cache. It cannot stream, think, or have an output format. */
 function checkPrewarm(body: JsonRecord): void {
   const field = firstTrue({
     stream: body.stream === true,
@@ -82,14 +82,17 @@ function checkThinking({ body, betas }: SimulatedRequest, model: SimulatedModel)
   }
 }
 
-/** With interleaved thinking the budget covers all replies of a turn, so one reply may be shorter. */
+/**
+ * Checks the thinking budget. With interleaved thinking it covers all replies of a turn, so one reply may be
+ * shorter.
+ */
 function checkBudget({ budget_tokens: budget }: JsonRecord, { max_tokens: maxTokens }: JsonRecord): void {
   if (typeof budget === "number" && typeof maxTokens === "number" && budget >= maxTokens) {
     refuse("budgetOverMaxTokens");
   }
 }
 
-/** Opus 5 allows disabled thinking only up to the effort `high`. */
+/** True for Opus 5, which allows disabled thinking only up to the effort `high`. */
 function thinksAtHighEffort(model: SimulatedModel): boolean {
   const version = claudeVersion(model.id);
   return version?.line === "opus" && version.major === 5 && version.minor === 0;
@@ -137,7 +140,7 @@ function checkCompactionRequest(request: SimulatedRequest, model: SimulatedModel
   if (field !== undefined) refuse("compactionCombined", { field });
 }
 
-/** Checks only what no thread can be combined with. Another part checks the state of a thread. */
+/** Checks the fields that no thread can be combined with. Another part checks the state of a thread. */
 function checkThread(body: JsonRecord, switches: Switches): void {
   if (recordField(body, "thread") === undefined) return;
   if (switches.threads === "refused") refuse("threadsUnsupported");

@@ -22,8 +22,8 @@ function refusalOf(headers: IncomingHttpHeaders, apiKeys?: readonly string[]): s
   return "accepted";
 }
 
-describe("the headers of a call", () => {
-  it("name a version, betas and a workspace", () => {
+describe("readHeaders", () => {
+  it("reads the version, betas and workspace from the headers", () => {
     const headers = {
       ...sound,
       "anthropic-version": "2026-10-21",
@@ -35,7 +35,7 @@ describe("the headers of a call", () => {
     expect(read.workspace).toMatch(/^wrkspc_[0-9a-f]{24}$/);
   });
 
-  it("carry the key in x-api-key or as a bearer token, and x-api-key wins", () => {
+  it("reads the key from x-api-key or a bearer token, and prefers x-api-key", () => {
     const { "x-api-key": _, ...keyless } = sound;
     const bearer = readHeaders({ ...keyless, authorization: "Bearer key-2" }, STRICT);
     const both = readHeaders({ ...sound, authorization: "Bearer key-2" }, STRICT);
@@ -43,18 +43,18 @@ describe("the headers of a call", () => {
     expect(both.workspace).toBe(readHeaders(sound, STRICT).workspace);
   });
 
-  it("let any key in unless the keys are given", () => {
+  it("accepts any key unless the valid keys are configured", () => {
     expect(refusalOf(sound)).toBe("accepted");
     expect(refusalOf(sound, ["key-1"])).toBe("accepted");
     expect(refusalOf(sound, ["key-2"])).toBe("401 authentication_error: invalid x-api-key");
   });
 
-  it("need no type of content when there is no content", () => {
+  it("requires no content type for a call without a body", () => {
     expect(refusalOf({ "x-api-key": "key-1", "anthropic-version": "2023-06-01" })).toBe("accepted");
     expect(refusalOf({ ...sound, "content-type": "application/json; charset=utf-8" })).toBe("accepted");
   });
 
-  it("may carry an unknown beta, which is listed, unless unknown betas are refused", () => {
+  it("accepts and lists an unknown beta unless unknown betas are refused", () => {
     const headers = { ...sound, "anthropic-beta": "compact-2026-09-04,not-known-2030-01-01" };
     const read = readHeaders(headers, { unknownBetas: "accepted" });
     expect([...read.betas]).toEqual(["compact-2026-09-04", "not-known-2030-01-01"]);
@@ -72,7 +72,7 @@ describe("the headers of a call", () => {
       `${invalid}anthropic-version: "2020-01-01" is not a valid version`,
     ],
     [
-      "another type of content",
+      "another content type",
       { ...sound, "content-type": "text/plain" },
       `${invalid}content-type: Input should be 'application/json'`,
     ],
@@ -81,5 +81,5 @@ describe("the headers of a call", () => {
       { ...sound, "anthropic-beta": "compact-2026-09-04,x" },
       `${invalid}Unexpected value(s) \`x\` for the \`anthropic-beta\` header. Please consult our documentation at platform.claude.com/docs or try again without the header.`,
     ],
-  ])("refuse %s", (_, headers, expected) => expect(refusalOf(headers)).toBe(expected));
+  ])("refuses headers with %s", (_, headers, expected) => expect(refusalOf(headers)).toBe(expected));
 });

@@ -16,7 +16,7 @@ export interface RequestHeaders {
   readonly betas: ReadonlySet<string>;
   /** Names in `betas` that no known SDK or client sends. */
   readonly unknownBetas: readonly string[];
-  /** Derived from the key, so that two keys never share a cache. */
+  /** Workspace of the key. It is derived from the key, so that two keys never share a cache. */
   readonly workspace: string;
   readonly client: ClientMarks;
 }
@@ -25,7 +25,7 @@ const VERSIONS: readonly ApiVersion[] = ["2023-06-01", "2026-10-21"];
 const JSON_TYPE = "application/json";
 const WORKSPACE_DIGITS = 24;
 
-/** Checks in this order: the key, the version, the content type, the betas. */
+/** Reads the headers. Checks in this order: the key, the version, the content type, the betas. */
 export function readHeaders(headers: IncomingHttpHeaders, options: HeaderOptions): RequestHeaders {
   const key = readKey(headers, options.apiKeys);
   const version = readVersion(headers);
@@ -55,7 +55,7 @@ function readVersion(headers: IncomingHttpHeaders): ApiVersion {
   return VERSIONS.find((version) => version === given) ?? refuse("versionUnknown", { version: given });
 }
 
-/** A call without a body needs no content type. */
+/** Checks the content type. A call without a body needs none. */
 function checkContentType(headers: IncomingHttpHeaders): void {
   const hasBody =
     headers["transfer-encoding"] !== undefined || Number(headerText(headers, "content-length")) > 0;

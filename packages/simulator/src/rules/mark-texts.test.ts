@@ -16,12 +16,12 @@ type Row = [rule: string, body: object, expected: string, call?: CallFields];
 
 const MARKS: readonly Row[] = [
   [
-    "five marks",
+    "five cache marks",
     { messages: [user(["a", "b", "c", "d"].map((value) => text(value, short)))], ...short },
     "A maximum of 4 blocks with cache_control may be provided. Found 5.",
   ],
   [
-    "marks over tools, system, messages and what is inside results",
+    "five cache marks spread over tools, system, messages and tool results",
     {
       tools: [{ name: "Read", input_schema: { type: "object" }, ...short }],
       system: [text("s", short)],
@@ -34,41 +34,41 @@ const MARKS: readonly Row[] = [
     "A maximum of 4 blocks with cache_control may be provided. Found 5.",
   ],
   [
-    "a mark on an empty text",
+    "a cache mark on an empty text",
     { messages: [user([text("a"), text("", short)])] },
     "messages.0.content.1.text: cache_control cannot be set for empty text blocks",
   ],
   [
-    "a mark on an empty text of the system prompt",
+    "a cache mark on an empty text of the system prompt",
     { system: [text("", short)] },
     "system.0: cache_control cannot be set for empty text blocks",
   ],
   [
-    "an hour after five minutes",
+    "a one-hour mark after a five-minute mark",
     {
       messages: [user([text("a", short)]), assistant([use("t")]), user([result("t", [text("b", long)])])],
     },
     "messages.2.content.0.content.0.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
   ],
   [
-    "an automatic hour after five minutes",
+    "an automatic one-hour mark after a five-minute mark",
     { messages: [user([text("a", short), text("b")])], ...long },
     "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
   ],
   [
-    "an automatic mark against that of the last block",
+    "an automatic mark with another lifetime than the last block",
     { messages: [user([text("a", long)])], ...short },
     "cache_control.ttl: the last block already has a cache_control of another ttl",
   ],
   [
-    "a mark on thinking",
+    "a cache mark on thinking",
     { messages: [user(), assistant([{ ...thinking, ...short }, text("a")]), user()] },
     "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted",
   ],
 ];
 
-describe("cache marks", () => {
-  it.each(MARKS)("refuse %s", (_, body, expected, call) => {
+describe("rules of cache marks", () => {
+  it.each(MARKS)("refuses %s", (_, body, expected, call) => {
     expect(refusalOf(body, call)).toBe(expected);
   });
 });

@@ -19,18 +19,18 @@ type Row = [rule: string, body: object, expected: string, call?: CallFields];
 const MESSAGES: readonly Row[] = [
   ["no messages", { messages: [] }, "messages: at least one message is required"],
   [
-    "an assistant who begins",
+    "an assistant message at the beginning",
     { messages: [assistant("hi"), user()] },
     'messages: first message must use the "user" role',
   ],
   [
-    "roles in a row, where the switch says so",
+    "repeated roles when the switch refuses them",
     { messages: [user(), user()] },
     'messages: roles must alternate between "user" and "assistant"',
     { switches: { consecutiveRoles: "refused" } },
   ],
   [
-    "a role that there is not",
+    "an unknown role",
     { messages: [{ role: "tool", content: "x" }] },
     "messages.0.role: Input should be 'user' or 'assistant'",
   ],
@@ -65,7 +65,7 @@ const MESSAGES: readonly Row[] = [
     "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_X",
   ],
   [
-    "two calls under one id",
+    "two calls with the same id",
     {
       messages: [
         user(),
@@ -77,18 +77,18 @@ const MESSAGES: readonly Row[] = [
     "messages.3.content.1: `tool_use` ids must be unique",
   ],
   [
-    "tool blocks without tools, where the switch says so",
+    "tool blocks without tools when the switch requires tools",
     { messages: [user(), assistant([use("a")]), user([result("a")])] },
     "Requests which include `tool_use` or `tool_result` blocks must define tools.",
     { switches: { requireTools: true } },
   ],
   [
-    "a call of the provider's tool without its result",
+    "a call of a provider tool without its result",
     { messages: [user(), assistant([search, text("well")]), user()] },
     "`web_search` tool use with id `srvtoolu_X` was found without a corresponding `web_search_tool_result` block",
   ],
   [
-    "a result of the provider's tool without its call",
+    "a result of a provider tool without its call",
     {
       messages: [
         user(),
@@ -120,7 +120,7 @@ const MESSAGES: readonly Row[] = [
     "messages: final assistant content cannot end with trailing whitespace",
   ],
   [
-    "a prefill on a model that takes none",
+    "a prefill on a model without prefill",
     { messages: [user(), assistant("So")] },
     "This model does not support assistant message prefill. The conversation must end with a user message.",
     { model: "claude-opus-5" },
@@ -131,7 +131,7 @@ const MESSAGES: readonly Row[] = [
     "messages.1: The final block in an assistant message cannot be `thinking`.",
   ],
   [
-    "a call without the thinking before it",
+    "a call without thinking before it when thinking is enabled",
     {
       messages: [user(), assistant([use("a")]), user([result("a")])],
       thinking: { type: "enabled", budget_tokens: 1_024 },
@@ -139,7 +139,7 @@ const MESSAGES: readonly Row[] = [
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
   ],
   [
-    "a system message before the user",
+    "a system message before a user message",
     { messages: [user(), system(), user()] },
     "messages.1: a `system` message must directly follow a `user` message and be last or be followed by an `assistant` message",
     { model: "claude-opus-5" },
@@ -150,17 +150,17 @@ const MESSAGES: readonly Row[] = [
     "messages.0.content.0: `thinking` blocks are not permitted in `user` messages",
   ],
   [
-    "a document of the assistant under the newer version",
+    "an assistant document under the newer version",
     { messages: [user(), assistant([{ type: "document", source: { type: "file", file_id: "f" } }]), user()] },
     "messages.1.content.0: `document` blocks are not permitted in `assistant` messages",
   ],
   [
-    "citations on the user's text under the newer version",
+    "citations on user text under the newer version",
     { messages: [user([text("as said", { citations: [{ type: "char_location" }] })])] },
     "messages.0.content.0: `citations` are not permitted on `text` blocks in `user` messages",
   ],
   [
-    "more pictures than a small window takes",
+    "more images than a small window allows",
     { messages: [user(Array.from({ length: 101 }, () => image))] },
     "messages: a request may hold 100 images and documents at most for this model. Found 101.",
   ],
@@ -171,19 +171,19 @@ const MESSAGES: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "a summary in the user's words that is not first",
+    "a summary in a user message that is not first",
     { messages: [user(), assistant("hi"), user([compaction()])] },
     "messages.2.content.0: a `compaction` block must be the first block of the conversation (compaction_block_misplaced)",
     { model: "claude-opus-5" },
   ],
   [
-    "a summary in the system's",
+    "a summary in a system message",
     { messages: [system([compaction({ signature: "s" })]), user()] },
     "messages.0.content.0: a `compaction` block must be the first block of the conversation (compaction_block_misplaced)",
     { model: "claude-opus-5" },
   ],
   [
-    "a summary without signature that is not first, where only signed ones are known",
+    "an unsigned summary that is not first, under the beta for signed summaries",
     { messages: [user(), assistant([compaction(), text("hi")]), user()] },
     "messages.1.content.0: a `compaction` block must be the first block of the conversation (compaction_block_misplaced)",
     { model: "claude-opus-5", betas: ["compact-2026-09-04"] },
@@ -201,7 +201,7 @@ const MESSAGES: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "a signed summary under the beta of the others",
+    "a signed summary under the beta for unsigned summaries",
     { messages: [assistant([compaction({ signature: "s" })]), user()] },
     "messages.0.content.0.compaction.signature: Extra inputs are not permitted",
     { model: "claude-opus-5", betas: ["compact-2026-01-12"] },
@@ -213,13 +213,13 @@ const MESSAGES: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "a second summary beside a signed one",
+    "a second summary after a signed one",
     { messages: [assistant([compaction({ signature: "s" })]), user(), assistant([compaction()]), user()] },
     "messages.2.content.0: `messages` holds more than one `compaction` block with content (compaction_block_ambiguous)",
     { model: "claude-opus-5" },
   ],
   [
-    "a change to a tool that is not defined",
+    "an addition of an undefined tool",
     {
       messages: [
         user(),
@@ -231,8 +231,8 @@ const MESSAGES: readonly Row[] = [
   ],
 ];
 
-describe("messages", () => {
-  it.each(MESSAGES)("refuse %s", (_, body, expected, call) => {
+describe("rules of messages", () => {
+  it.each(MESSAGES)("refuses %s", (_, body, expected, call) => {
     expect(refusalOf(body, call)).toBe(expected);
   });
 });

@@ -29,7 +29,10 @@ export function checkOrder(messages: readonly SentMessage[], inspection: Inspect
   checkEnd(turns, inspection);
 }
 
-/** A summary needs a user or assistant message that contains more than a failed compaction. */
+/**
+ * Checks that a user or assistant message contains more than a failed compaction. Otherwise there is nothing
+ * to summarize.
+ */
 function checkSomethingToSummarize(messages: readonly SentMessage[], inspection: Inspection): void {
   if (!asksForCompaction(inspection.request)) return;
   const isContent = (placed: PlacedBlock): boolean => placed.type !== "compaction" || isSummary(placed);
@@ -39,9 +42,9 @@ function checkSomethingToSummarize(messages: readonly SentMessage[], inspection:
 }
 
 /**
- * An on-demand summary is signed, unique, and first in the conversation, in any role except system. Summaries
- * at a threshold, which has a separate beta, stay in the assistant's replies. A block without content is a
- * failed attempt and does not count. Another part checks the signature.
+ * Checks compaction blocks. An on-demand summary is signed, unique, and first in the conversation, in any
+ * role except system. Summaries at a threshold, which has a separate beta, stay in the assistant's replies. A
+ * block without content is a failed attempt and does not count. Another part checks the signature.
  */
 function checkCompactionBlocks(messages: readonly SentMessage[], inspection: Inspection): void {
   const summaries = findSummaries(messages);
@@ -85,7 +88,10 @@ interface Summary {
   readonly isFirst: boolean;
 }
 
-/** The user begins, or the provider's own summary does. Messages that only set the effort may come first. */
+/**
+ * Checks the first message. The user begins, or the provider's own summary does. Messages that only set the
+ * effort may come first.
+ */
 function checkOpening(messages: readonly SentMessage[]): void {
   if (messages.length === 0) refuse("noMessages");
   const first = messages.find((message) => !message.isEffortOnly);
@@ -118,7 +124,10 @@ function readTurns(messages: readonly SentMessage[], inspection: Inspection): re
   return runs.map(joinRun);
 }
 
-/** The message after the provider's own summary may have the same role and is a separate turn. */
+/**
+ * True if the message belongs to the same turn. The message after the provider's own summary may have the
+ * same role and is a separate turn.
+ */
 function continues(first: SentMessage, message: SentMessage): boolean {
   const isSummary = first.blocks.length > 0 && first.blocks.every(({ type }) => type === "compaction");
   return first.role === message.role && !isSummary;
@@ -131,7 +140,9 @@ function joinRun(messages: readonly SentMessage[]): Turn {
   return { role: first.role, messages, blocks };
 }
 
-/** System messages follow the user or a server tool's result, and the user does not follow them. */
+/**
+ * Checks system messages. They follow the user or a server tool's result, and the user does not follow them.
+ */
 function checkSystemPlacement(turns: readonly Turn[]): void {
   for (const [index, turn] of turns.entries()) {
     const before = turns[index - 1];
@@ -150,8 +161,8 @@ const RESULT_KINDS: ReadonlySet<string> = new Set([...Object.values(SERVER_TOOL_
 const isServerUse = (type: string): boolean => type === "server_tool_use" || type === "mcp_tool_use";
 
 /**
- * A tool that the provider runs is answered in the same assistant turn. User messages with only tool results
- * do not end that turn. A turn at the end of the conversation may be unfinished.
+ * Checks tools that the provider runs. Each is answered in the same assistant turn. User messages with only
+ * tool results do not end that turn. A turn at the end of the conversation may be unfinished.
  */
 function checkServerTools(messages: readonly SentMessage[], inspection: Inspection): void {
   const open = new Map<unknown, PlacedBlock>();
@@ -190,7 +201,10 @@ function expectedResult({ type, block }: PlacedBlock): string {
   return type === "mcp_tool_use" ? "mcp_tool_result" : (SERVER_TOOL_RESULTS[String(block.name)] ?? "");
 }
 
-/** Every call has one result at the start of the next turn, and every result has its call right before it. */
+/**
+ * Checks that every call has one result at the start of the next turn, and every result has its call right
+ * before it.
+ */
 function checkToolPairs(turns: readonly Turn[], inspection: Inspection): void {
   for (const [index, turn] of turns.entries()) {
     if (turn.role === "assistant") checkAnswered(turn, turns[index + 1], inspection);
@@ -253,9 +267,9 @@ function isThinking({ type }: PlacedBlock): boolean {
 }
 
 /**
- * With thinking of type `enabled`, the turn whose tool results are sent must begin with thinking. Later
- * responses of the turn need none, because a model that does not interleave thinks once, before its first
- * call.
+ * Checks the turn whose tool results are sent. With thinking of type `enabled`, it must begin with thinking.
+ * Later responses of the turn need none, because a model that does not interleave thinks once, before its
+ * first call.
  */
 function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): void {
   if (recordField(inspection.request.body, "thinking")?.type !== "enabled") return;
@@ -288,7 +302,10 @@ function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
   if (last?.type === "text" && /\s$/.test(String(last.block.text).slice(-1))) refuse("finalWhitespace");
 }
 
-/** A turn that the provider paused, in its own tools or after its own summary, may be sent back unchanged. */
+/**
+ * True for a turn that the provider paused, in its own tools or after its own summary. It may be sent back
+ * unchanged.
+ */
 function isResumable(last: PlacedBlock | undefined): boolean {
   if (last === undefined) return false;
   return isServerUse(last.type) || RESULT_KINDS.has(last.type) || last.type === "compaction";

@@ -28,7 +28,8 @@ export interface CallFields {
 }
 
 /**
- * A call with every beta, in the form that the server passes on. Adds the given fields to the required ones.
+ * Creates a call with every beta, in the form that the server passes on. Adds the given fields to the
+ * required ones.
  */
 export function callWith(body: object, call: CallFields = {}): SimulatedRequest {
   const { model = "claude-sonnet-4-5", endpoint = "messages", bytes = 0 } = call;

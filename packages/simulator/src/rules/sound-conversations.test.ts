@@ -17,7 +17,7 @@ import {
 } from "./rule-bench.case.ts";
 
 const SOUND: readonly [string, object, CallFields?][] = [
-  ["text", { messages: [user(), assistant("hi"), user([text("more")])] }],
+  ["a conversation of texts", { messages: [user(), assistant("hi"), user([text("more")])] }],
   [
     "calls and results",
     {
@@ -29,11 +29,11 @@ const SOUND: readonly [string, object, CallFields?][] = [
     },
   ],
   [
-    "results in messages of their own",
+    "results in separate messages",
     { messages: [user(), assistant([use("a"), use("b")]), user([result("a")]), user([result("b")])] },
   ],
   [
-    "pictures and documents",
+    "images and documents",
     {
       messages: [
         user([
@@ -48,10 +48,10 @@ const SOUND: readonly [string, object, CallFields?][] = [
     },
   ],
   [
-    "four marks, hours first",
+    "four cache marks with one-hour marks first",
     { system: [text("s", long)], messages: [user([text("a", long), text("b", short)])], ...short },
   ],
-  ["an automatic mark that repeats the last one", { messages: [user([text("a", short)])], ...short }],
+  ["an automatic mark that repeats the last mark", { messages: [user([text("a", short)])], ...short }],
   ["a prefill", { messages: [user(), assistant("So")] }],
   ["an empty prefill", { messages: [user(), assistant("")] }],
   ["a paused turn", { messages: [user(), assistant([search])] }, { model: "claude-opus-5" }],
@@ -74,17 +74,17 @@ const SOUND: readonly [string, object, CallFields?][] = [
     { model: "claude-opus-5" },
   ],
   [
-    "a signed summary and what was kept after it",
+    "a signed summary followed by kept messages",
     { messages: [assistant([compaction({ signature: "s" })]), assistant([thinking, text("kept")]), user()] },
     { model: "claude-opus-5" },
   ],
   [
-    "a summary at a threshold, sent back at once",
+    "a threshold summary that is sent back at once",
     { messages: [user(), assistant([compaction()])] },
     { model: "claude-opus-5" },
   ],
   [
-    "summaries at thresholds",
+    "several threshold summaries",
     {
       messages: [
         user(),
@@ -97,27 +97,27 @@ const SOUND: readonly [string, object, CallFields?][] = [
     { model: "claude-opus-5" },
   ],
   [
-    "a compaction that failed",
+    "a failed compaction",
     { messages: [user(), assistant([compaction({ content: null }), text("a")]), user()] },
     { model: "claude-opus-5" },
   ],
 ];
 
-describe("a sound conversation is taken under both versions", () => {
-  it.each(SOUND)("%s", (_, body, call) => {
+describe("valid conversations under both API versions", () => {
+  it.each(SOUND)("accepts %s", (_, body, call) => {
     for (const version of ["2023-06-01", "2026-10-21"] as const) {
       expect(refusalOf(body, { ...call, version })).toBe("accepted");
       expect(refusalOf(body, { ...call, version, endpoint: "count_tokens" })).toBe("accepted");
     }
   });
 
-  it("two messages of the assistant after a summary, even where roles must alternate", () => {
+  it("accepts two assistant messages after a summary, even if roles must alternate", () => {
     const messages = [assistant([compaction()]), assistant("kept"), user()];
     const switches = { consecutiveRoles: "refused" } as const;
     expect(refusalOf({ messages }, { model: "claude-opus-5", switches })).toBe("accepted");
   });
 
-  it("documents of the assistant and citations of the user only under the older one", () => {
+  it("accepts assistant documents and user citations under the older version only", () => {
     const document = { type: "document", source: { type: "file", file_id: "f" } };
     const cited = text("as said", { citations: [{ type: "char_location" }] });
     const body = { messages: [user([cited]), assistant([document])] };

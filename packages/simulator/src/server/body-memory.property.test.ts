@@ -68,8 +68,8 @@ const talk = fc
 const bytesOf = ({ before, messages, after, space }: Sent): Buffer =>
   Buffer.from(JSON.stringify({ ...before, messages, ...after }, undefined, space));
 
-describe("a memory of bodies", () => {
-  it("gives what parsing gives, in the same order, whatever came before", () => {
+describe("BodyMemory", () => {
+  it("returns the same as a plain parser, in the same order, whatever came before", () => {
     fc.assert(
       fc.property(talk, (sent) => {
         const memory = new BodyMemory();
@@ -82,7 +82,7 @@ describe("a memory of bodies", () => {
     );
   });
 
-  it("gives and refuses what parsing does for bodies that are damaged anywhere", () => {
+  it("returns or refuses the same as a plain parser for damaged bodies", () => {
     fc.assert(
       fc.property(
         talk,
@@ -106,16 +106,16 @@ describe("a memory of bodies", () => {
   });
 
   it.each([
-    ["the key again behind the list", ',"messages":[1]'],
-    ["the key again in disguise", ',"\\u006dessages":[2]'],
-    ["the key again with nothing", ',"messages":[]'],
-    ["the key again in disguise with nothing", ',"\\u006dessages":[]'],
-    ["as many other messages under the key", ',"messages":[1,2]'],
-    ["as many other messages in disguise", ',"\\u006dessages":[1,2]'],
-    ["a key that only looks like it", ',"x":{"messages":[3]}'],
-    ["something torn", ',"x":'],
-    ["something more behind the body", "} {"],
-  ])("is not misled by %s", (_, suffix) => {
+    ["a second messages key after the list", ',"messages":[1]'],
+    ["a second, escaped messages key", ',"\\u006dessages":[2]'],
+    ["a second messages key with an empty list", ',"messages":[]'],
+    ["a second, escaped messages key with an empty list", ',"\\u006dessages":[]'],
+    ["a second messages key with as many other messages", ',"messages":[1,2]'],
+    ["a second, escaped messages key with as many other messages", ',"\\u006dessages":[1,2]'],
+    ["a nested messages key", ',"x":{"messages":[3]}'],
+    ["a truncated field", ',"x":'],
+    ["more text after the body", "} {"],
+  ])("parses correctly despite %s", (_, suffix) => {
     const memory = new BodyMemory();
     const body = (more: string): Buffer =>
       Buffer.from(
@@ -130,20 +130,20 @@ describe("a memory of bodies", () => {
   });
 
   it.each([
-    ["a number that goes on", '{"messages":[1]}', '{"messages":[12]}'],
+    ["a number that gets another digit", '{"messages":[1]}', '{"messages":[12]}'],
     ["a number that became a fraction", '{"messages":[1]}', '{"messages":[1.5]}'],
-    ["a number behind an item, without a comma", '{"messages":["a" ]}', '{"messages":["a"0]}'],
-    ["an item behind an item, without a comma", '{"messages":[{}]}', '{"messages":[{}{}]}'],
-    ["a comma behind the last item", '{"messages":[{}]}', '{"messages":[{},]}'],
-    ["a blank that is none in JSON", '{"messages":[{}]}', '{"messages":[{}\u00a0,{}]}'],
-  ])("is not misled by %s", (_, earlier, later) => {
+    ["a number after an item, without a comma", '{"messages":["a" ]}', '{"messages":["a"0]}'],
+    ["an item after an item, without a comma", '{"messages":[{}]}', '{"messages":[{}{}]}'],
+    ["a comma after the last item", '{"messages":[{}]}', '{"messages":[{},]}'],
+    ["a blank that is invalid in JSON", '{"messages":[{}]}', '{"messages":[{}\u00a0,{}]}'],
+  ])("parses correctly despite %s", (_, earlier, later) => {
     const memory = new BodyMemory();
     memory.parse(Buffer.from(earlier));
     const content = Buffer.from(later);
     expect(outcome(() => memory.parse(content))).toBe(outcome(() => parseBody(content)));
   });
 
-  it("refuses what is not UTF-8 in the new part alone", () => {
+  it("refuses invalid UTF-8 in the new part of a body", () => {
     const memory = new BodyMemory();
     const sound = Buffer.from('{"messages":[{"a":"1"},{"a":"2"}]}');
     memory.parse(sound);
@@ -156,7 +156,7 @@ describe("a memory of bodies", () => {
     expect(outcome(() => memory.parse(broken))).toMatch(/^400 .*UTF-8/);
   });
 
-  it("keeps branches apart: a body that left another in the middle is gone on with as itself", () => {
+  it("keeps branches separate when a conversation diverges in the middle", () => {
     const memory = new BodyMemory();
     const parse = (...words: readonly string[]): unknown =>
       (
@@ -170,7 +170,7 @@ describe("a memory of bodies", () => {
     expect(parse("a", "b", "c", "d", "e", "g")).toEqual(["a", "b", "c", "d", "e", "g"]);
   });
 
-  it("hands out the very messages of the earlier body: a turn costs what is new", () => {
+  it("returns the message objects of the earlier body, so that a turn only costs its new part", () => {
     const memory = new BodyMemory();
     const messages = Array.from({ length: 20 }, (_, index) => ({
       role: "user",

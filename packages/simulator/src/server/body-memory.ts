@@ -22,9 +22,9 @@ const MAX_BYTES = 64_000_000;
 const LEVELS_ABOVE_LIST = 1;
 
 /**
- * A conversation sends everything again with each turn. Bytes that equal an earlier body are not parsed
- * again, so a turn costs only its new part. The messages are then the same objects as in that body, which
- * also keeps the log of a long run small.
+ * Memory of parsed bodies. A conversation sends everything again with each turn. Bytes that equal an earlier
+ * body are not parsed again, so a turn costs only its new part. The messages are then the same objects as in
+ * that body, which also keeps the log of a long run small.
  */
 export class BodyMemory {
   readonly #limitBytes: number;
@@ -35,7 +35,7 @@ export class BodyMemory {
     this.#limitBytes = limitBytes;
   }
 
-  /** Equivalent to `parseBody`, in results and errors. */
+  /** Parses a body like `parseBody`, with the same results and errors. */
   parse(content: Buffer): JsonRecord {
     const known = this.#longestShared(content);
     const continued = known && continueBody(content, known.body, known.count);
@@ -75,7 +75,7 @@ export class BodyMemory {
   }
 }
 
-/** Number of equal bytes at the start of two bodies. */
+/** Returns the number of equal bytes at the start of two bodies. */
 const sharedBytes = (one: Buffer, other: Buffer): number =>
   most(Math.min(one.length, other.length), (from, to) => one.compare(other, from, to, from, to) === 0);
 
@@ -125,27 +125,30 @@ function continueBody(
   }
 }
 
-/** Without a comma, the next text belongs to the item before (`1` that became `12`) or is not JSON at all. */
+/**
+ * Parses the items after an item. Without a comma, the next text belongs to the item before (`1` that became
+ * `12`) or is not JSON.
+ */
 function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
   const items = text.replace(/^[ \n\r\t]*,/, "");
   const isSeparated = items.length < text.length || items.trim() === "";
   return isSeparated ? JSON.parse(`[${items}]`) : undefined;
 }
 
-/** The key can occur again after the list, also in escaped form, and the last one counts. */
+/** True if the key may occur again after the list, even in escaped form. The last one counts. */
 const mayNameMessages = (bytes: Buffer): boolean => bytes.includes('"messages"') || bytes.includes("\\u");
 
-/** The body with an empty list. */
+/** Returns the body with an empty list. */
 const around = (content: Buffer, start: number, close: number): Buffer =>
   Buffer.concat([content.subarray(0, start), content.subarray(close)]);
 
 /** Byte positions of the messages in a body. */
 interface MessageBytes {
-  /** After the opening bracket of the list. */
+  /** Position after the opening bracket of the list. */
   readonly start: number;
-  /** After each message. */
+  /** Position after each message. */
   readonly ends: readonly number[];
-  /** Closing bracket of the list. */
+  /** Position of the closing bracket of the list. */
   readonly close: number;
 }
 
@@ -160,8 +163,8 @@ const CLOSE_BRACKET = 0x5d;
 const KEY = Buffer.from('"messages"');
 
 /**
- * Finds the list of messages in a body that is valid JSON. Undefined if there is none, if the key occurs
- * twice, or if an escaped key could be the same key.
+ * Finds the list of messages in a body that is valid JSON. Returns undefined if there is none, if the key
+ * occurs twice, or if an escaped key could be the same key.
  */
 function findMessages(content: Buffer): MessageBytes | undefined {
   let found: MessageBytes | undefined;
@@ -192,8 +195,8 @@ function findMessages(content: Buffer): MessageBytes | undefined {
 }
 
 /**
- * Scans the items of a list from a position after its bracket or after an item. Undefined if the list never
- * closes.
+ * Scans the items of a list from a position after its bracket or after an item. Returns undefined if the list
+ * never closes.
  */
 function scanItems(content: Buffer, from: number): Pick<MessageBytes, "ends" | "close"> | undefined {
   const ends: number[] = [];
@@ -217,7 +220,7 @@ function skipBlanks(content: Buffer, from: number): number {
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Position after the value that starts here. The end of the body if the value never ends. */
+/** Returns the position after the value that starts here, or the end of the body if the value never ends. */
 function skipValue(content: Buffer, from: number): number {
   const first = content[from];
   if (first === QUOTE) return skipString(content, from);
@@ -247,7 +250,7 @@ function skipNested(content: Buffer, from: number): number {
   return content.length + 1;
 }
 
-/** Most of a body is inside strings, so a native search finds their ends. */
+/** Skips a string. Most of a body is inside strings, so a native search finds their ends. */
 function skipString(content: Buffer, from: number): number {
   for (let quote = content.indexOf(QUOTE, from + 1); quote >= 0; quote = content.indexOf(QUOTE, quote + 1)) {
     let slashes = 0;

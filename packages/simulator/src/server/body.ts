@@ -86,8 +86,8 @@ export function parseBody(content: Buffer): JsonRecord {
 }
 
 /**
- * Equivalent to `toString()`, which takes about as long as parsing if a body is not pure ASCII. Decoding
- * through UTF-16 takes half of that.
+ * Decodes the content like `toString()`, which takes about as long as parsing if a body is not pure ASCII.
+ * Decoding through UTF-16 takes half of that.
  */
 export function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");

@@ -49,7 +49,7 @@ export function callUsage(
   return { usage, costDollars: own === undefined || inner === undefined ? undefined : own + inner };
 }
 
-/** Figures that a turn reports. Missing ones are 0. */
+/** Returns the figures that a turn reports. Missing ones are 0. */
 function reportedInput(reported: ReportedUsage): InputUsage {
   const written = reported.cache_creation_input_tokens ?? 0;
   return {
@@ -60,7 +60,10 @@ function reportedInput(reported: ReportedUsage): InputUsage {
   };
 }
 
-/** An on-demand summarizing call has the prompt of the request itself, and so the same cache position. */
+/**
+ * Returns the usage of the summarizing call. On demand, it has the prompt of the request itself, and so the
+ * same cache position.
+ */
 function compactionCall(
   { compaction, tokens }: PreparedContext<unknown>,
   lookup: CacheLookup,

@@ -63,7 +63,7 @@ export class Catalog {
     return id === `${base}-${SNAPSHOTS[base]}` ? this.#models.get(base) : undefined;
   }
 
-  /** Newest first, like the API. Models that a test added come last. */
+  /** All models, newest first, like the API. Models that a test added come last. */
   get all(): readonly SimulatedModel[] {
     return [...this.#models.values()];
   }
@@ -87,7 +87,7 @@ const LARGEST_PAGE = 1_000;
 const UNKNOWN_RELEASE = "1970-01-01T00:00:00Z";
 const LINES: ReadonlySet<string> = new Set(["haiku", "sonnet", "opus", "fable", "mythos"]);
 
-/** `GET /v1/models/{id}`. */
+/** Returns the answer to `GET /v1/models/{id}`. */
 export function modelInfo(model: SimulatedModel, betas: ReadonlySet<string>): JsonRecord {
   const line = claudeVersion(model.id)?.line ?? "";
   return {
@@ -105,7 +105,7 @@ export function modelInfo(model: SimulatedModel, betas: ReadonlySet<string>): Js
   };
 }
 
-/** `GET /v1/models`: pages by id, forwards and backwards. */
+/** Returns the answer to `GET /v1/models`: pages by id, forward and backward. */
 export function modelPage(catalog: Catalog, query: URLSearchParams, betas: ReadonlySet<string>): JsonRecord {
   const limit = pageSize(query.get("limit"));
   const all = catalog.all;

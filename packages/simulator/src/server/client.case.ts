@@ -50,7 +50,7 @@ export async function refused(
   return { status: response.status, ...((await response.json()) as ErrorBody).error };
 }
 
-/** A user message with the result of each call in the answer. */
+/** Creates a user message with the result of each call in the answer. */
 export function resultsFor(message: MessageBody, content = "ok"): object {
   const calls = message.content.filter(({ type }) => type === "tool_use");
   return {
@@ -77,7 +77,7 @@ export const BODY: { model: string; max_tokens: number; messages: readonly Said[
   messages: [user("hello")],
 };
 
-/** Long enough to be cached. */
+/** Text that is long enough to be cached. */
 export const LONG: string = "The harbour opens at six and closes when the last boat is in. ".repeat(100);
 
 export const TOOLS: readonly object[] = [

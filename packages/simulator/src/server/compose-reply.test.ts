@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Turn } from "../exchange.ts";
 import { composeReply, type ReplyLimits, type ReplyMakers } from "./compose-reply.ts";
 
-/** Counts one token per letter, so that the text shows every limit. */
+/** Makers that count one token per letter, so that the text shows every limit. */
 const makers: ReplyMakers = {
   countText: (text) => text.length,
   newToolUseId: () => "toolu_new",
@@ -20,15 +20,15 @@ const compose = (turn: Turn, changed: Partial<ReplyLimits> = {}) =>
   composeReply(turn, { ...limits, ...changed }, makers);
 const say = (text: string): Turn => ({ blocks: [{ type: "text", text }] });
 
-describe("why a reply ends", () => {
-  it("at its natural end, or with a call", () => {
+describe("the stop reason of a reply", () => {
+  it("ends a reply with end_turn, or with tool_use after a call", () => {
     expect(compose(say("done")).stopReason).toBe("end_turn");
     const call = compose({ blocks: [{ type: "tool_use", name: "Read", input: { path: "a" } }] });
     expect(call.stopReason).toBe("tool_use");
     expect(call.content).toEqual([{ type: "tool_use", id: "toolu_new", name: "Read", input: { path: "a" } }]);
   });
 
-  it("at max_tokens, with exactly as many", () => {
+  it("ends a reply at max_tokens with exactly that many tokens", () => {
     const { content, stopReason, outputTokens } = compose(say("0123456789"), { maxTokens: 4 });
     expect({ content, stopReason, outputTokens }).toEqual({
       content: [{ type: "text", text: "0123" }],
@@ -37,17 +37,17 @@ describe("why a reply ends", () => {
     });
   });
 
-  it("at the window, where that leaves less room", () => {
+  it("ends a reply at the window when the window leaves less room than max_tokens", () => {
     const { content, stopReason } = compose(say("0123456789"), { maxTokens: 8, roomTokens: 3 });
     expect(content).toEqual([{ type: "text", text: "012" }]);
     expect(stopReason).toBe("model_context_window_exceeded");
   });
 
-  it("at max_tokens, where the window leaves just as much room", () => {
+  it("ends a reply with max_tokens when the window leaves the same room", () => {
     expect(compose(say("0123456789"), { maxTokens: 3, roomTokens: 3 }).stopReason).toBe("max_tokens");
   });
 
-  it("at the first stop sequence in the text, which is left out with all that follows", () => {
+  it("ends a reply before the first stop sequence in the text", () => {
     const turn: Turn = {
       blocks: [
         { type: "text", text: "one END two STOP" },
@@ -59,15 +59,15 @@ describe("why a reply ends", () => {
     expect([reply.stopReason, reply.stopSequence]).toEqual(["stop_sequence", "END"]);
   });
 
-  it("with the reason that the turn gives, and the details of a refusal", () => {
+  it("uses the stop reason of the turn, and the details of a refusal", () => {
     const reply = compose({ blocks: [], stopReason: "refusal", stopDetails: { category: "cyber" } });
     expect(reply.stopReason).toBe("refusal");
     expect(reply.stopDetails).toMatchObject({ type: "refusal", category: "cyber", explanation: null });
   });
 });
 
-describe("what a reply holds", () => {
-  it("a call that was cut keeps its complete fields and the beginning of the next", () => {
+describe("the content of a reply", () => {
+  it("keeps complete fields of a cut call and the beginning of the next field", () => {
     const input = { path: "src/a.ts", content: "a very long text that does not fit", mode: "w" };
     const { content, stopReason } = compose(
       { blocks: [{ type: "tool_use", name: "Write", input }] },
@@ -82,13 +82,13 @@ describe("what a reply holds", () => {
     expect(input.content).toContain((block as unknown as { input: typeof input }).input.content);
   });
 
-  it("no call at all when not even its name fits", () => {
+  it("drops a call when not even its name fits", () => {
     expect(
       compose({ blocks: [{ type: "tool_use", name: "Write", input: {} }] }, { maxTokens: 5 }).content,
     ).toEqual([]);
   });
 
-  it("thinking is signed and counted, also when its text is withheld", () => {
+  it("signs and counts thinking, even if its text is withheld", () => {
     const turn: Turn = {
       blocks: [
         { type: "thinking", thinking: "hmmm" },
@@ -102,7 +102,7 @@ describe("what a reply holds", () => {
     expect([withheld.thinkingTokens, withheld.outputTokens]).toEqual([4, 7]);
   });
 
-  it("no thinking when the call switched it off", () => {
+  it("omits thinking when the call disables it", () => {
     const turn: Turn = {
       blocks: [
         { type: "thinking", thinking: "hmmm" },
@@ -114,12 +114,12 @@ describe("what a reply holds", () => {
     expect([reply.thinkingTokens, reply.outputTokens]).toEqual([0, 3]);
   });
 
-  it("a raw block as it is", () => {
+  it("returns a raw block unchanged", () => {
     const block = { type: "redacted_thinking", data: "abc" };
     expect(compose({ blocks: [{ type: "raw", block }] }).content).toEqual([block]);
   });
 
-  it("never more tokens than allowed, nor half a character", () => {
+  it("never exceeds max_tokens and never splits a character", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: "grapheme", maxLength: 30 }), { maxLength: 5 }),

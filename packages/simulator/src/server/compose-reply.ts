@@ -34,7 +34,7 @@ export interface ReplyMakers {
 }
 
 /** A reply is never free, not even an empty one. */
-const LEAST_OUTPUT_TOKENS = 1;
+const MIN_OUTPUT_TOKENS = 1;
 
 export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMakers): ComposedReply {
   const budget = Math.min(limits.maxTokens, limits.roomTokens);
@@ -60,7 +60,7 @@ export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMaker
       stopReason,
       stopSequence,
       stopDetails: stopReason === "refusal" ? refusalDetails(turn.stopDetails) : null,
-      outputTokens: Math.max(LEAST_OUTPUT_TOKENS, spent),
+      outputTokens: Math.max(MIN_OUTPUT_TOKENS, spent),
       thinkingTokens,
       reportedUsage: turn.usage,
       delayMs: turn.delayMs ?? 0,
@@ -106,7 +106,7 @@ function writeBlock(
   }
 }
 
-/** Sent unchanged or not at all, because only the test knows where such a block may be cut. */
+/** Writes a raw block unchanged or not at all, because only the test knows where it may be cut. */
 function writeRaw(block: JsonRecord, budget: number, { countText }: ReplyMakers): WrittenBlock {
   const tokens = countText(JSON.stringify(block));
   if (tokens > budget) return { block: undefined, tokens: Math.max(0, budget), isCut: true };
@@ -126,7 +126,10 @@ function findStop(
   return first;
 }
 
-/** The window is the reason only if it leaves less room than the call requested. */
+/**
+ * Returns the stop reason of a cut. The window is the reason only if it leaves less room than the call
+ * requested.
+ */
 const cutReason = ({ maxTokens, roomTokens }: ReplyLimits): string =>
   roomTokens < maxTokens ? "model_context_window_exceeded" : "max_tokens";
 
@@ -169,7 +172,7 @@ function cutText(
   return { text: text.slice(0, isHalfCharacter ? fits - 1 : fits), tokens: Math.max(0, budget), isCut: true };
 }
 
-/** A call that was cut contains its complete fields, and the written part of the next field's text. */
+/** Cuts the input of a call. Keeps its complete fields, and the written part of the next field's text. */
 function cutInput(
   input: JsonRecord,
   budget: number,

@@ -142,7 +142,7 @@ export class Conversations {
     });
   }
 
-  /** A compaction comes before the turn or replaces it. */
+  /** Composes the reply. A compaction comes before the turn or replaces it. */
   #compose(request: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
     const { counter, ids } = this.#parts;
     const { model, conversation, compaction, signer } = context;
@@ -208,7 +208,9 @@ export class Conversations {
   }
 }
 
-/** Distinguishes the turns of a conversation. See {@link Ids}. */
+/**
+ * Returns the number of messages as a text, which distinguishes the turns of a conversation. See {@link Ids}.
+ */
 const lengthOf = ({ request }: Context): string =>
   String(Array.isArray(request.body.messages) ? request.body.messages.length : 0);
 
@@ -217,7 +219,7 @@ function countOf({ request, tokens, originalTokens }: Context): JsonRecord {
   return { input_tokens: tokens, context_management: original };
 }
 
-/** A reply without text after the blocks of a compaction, or without any content. */
+/** Creates a reply without text after the blocks of a compaction, or without any content. */
 function withoutTurn(
   content: readonly ContentBlock[],
   { stopReason, stopDetails }: { readonly stopReason: string; readonly stopDetails?: JsonRecord },
@@ -237,7 +239,7 @@ function withoutTurn(
 /** Placeholder for a result that a cached edit omits. The model sees that there was one. */
 const LEFT_OUT = "[left out of the cached prefix]";
 
-/** Expects a valid body. A summary request of a subagent counts as a summary. */
+/** Returns the purpose of a call with a valid body. A summary request of a subagent counts as a summary. */
 function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">): CallPurpose {
   if (summaryRequestIn(body.messages as readonly ApiMessage[]) !== undefined) return "summary";
   if (client.agentId !== undefined) return "subagent";
@@ -245,7 +247,7 @@ function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">):
   return isSideCall ? "side-call" : "conversation";
 }
 
-/** The provider runs tools of other types itself. */
+/** True for a tool that the client runs. The provider runs tools of other types itself. */
 function isRunByClient(tool: unknown): boolean {
   const type = stringField(tool, "type") ?? "custom";
   return type === "custom" || /^(?:bash|text_editor|memory|computer)_/.test(type);

@@ -89,8 +89,8 @@ const withoutCallIds = (message: JsonRecord): JsonRecord => ({
   ),
 });
 
-describe("a stream and a plain answer", () => {
-  it("tell the same", async () => {
+describe("streamed and plain answers", () => {
+  it("streams the same message as a plain answer", async () => {
     simulator.reply(TURN, TURN);
     const plain = (await (await post()).json()) as JsonRecord;
     const streamed = accumulate(await stream());
@@ -98,7 +98,7 @@ describe("a stream and a plain answer", () => {
     expect(plain).toMatchObject({ stop_reason: "tool_use", usage: { service_tier: "standard" } });
   });
 
-  it("tell the same of an answer that was cut or stopped", async () => {
+  it("streams the same message as a plain answer when the answer is cut or stopped", async () => {
     for (const changed of [
       { max_tokens: 5 },
       { stop_sequences: ["file"] },
@@ -115,7 +115,7 @@ describe("a stream and a plain answer", () => {
     }
   });
 
-  it("withhold the text of thinking when asked to", async () => {
+  it("withholds the text of thinking on request, streamed or plain", async () => {
     simulator.reply(TURN, TURN);
     const thinking = { type: "adaptive", display: "omitted" };
     const events = await stream({ thinking });
@@ -126,7 +126,7 @@ describe("a stream and a plain answer", () => {
     expect(plain.content[0]).toMatchObject({ type: "thinking", thinking: "", signature: expect.any(String) });
   });
 
-  it("do not think when the call switched it off", async () => {
+  it("returns no thinking when the call disables it", async () => {
     simulator.reply(TURN);
     const plain = (await (await post({ thinking: { type: "disabled" } })).json()) as {
       content: JsonRecord[];
@@ -135,7 +135,7 @@ describe("a stream and a plain answer", () => {
   });
 });
 
-describe("faults over the wire", () => {
+describe("faults over HTTP", () => {
   it.each([
     [401, "authentication_error"],
     [403, "permission_error"],
@@ -143,7 +143,7 @@ describe("faults over the wire", () => {
     [500, "api_error"],
     [504, "timeout_error"],
     [529, "overloaded_error"],
-  ])("%i, once", async (status, type) => {
+  ])("fails once with status %i", async (status, type) => {
     simulator.fail(status);
     simulator.reply("hi");
     const failed = await post();
@@ -161,14 +161,14 @@ describe("faults over the wire", () => {
     expect(simulator.requests.all[1]?.fault).toBeUndefined();
   });
 
-  it("413 in the form of the network", async () => {
+  it("returns 413 in the form of the network layer", async () => {
     simulator.fail(413);
     expect(await (await post()).json()).toEqual({
       error: { type: "request_too_large", message: "Request exceeds the maximum size" },
     });
   });
 
-  it("overload in the middle of a stream", async () => {
+  it("reports an overload in the middle of a stream", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "overload-in-stream", afterEvents: 3 });
     const events = await stream();
@@ -180,7 +180,7 @@ describe("faults over the wire", () => {
     });
   });
 
-  it("no overload in a stream that ends before it, and the log has no error", async () => {
+  it("reports no overload in a stream that ends earlier, and logs no error", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "overload-in-stream", afterEvents: 1_000 });
     const events = await stream();
@@ -189,7 +189,7 @@ describe("faults over the wire", () => {
     expect(simulator.requests.last?.error).toBeUndefined();
   });
 
-  it("a connection that is cut after so many bytes", async () => {
+  it("cuts the connection after the given number of bytes", async () => {
     simulator.reply(TURN, TURN, TURN);
     for (const changed of [{ stream: true }, {}]) {
       simulator.fail({ kind: "cut", afterBytes: 50 });
@@ -205,7 +205,7 @@ describe("faults over the wire", () => {
     expect(simulator.requests.last).toMatchObject({ outcome: "cut", status: undefined });
   });
 
-  it("silence, until the client leaves", async () => {
+  it("stays silent until the client disconnects", async () => {
     simulator.fail({ kind: "silence" });
     const leaving = new AbortController();
     const silent = post({}, { signal: leaving.signal });
@@ -216,7 +216,7 @@ describe("faults over the wire", () => {
     await until(() => simulator.requests.last?.outcome === "abandoned");
   });
 
-  it("slowness before the first byte and between events", async () => {
+  it("delays the first byte and each event", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "slow", firstByteMs: 20, betweenEventsMs: 1 });
     const events = await stream();
@@ -224,7 +224,7 @@ describe("faults over the wire", () => {
     expect(simulator.requests.last?.durationMs).toBeGreaterThanOrEqual(20 + events.length - 2);
   });
 
-  it("an event that is torn JSON", async () => {
+  it("sends an event with broken JSON", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "malformed-stream", afterEvents: 2 });
     const text = await (await post({ stream: true })).text();
@@ -232,7 +232,7 @@ describe("faults over the wire", () => {
     expect(() => JSON.parse(data[2] ?? "")).toThrow();
   });
 
-  it("by probability, the same way in every run", async () => {
+  it("fails with the given probability, in the same calls of every run", async () => {
     const run = async (): Promise<number[]> => {
       simulator.reset();
       simulator.fail(529, { probability: 0.3 });
@@ -246,8 +246,8 @@ describe("faults over the wire", () => {
   });
 });
 
-describe("clients that leave, and the end", () => {
-  it("a client that leaves in the middle of a stream ends the work", async () => {
+describe("disconnecting clients, close and reset", () => {
+  it("stops the work when a client disconnects in the middle of a stream", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "slow", betweenEventsMs: 5 });
     const leaving = new AbortController();
@@ -257,7 +257,7 @@ describe("clients that leave, and the end", () => {
     await until(() => simulator.requests.last?.outcome === "abandoned");
   });
 
-  it("a client that reads slowly gets everything", async () => {
+  it("sends everything to a client that reads slowly", async () => {
     await simulator.close();
     simulator = await startSimulator({ countText: () => 1 });
     simulator.reply("a long answer that fills every buffer on its way. ".repeat(400_000));
@@ -276,7 +276,7 @@ describe("clients that leave, and the end", () => {
     await until(() => simulator.requests.last?.outcome === "answered");
   });
 
-  it("closing ends open connections at once", async () => {
+  it("ends open connections at once when the simulator closes", async () => {
     simulator.fail({ kind: "silence" });
     const silent = post().catch((error: unknown) => error);
     await until(() => simulator.requests.length === 1);
@@ -286,7 +286,7 @@ describe("clients that leave, and the end", () => {
     await simulator.close();
   });
 
-  it("a reset forgets everything but the address", async () => {
+  it("forgets everything but its address on a reset", async () => {
     simulator.reply("one", "two");
     simulator.fail(500);
     const { url } = simulator;

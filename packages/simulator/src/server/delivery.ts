@@ -11,12 +11,12 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Answer to a request before any of it is written. */
 export type Answer =
-  | (Told & { readonly kind: "json"; readonly status: number; readonly body: unknown })
-  | (Told & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
+  | (AnswerBase & { readonly kind: "json"; readonly status: number; readonly body: unknown })
+  | (AnswerBase & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
   /** No body, for HEAD and OPTIONS. */
-  | (Told & { readonly kind: "empty"; readonly status: number });
+  | (AnswerBase & { readonly kind: "empty"; readonly status: number });
 
-interface Told {
+interface AnswerBase {
   readonly headers: Headers;
   /** Called when the answer starts. */
   readonly begun?: () => void;
@@ -54,7 +54,7 @@ export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: H
   };
 }
 
-/** The network in front of the API has its own format: no envelope, and no request id. */
+/** Answer of the network in front of the API. It has its own format: no envelope, and no request id. */
 export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   kind: "json",
   status: 413,
@@ -62,7 +62,10 @@ export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   body: { error: { type: "request_too_large", message: TEXTS.tooManyBytes.text } },
 };
 
-/** Returns true if an error event ended the stream. A stream with fewer events than the fault names ends as usual. */
+/**
+ * Delivers an answer. Returns true if an error event ended the stream. A stream with fewer events than the
+ * fault names ends as usual.
+ */
 export async function deliver(
   answer: Answer,
   outlet: Outlet,
@@ -212,5 +215,5 @@ export class Outlet {
   }
 }
 
-/** `isOpen` reports an abort, so the rejection can be ignored. */
+/** Ignores a rejection. `isOpen` reports an abort. */
 const ignore = (): void => undefined;

@@ -3,8 +3,8 @@ import { type FaultCandidate, Faults, refusalOf } from "./faults.ts";
 
 const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
 
-describe("faults on demand", () => {
-  it("strike as often as asked, in the order in which they were asked for", () => {
+describe("Faults", () => {
+  it("applies faults as often as requested, in the order of the requests", () => {
     const faults = new Faults(1);
     faults.arm(529, { times: 2 });
     faults.arm(500);
@@ -13,7 +13,7 @@ describe("faults on demand", () => {
     expect(struck[3]).toBeUndefined();
   });
 
-  it("wait for a request that fits their condition", () => {
+  it("waits for a request that meets the condition of the fault", () => {
     const faults = new Faults(1);
     faults.arm(500, { when: ({ index }) => index === 2 });
     expect([0, 1, 2, 3].map((index) => faults.strike({ ...candidate, index })?.kind)).toEqual([
@@ -24,14 +24,14 @@ describe("faults on demand", () => {
     ]);
   });
 
-  it("of streams wait for a stream", () => {
+  it("waits for a stream with a fault that needs one", () => {
     const faults = new Faults(1);
     faults.arm({ kind: "overload-in-stream" });
     expect(faults.strike({ ...candidate, isStream: false })).toBeUndefined();
     expect(faults.strike(candidate)?.kind).toBe("overload-in-stream");
   });
 
-  it("strike the calls for an answer alone unless a condition says otherwise", () => {
+  it("applies a fault only to message calls unless a condition selects another endpoint", () => {
     const faults = new Faults(1);
     faults.arm(500);
     expect(faults.strike({ ...candidate, endpoint: "models" })).toBeUndefined();
@@ -39,7 +39,7 @@ describe("faults on demand", () => {
     expect(faults.strike({ ...candidate, endpoint: "models" })).toMatchObject({ status: 503 });
   });
 
-  it("strike with a probability, the same way for the same seed", () => {
+  it("applies a fault with a probability, in the same way for the same seed", () => {
     const run = (seed: number): string => {
       const faults = new Faults(seed);
       faults.arm(529, { probability: 0.05 });
@@ -55,8 +55,8 @@ describe("faults on demand", () => {
   });
 });
 
-describe("the words of a status on demand", () => {
-  it("a 429 says when to come back; one over the budget does not", () => {
+describe("refusalOf", () => {
+  it("sends retry-after with a 429, except when a spend limit is reached", () => {
     const limited = refusalOf({ kind: "status", status: 429, retryAfter: 7 }, "org", "claude-opus-5");
     expect(limited.headers["retry-after"]).toBe("7");
     expect(limited.message).toContain("(org: org, model: claude-opus-5)");
@@ -73,7 +73,7 @@ describe("the words of a status on demand", () => {
     [500, "api_error"],
     [504, "timeout_error"],
     [529, "overloaded_error"],
-  ])("%i is a %s", (status, type) => {
+  ])("maps status %i to %s", (status, type) => {
     expect(refusalOf({ kind: "status", status }, "org", "m")).toMatchObject({ status, type });
   });
 });

@@ -137,7 +137,7 @@ function wordsFor({ status, spendLimit }: StatusFault, organization: string, mod
   return text === undefined ? new ApiRefusal(status, "api_error", `Status ${status}`) : refusal(text);
 }
 
-/** Waiting does not help if the budget is used up, so that refusal has no wait time. */
+/** Returns the wait time. Waiting does not help if the budget is used up, so that refusal has none. */
 function retryAfter({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
   if (spendLimit) return undefined;
   if (retryAfter === undefined && status === 429) return DEFAULT_RETRY_AFTER_SECONDS;

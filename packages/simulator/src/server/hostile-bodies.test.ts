@@ -16,7 +16,7 @@ async function post(body: string): Promise<{ readonly status: number; readonly j
   return { status: response.status, json: (await response.json()) as ErrorBody };
 }
 
-describe("bodies nested without end", () => {
+describe("deeply nested bodies", () => {
   const withInput = (input: string): string =>
     JSON.stringify({
       ...BODY,
@@ -35,15 +35,12 @@ describe("bodies nested without end", () => {
   it.each([
     ["in a tool's input", withInput(nested(100_000))],
     ["in a tool's schema", withSchema(nested(100_000))],
-    [
-      "in a field that nobody knows",
-      JSON.stringify({ ...BODY, x: "INPUT" }).replace('"INPUT"', nested(5_000)),
-    ],
+    ["in an unknown field", JSON.stringify({ ...BODY, x: "INPUT" }).replace('"INPUT"', nested(5_000))],
     [
       "in lists",
       JSON.stringify({ ...BODY, x: "INPUT" }).replace('"INPUT"', "[".repeat(600) + "]".repeat(600)),
     ],
-  ])("are refused %s", async (_, body) => {
+  ])("refuses a deeply nested body %s", async (_, body) => {
     const { status, json } = await post(body);
     expect({ status, type: json.error.type, message: json.error.message }).toEqual({
       status: 400,
@@ -52,7 +49,7 @@ describe("bodies nested without end", () => {
     });
   });
 
-  it("do not spoil what comes after them", async () => {
+  it("serves later requests after a deeply nested body", async () => {
     await post(withInput(nested(100_000)));
     await post(withSchema(nested(100_000)));
     for (let index = 0; index < 20; index++) {
@@ -61,18 +58,18 @@ describe("bodies nested without end", () => {
     }
   });
 
-  it("are taken as long as they are as deep as no sound tool needs", async () => {
+  it("accepts 400 levels, far more than a real tool needs", async () => {
     expect((await post(withInput(nested(400)))).status).toBe(200);
     expect((await post(withSchema(nested(400)))).status).toBe(200);
   });
 });
 
-describe("values that cannot be read as text", () => {
+describe("values that cannot become text", () => {
   it.each([
     ["the type of a block", { messages: [{ role: "user", content: [{ type: { toString: 1 } }] }] }],
     ["the type of a tool", { tools: [{ type: { toString: 1, valueOf: 2 }, name: "x" }] }],
     ["the type of thinking", { thinking: { type: [{ toString: null }] } }],
-  ])("are refused as %s", async (_, fields) => {
+  ])("refuses an object without a text form as %s", async (_, fields) => {
     const { status, message } = await refused(simulator, { ...BODY, ...fields });
     expect(status).toBe(400);
     expect(message).toMatch(/does not match any of the expected tags/);
@@ -80,7 +77,7 @@ describe("values that cannot be read as text", () => {
 });
 
 describe("a system message that only sets the effort", () => {
-  it("has no content, and no behavior is shown it", async () => {
+  it("accepts a system message without content that only sets the effort", async () => {
     const headers = { "anthropic-beta": "mid-conversation-output-config-2026-07-01" };
     const effort = { role: "system", output_config: { effort: "low" } };
     const messages = [effort, ...BODY.messages, effort];

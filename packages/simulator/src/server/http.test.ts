@@ -28,7 +28,7 @@ const json = async (response: Response) =>
     error: { message: string; type: string; details?: unknown };
   };
 
-describe("routes", () => {
+describe("routes of the simulator", () => {
   it("answers a message, with and without the query that SDKs add", async () => {
     await start();
     simulator.reply("hi there", "hi again");
@@ -46,7 +46,7 @@ describe("routes", () => {
     ]);
   });
 
-  it("counts tokens without an answer, as the message's own usage does", async () => {
+  it("counts tokens without an answer, with the same count as the usage of the message", async () => {
     await start();
     const { max_tokens: _, ...counted } = BODY;
     const count = await json(await post(counted, {}, "/v1/messages/count_tokens"));
@@ -58,7 +58,7 @@ describe("routes", () => {
     });
   });
 
-  it("lists its models page by page, forwards and backwards", async () => {
+  it("lists its models page by page, forward and backward", async () => {
     await start({ models: [{ id: "claude-small", windowTokens: 32_000 }] });
     const all = await json(await call("/v1/models?limit=1000"));
     const ids = (all.data as unknown as { id: string }[]).map(({ id }) => id);
@@ -72,7 +72,7 @@ describe("routes", () => {
     expect((await call("/v1/models?after_id=nobody")).status).toBe(400);
   });
 
-  it("a small window leaves the most that a model writes in one reply as it is", async () => {
+  it("keeps the maximum output of a model when the window is smaller", async () => {
     await start({ windowTokens: 30_000 });
     expect(await json(await call("/v1/models/claude-opus-5"))).toMatchObject({
       max_input_tokens: 30_000,
@@ -90,7 +90,7 @@ describe("routes", () => {
     ]);
   });
 
-  it("tells what a model can do", async () => {
+  it("describes the capabilities of a model", async () => {
     await start({ models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 4_000 }] });
     expect(await json(await call("/v1/models/claude-small"))).toMatchObject({
       id: "claude-small",
@@ -109,7 +109,7 @@ describe("routes", () => {
     expect([unknown.status, (await json(unknown)).error.message]).toEqual([404, "model: claude-nobody"]);
   });
 
-  it("knows the older models by their dated names too, and no invented ones", async () => {
+  it("recognizes older models by their dated names, and no invented ones", async () => {
     await start();
     simulator.reply("hi");
     const dated = await json(await post({ ...BODY, model: "claude-sonnet-4-5-20250929" }));
@@ -118,7 +118,7 @@ describe("routes", () => {
     expect((await post({ ...BODY, model: "claude" })).status).toBe(404);
   });
 
-  it("knows no other path and no other method", async () => {
+  it("refuses unknown paths and methods", async () => {
     await start();
     const elsewhere = await call("/v1/complete", { method: "POST", body: "{}" });
     expect([elsewhere.status, (await json(elsewhere)).error.type]).toEqual([404, "not_found_error"]);
@@ -132,7 +132,7 @@ describe("routes", () => {
     expect([options.status, options.headers.get("allow")]).toEqual([204, "POST"]);
   });
 
-  it("a probe of a path that the API does not have is logged, but is no error", async () => {
+  it("logs a probe of an unknown path, but not as an error", async () => {
     await start();
     expect((await call("/", { method: "HEAD" })).status).toBe(404);
     expect((await call("/api/hello")).status).toBe(404);
@@ -144,12 +144,12 @@ describe("routes", () => {
   });
 });
 
-describe("bodies", () => {
+describe("request bodies", () => {
   it.each([
     ["gzip", gzipSync],
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
-  ])("may come as %s", async (encoding, compress) => {
+  ])("accepts a body compressed with %s", async (encoding, compress) => {
     await start();
     simulator.reply("hi");
     const response = await post(compress(JSON.stringify(BODY)), { "content-encoding": encoding });
@@ -157,14 +157,14 @@ describe("bodies", () => {
     expect(simulator.requests.last?.body).toEqual(BODY);
   });
 
-  it("may be encoded more than once", async () => {
+  it("accepts a body with two encodings", async () => {
     await start();
     simulator.reply("hi");
     const body = brotliCompressSync(gzipSync(JSON.stringify(BODY)));
     expect((await post(body, { "content-encoding": "gzip, br" })).status).toBe(200);
   });
 
-  it("in an encoding that nobody knows, or not in the one they claim, are refused by code", async () => {
+  it("refuses an unknown or wrong encoding with an error code", async () => {
     await start();
     const unknown = await json(await post(JSON.stringify(BODY), { "content-encoding": "rot13" }));
     expect(unknown.error.details).toEqual({ error_code: "request_body_encoding_unsupported" });
@@ -172,7 +172,7 @@ describe("bodies", () => {
     expect(wrong.error.details).toEqual({ error_code: "request_body_encoding_invalid" });
   });
 
-  it("that are too large once decoded are refused by code", async () => {
+  it("refuses a body that is too large after decoding with an error code", async () => {
     await start();
     const body = gzipSync(`{"a":"${"x".repeat(33_000_000)}"}`);
     const response = await post(body, { "content-encoding": "gzip" });
@@ -182,7 +182,7 @@ describe("bodies", () => {
     ]);
   });
 
-  it("that are too large are turned away before the API, which leaves no request id", async () => {
+  it("refuses a body that is too large without a request id", async () => {
     await start();
     const response = await post(`{"a":"${"x".repeat(33_000_000)}"}`);
     expect(response.status).toBe(413);
@@ -194,11 +194,11 @@ describe("bodies", () => {
   });
 
   it.each([
-    ["torn", '{"model":"claude'],
+    ["truncated", '{"model":"claude'],
     ["empty", ""],
     ["not UTF-8", Buffer.from('{"a":"\xff"}', "latin1")],
-    ["no object", "[1]"],
-  ])("that are %s are refused", async (_, body) => {
+    ["not an object", "[1]"],
+  ])("refuses a body that is %s", async (_, body) => {
     await start();
     const response = await post(body);
     const { error } = await json(response);
@@ -206,7 +206,7 @@ describe("bodies", () => {
     expect(error.message).toMatch(/not valid JSON|should be an object/);
   });
 
-  it("a client that leaves while it sends leaves a trace, and the next one is served", async () => {
+  it("logs a client that disconnects while sending, and serves the next one", async () => {
     await start();
     const { port } = new URL(simulator.url);
     const socket = connect(Number(port), "127.0.0.1");
@@ -219,8 +219,8 @@ describe("bodies", () => {
   });
 });
 
-describe("headers", () => {
-  it("names the request, the organization and the limits", async () => {
+describe("HTTP headers", () => {
+  it("names the request, the organization and the limits in the response headers", async () => {
     await start();
     simulator.reply("hi");
     const { headers } = await post(BODY);
@@ -233,7 +233,7 @@ describe("headers", () => {
     }
   });
 
-  it("an error carries the same id in its body and its header", async () => {
+  it("uses the same request id in the body and the header of an error", async () => {
     await start();
     const response = await post({ ...BODY, messages: [] });
     const body = await json(response);
@@ -241,7 +241,7 @@ describe("headers", () => {
     expect(body.request_id).toBe(response.headers.get("request-id"));
   });
 
-  it("lets in the keys it was given and no others", async () => {
+  it("accepts only the configured keys", async () => {
     await start({ apiKeys: ["right"] });
     simulator.reply("hi", "hi");
     expect((await post(BODY)).status).toBe(401);
@@ -250,13 +250,13 @@ describe("headers", () => {
     expect((await call("/v1/models")).status).toBe(401);
   });
 
-  it("judges the key before the body", async () => {
+  it("checks the key before the body", async () => {
     await start({ apiKeys: ["right"] });
     expect((await post("{")).status).toBe(401);
   });
 });
 
-describe("a run can be repeated", () => {
+describe("repeatable runs", () => {
   const run = async (options: SimulatorOptions): Promise<string[]> => {
     await start(options);
     simulator.reply({ blocks: [{ type: "tool_use", name: "Read", input: {} }] });
@@ -267,7 +267,7 @@ describe("a run can be repeated", () => {
     return [String(message.id), block?.id ?? "", response.headers.get("request-id") ?? ""];
   };
 
-  it("the same seed gives the same ids, another one others", async () => {
+  it("creates the same ids for the same seed and other ids for another seed", async () => {
     const first = await run({ seed: 3 });
     expect(first[0]).toMatch(/^msg_01\w{22}$/);
     expect(first[1]).toMatch(/^toolu_01\w{22}$/);
@@ -275,7 +275,7 @@ describe("a run can be repeated", () => {
     expect(await run({ seed: 4 })).not.toEqual(first);
   });
 
-  it("a conversation that goes on with another simulator of the same seed gets new ids", async () => {
+  it("creates new ids when a conversation continues on another simulator with the same seed", async () => {
     const [, firstCall] = await run({ seed: 3 });
     await start({ seed: 3 });
     simulator.reply({ blocks: [{ type: "tool_use", name: "Read", input: {} }] });

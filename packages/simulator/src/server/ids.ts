@@ -13,8 +13,8 @@ export interface Ids {
 }
 
 /**
- * The context distinguishes two calls with the same number in different runs. A conversation that continues
- * on another simulator with the same seed must not get the same ids again.
+ * Creates ids. The context distinguishes two calls with the same number in different runs. A conversation
+ * that continues on another simulator with the same seed must not get the same ids again.
  */
 export function createIds(seed: number): Ids {
   const counts = new Map<string, number>();
@@ -36,7 +36,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 const letters = (bytes: Buffer): string =>
   Array.from(bytes.subarray(0, ID_LETTERS), (byte) => BASE_62.charAt(byte % BASE_62.length)).join("");
 
-/** Version 4, variant 1, because readers that validate UUIDs must accept ours. */
+/** Formats a UUID of version 4, variant 1, because readers that validate UUIDs must accept ours. */
 function uuidFrom(bytes: Buffer): string {
   const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-a${hex.slice(15, 18)}-${hex.slice(18, 30)}`;

@@ -21,8 +21,8 @@ const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
     new Promise((resolve) => setImmediate(resolve, "pending")),
   ])) === "pending";
 
-describe("writing to a client", () => {
-  it("waits until the client has taken what was written", async () => {
+describe("Outlet", () => {
+  it("waits until the client has received the written data", async () => {
     const connection = new FullConnection();
     const writing = open(connection, new AbortController().signal).write("one");
     expect(await isPending(writing)).toBe(true);
@@ -30,7 +30,7 @@ describe("writing to a client", () => {
     expect(await isPending(writing)).toBe(false);
   });
 
-  it("does not wait for a client that has gone, and writes nothing more", async () => {
+  it("neither waits for a disconnected client nor writes more to it", async () => {
     const connection = new FullConnection();
     const gone = new AbortController();
     const outlet = open(connection, gone.signal);

@@ -44,7 +44,7 @@ export interface LogTotals {
   readonly errors: number;
   /** Number of refusals of thinking that is not bound to its history. */
   readonly bindingRefusals: number;
-  /** Of calls for an answer. Counting is free. */
+  /** Input tokens of calls for an answer. Counting is free. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
@@ -135,7 +135,7 @@ const BINDING_RULES: readonly (string | undefined)[] = [
   "thinkingBoundElsewhere",
 ] satisfies readonly TextName[];
 
-/** If a thread is refused, the client sends the whole conversation next. This is intended behavior. */
+/** True for a refused thread. The client sends the whole conversation next, which is intended behavior. */
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
 /** Every request since the start or the last reset. */
@@ -164,7 +164,7 @@ export class RequestLog {
     return this.#entries.at(-1);
   }
 
-  /** Only calls for an answer of the model. */
+  /** Calls for an answer of the model. */
   get messages(): readonly LoggedRequest[] {
     return this.#entries.filter(({ endpoint }) => endpoint === "messages");
   }

@@ -26,7 +26,7 @@ const deltas = (all: readonly StreamEvent[]): JsonRecord[] =>
 const kinds = (all: readonly StreamEvent[]): string[] => all.map(({ type }) => type);
 
 describe("the events of a stream", () => {
-  it("come in the API's order", () => {
+  it("sends events in the API's order", () => {
     expect(kinds(events([{ type: "text", text: "hi" }]))).toEqual([
       "message_start",
       "ping",
@@ -38,18 +38,18 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  it("are written as a name and a line of JSON", () => {
+  it("encodes an event as a name and a line of JSON", () => {
     expect(encodeEvent({ type: "ping" })).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  it("text comes in several pieces", () => {
+  it("streams a text in several pieces", () => {
     const text = "a text of more than one piece ".repeat(5);
     const parts = deltas(events([{ type: "text", text }]));
     expect(parts.length).toBeGreaterThan(3);
     expect(parts.map((delta) => delta.text).join("")).toBe(text);
   });
 
-  it("the input of a call comes as JSON in pieces, the first of them empty", () => {
+  it("streams the input of a call as pieces of JSON, starting with an empty one", () => {
     const input = { path: "src/deep/folder/file.ts", lines: [1, 2, 3] };
     const all = events([{ type: "tool_use", id: "toolu_1", name: "Read", input }]);
     expect(all[2]?.content_block).toEqual({ type: "tool_use", id: "toolu_1", name: "Read", input: {} });
@@ -58,13 +58,13 @@ describe("the events of a stream", () => {
     expect(JSON.parse(parts.join(""))).toEqual(input);
   });
 
-  it("a call that was cut is not closed", () => {
+  it("leaves the JSON of a cut call unclosed", () => {
     const call = { type: "tool_use", id: "toolu_1", name: "Read", input: { path: "src" } };
     const parts = deltas(events([call], false, { stop_reason: "max_tokens" }));
     expect(parts.map((delta) => delta.partial_json).join("")).toBe('{"path":"src"');
   });
 
-  it("thinking ends with its signature, once", () => {
+  it("ends thinking with its signature, once", () => {
     const all = events([{ type: "thinking", thinking: "let me think about it a while", signature: "sig" }]);
     expect(all[2]?.content_block).toEqual({ type: "thinking", thinking: "", signature: "" });
     const types = deltas(all).map((delta) => delta.type);
@@ -74,7 +74,7 @@ describe("the events of a stream", () => {
     expect(withheld).toEqual([{ type: "signature_delta", signature: "sig" }]);
   });
 
-  it("a compaction at the threshold comes in one delta, one on demand whole at its start", () => {
+  it("streams a threshold compaction in one delta, and an on-demand compaction in its start event", () => {
     const block = { type: "compaction", content: "the summary", encrypted_content: null };
     const threshold = events([block]);
     expect(threshold[2]?.content_block).toEqual({ ...block, content: null });
@@ -86,7 +86,7 @@ describe("the events of a stream", () => {
     expect(deltas(onDemand)).toEqual([]);
   });
 
-  it("the output is counted at the end; what the provider edited is told there too", () => {
+  it("reports output tokens and applied edits at the end of the stream", () => {
     const all = events([{ type: "text", text: "hi" }], false, { context_management: { applied_edits: [] } });
     expect(all[0]?.message).toMatchObject({ content: [], stop_reason: null, usage: { output_tokens: 1 } });
     expect(all[0]?.message).not.toHaveProperty("context_management");
@@ -97,7 +97,7 @@ describe("the events of a stream", () => {
     });
   });
 
-  it("pieces are the text, and each is valid text", () => {
+  it("splits a text into valid pieces that add up to the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), (text) => {
         const parts = [...pieces(text)];
@@ -107,14 +107,14 @@ describe("the events of a stream", () => {
     );
   });
 
-  it("a character that takes two places is never divided", () => {
+  it("never splits a surrogate pair", () => {
     for (let before = 20; before < 28; before++) {
       const parts = [...pieces(`${"x".repeat(before)}🎉${"y".repeat(20)}`)];
       expect(parts.every((part) => part.isWellFormed())).toBe(true);
     }
   });
 
-  it("an enormous text does not make an enormous number of events", () => {
+  it("limits the number of events for an enormous text", () => {
     expect([...pieces("x".repeat(1_000_000))].length).toBeLessThanOrEqual(500);
   });
 });

@@ -34,7 +34,7 @@ export interface StreamShape {
 /** Letters per delta. Real ones are a few tokens long. */
 const PIECE_LENGTH = 24;
 /** Very long texts use larger pieces, because the number of events costs time. */
-const MOST_PIECES = 500;
+const MAX_PIECES = 500;
 /** Output tokens that `message_start` reports before there are any. */
 const OUTPUT_TOKENS_AT_START = 1;
 
@@ -72,7 +72,7 @@ function startOf(message: ReplyMessage): StreamEvent {
   };
 }
 
-/** Fields of a `message_delta`. The others were final in `message_start`. */
+/** Returns the fields of a `message_delta`. The others were final in `message_start`. */
 function cumulativeUsage(usage: ReplyMessage["usage"]): JsonRecord {
   const { cache_creation: _c, service_tier: _s, inference_geo: _i, speed: _p, ...cumulative } = usage;
   return cumulative;
@@ -118,16 +118,16 @@ function* blockEvents(
 const isCutShort = ({ stop_reason }: ReplyMessage): boolean =>
   stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
 
-/** A call without input sends no text. An input that was cut is not closed. */
+/** Returns the input as JSON. A call without input sends no text. An input that was cut is not closed. */
 function inputText(input: unknown, isCut: boolean): string {
   if (isRecord(input) && Object.keys(input).length === 0) return isCut ? "" : "{}";
   const text = JSON.stringify(input);
   return isCut ? text.slice(0, -1) : text;
 }
 
-/** Never splits a surrogate pair, so that each piece is valid text. */
+/** Splits a text, but never a surrogate pair, so that each piece is valid text. */
 export function* pieces(text: string): Generator<string> {
-  const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MOST_PIECES));
+  const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MAX_PIECES));
   for (let at = 0; at < text.length; ) {
     let end = Math.min(text.length, at + length);
     const last = text.charCodeAt(end - 1);

@@ -117,7 +117,7 @@ const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Every position in a value, as a list of names and indices. */
+/** Returns every position in a value, as a list of names and indices. */
 function pathsIn(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([name, field]) => pathsIn(field, [...path, name]))];
@@ -149,7 +149,7 @@ const posted = fc.record({
   betas: fc.constantFrom("", [...KNOWN_BETAS].join(",")),
 });
 
-describe("whatever is posted", () => {
+describe("arbitrary POST requests", () => {
   let simulator: Simulator;
   // The log drops bodies immediately, so that its checker looks at each of them too.
   beforeAll(async () => {
@@ -157,7 +157,7 @@ describe("whatever is posted", () => {
   });
   afterAll(() => simulator.close());
 
-  it("gets a message, a stream to its end, a count, or a well-formed error", async () => {
+  it("answers any request with a message, a complete stream, a count, or a well-formed error", async () => {
     await fc.assert(
       fc.asyncProperty(posted, async ({ body, part, path, version, betas }) => {
         const response = await fetch(simulator.url + path, {
@@ -182,7 +182,7 @@ describe("whatever is posted", () => {
     expect(simulator.requests.all.filter(({ outcome }) => outcome !== "answered")).toEqual([]);
   });
 
-  it("takes sound requests as sound, or the damage would prove nothing", async () => {
+  it("accepts the undamaged requests, so that the damage proves something", async () => {
     for (const body of SOUND) {
       const response = await fetch(`${simulator.url}/v1/messages`, {
         method: "POST",

@@ -9,8 +9,8 @@ import {
   UNVERIFIED_TEXTS,
 } from "./texts.ts";
 
-describe("the texts", () => {
-  it("that nobody has seen on the wire are listed, placeholders and single sentences with the errors", () => {
+describe("the texts of the simulator", () => {
+  it("lists all unverified texts, including placeholders and single sentences", () => {
     const rows: Readonly<Record<string, TextRow>> = TEXTS;
     for (const { name, text } of UNVERIFIED_TEXTS)
       expect({ verified: false, ...rows[name] }).toMatchObject({ verified: false, text });
@@ -20,13 +20,13 @@ describe("the texts", () => {
       expect(listed).toContain(name);
   });
 
-  it("have one name each, and no two say the same", () => {
+  it("each text of the simulator has a unique name and a unique wording", () => {
     const parts = [REQUEST_TEXTS, MESSAGE_TEXTS, CONTEXT_TEXTS].flatMap((part) => Object.entries(part));
     expect(new Set(parts.map(([name]) => name)).size).toBe(parts.length);
     expect(new Set(parts.map(([, { text }]) => text)).size).toBe(parts.length);
   });
 
-  it("become errors with their status, type and code", () => {
+  it("turns texts into errors with status, type and code", () => {
     const { status, type, message, details } = refusal("threadNotFound", { id: "msg_1" });
     expect([status, type, details]).toEqual([404, "not_found_error", { error_code: "thread_not_found" }]);
     expect(message).toContain("previous_message_id msg_1.");
@@ -34,7 +34,7 @@ describe("the texts", () => {
     expect(refusal("tooLong", { tokens: 2, window: 1 })).toMatchObject({ status: 400, details: undefined });
   });
 
-  it("have every hole filled", () => {
+  it("fills every placeholder of a text", () => {
     expect(textOf("olderMessageDiffers", { path: "messages.3" })).toBe(
       "A message older than `messages.3` differs from when this block was created.",
     );

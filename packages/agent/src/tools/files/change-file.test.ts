@@ -33,8 +33,8 @@ beforeEach(() => {
 const { signal } = new AbortController();
 const now = (): string => readFileSync(path, "utf8");
 
-/** Changes the file right after a tool has read it. */
-function changedAfterLook(change: () => void): FileContents {
+/** Returns file contents that change right after a tool has read them. */
+function changedAfterRead(change: () => void): FileContents {
   const files = createFileContents();
   return {
     ...files,
@@ -45,10 +45,10 @@ function changedAfterLook(change: () => void): FileContents {
   };
 }
 
-describe("what somebody else wrote is never lost", () => {
+describe("edits by others", () => {
   it.each([
-    ["written anew", () => writeFileSync(path, "theirs\n")],
-    ["written anew with as many bytes", () => writeFileSync(path, "one 1\n")],
+    ["rewritten", () => writeFileSync(path, "theirs\n")],
+    ["rewritten with the same number of bytes", () => writeFileSync(path, "one 1\n")],
     [
       "replaced by another file",
       () => {
@@ -57,11 +57,11 @@ describe("what somebody else wrote is never lost", () => {
       },
     ],
     ["removed", () => rmSync(path, { force: true })],
-  ])("a file that was %s between the look and the write is left as it is", async (_, change) => {
+  ])("does not overwrite a file that was %s between the read and the write", async (_, change) => {
     writeFileSync(path, "one\n 1");
     const place = filePlace(cwd);
     await answerOf(readTool(place), { file_path: "a.txt" });
-    const unsteady = { ...place, files: changedAfterLook(change) };
+    const unsteady = { ...place, files: changedAfterRead(change) };
     const edit = { file_path: "a.txt", old_string: "one", new_string: "mine" };
     const answers = [await answerOf(editTool(unsteady), edit)];
     const theirs = readdirSync(cwd).map((name) => [name, readFileSync(join(cwd, name), "utf8")]);
@@ -70,15 +70,15 @@ describe("what somebody else wrote is never lost", () => {
     expect(readdirSync(cwd).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  it("a file that somebody made meanwhile is not replaced by a new one", async () => {
+  it("does not replace a file that somebody else created meanwhile", async () => {
     const place = filePlace(cwd);
-    const unsteady = { ...place, files: changedAfterLook(() => writeFileSync(path, "theirs\n")) };
+    const unsteady = { ...place, files: changedAfterRead(() => writeFileSync(path, "theirs\n")) };
     const answer = await answerOf(writeTool(unsteady), { file_path: "a.txt", content: "mine\n" });
-    expect(answer).toMatch(/^REFUSED: a.txt was not changed: somebody else changed it/);
+    expect(answer).toMatch(/^REFUSED: a.txt was not changed: it changed after you read it/);
     expect(now()).toBe("theirs\n");
   });
 
-  it("of agents that edit one file at once, everything that one of them was told is done is in it", async () => {
+  it("concurrent edits of one file by several agents lose no confirmed edit", async () => {
     writeFileSync(path, "a b c d e f\n");
     const files = createFileContents();
     const agents = ["a", "b", "c", "d", "e", "f"].map((letter) => ({
@@ -100,7 +100,7 @@ describe("what somebody else wrote is never lost", () => {
     expect(now()).toBe("A B C D E F\n");
   });
 
-  it("of agents that make one file at once, one does and the others are told", async () => {
+  it("when several agents create one file at once, one succeeds and the others are refused", async () => {
     const places = [1, 2, 3, 4].map(() => filePlace(cwd));
     const answers = await Promise.all(
       places.map((place, index) => answerOf(writeTool(place), { file_path: "a.txt", content: `${index}` })),
@@ -111,8 +111,8 @@ describe("what somebody else wrote is never lost", () => {
   });
 });
 
-describe("a file is replaced", () => {
-  it("whole, whatever its content was and will be, and nothing is left beside it", async () => {
+describe("replaceFile", () => {
+  it("replaces a whole file of any content, and leaves no other file behind", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), fc.uint8Array(), async (before, after) => {
         writeFileSync(path, before);
@@ -125,7 +125,7 @@ describe("a file is replaced", () => {
     );
   });
 
-  it("under all of its names, where it has several", async () => {
+  it("replaces a file under all of its hard links", async () => {
     writeFileSync(path, "one, and more\n");
     linkSync(path, join(cwd, "b.txt"));
     await replaceFile(path, Buffer.from("one, and more\n"), Buffer.from("1\n"), signal);
@@ -136,7 +136,7 @@ describe("a file is replaced", () => {
     expect(now()).toBe("1\n");
   });
 
-  it("not when it was aborted meanwhile, and then nothing is left", async () => {
+  it("does not change or create a file after an abort, and leaves no other file behind", async () => {
     writeFileSync(path, "one");
     const aborted = AbortSignal.abort(new Error("stop"));
     await expect(replaceFile(path, Buffer.from("one"), Buffer.from("1"), aborted)).rejects.toThrow("stop");

@@ -22,15 +22,17 @@ import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import type { FilePlace } from "./file-place.ts";
 
 /**
- * Rejects NUL characters. Such a file counts as binary: its diff is empty, and the person would allow an
- * unseen change.
+ * Text input without NUL characters. A file with one counts as binary: its diff is empty, and the person
+ * would allow an unseen change.
  */
 export const textInput: z.ZodType<string> = z
   .string()
   .refine((text) => !text.includes("\0"), "has a NUL character, which no text file holds");
 
-/** Explains why the agent may not change this content: it has not seen it. Undefined if it has. */
-export function notKnown(
+/**
+ * Explains why the agent may not change content that it has not seen. Returns undefined if it has seen it.
+ */
+export function whyUnseen(
   place: FilePlace,
   file: ResolvedPath,
   content: FileContent,
@@ -46,14 +48,14 @@ export function notKnown(
 
 const changedMeanwhile = ({ displayPath }: ResolvedPath): ToolOutcome =>
   failure(
-    `${displayPath} was not changed: somebody else changed it after you read it (the user, a command, another agent). ` +
+    `${displayPath} was not changed: it changed after you read it (by the user, a command, or another agent). ` +
       "Read it again, and apply your change to its current content.",
     "changed by somebody else",
   );
 
 interface Change {
   readonly file: ResolvedPath;
-  /** Undefined if the file does not exist yet. */
+  /** Old content. Undefined if the file does not exist yet. */
   readonly before: Buffer | undefined;
   readonly after: Buffer;
   /** Lines that the agent knows after the change. */
@@ -104,7 +106,7 @@ function whyNotWritten(error: unknown): string {
 
 type WriteOutcome =
   | { readonly state: "written"; readonly mtimeMs: number }
-  /** Another process changed, created or removed the file meanwhile. Nothing was written. */
+  /** Result if another process changed, created or removed the file meanwhile. Nothing was written. */
   | { readonly state: "changed" };
 
 /** Permission bits of a mode. The other bits are the file type. */
@@ -133,7 +135,7 @@ export async function createFile(path: string, bytes: Buffer, signal: AbortSigna
   });
 }
 
-/** For disks without hard links. Creates the name first, then writes the content. */
+/** Creates a file on a disk without hard links. Creates the name first, then writes the content. */
 function writeNew(path: string, bytes: Buffer): WriteOutcome {
   try {
     const file = openSync(path, "wx", NEW_FILE_MODE);
@@ -169,7 +171,7 @@ export async function replaceFile(
   });
 }
 
-/** Returns true if it could create a file that differs from the old one only in its content. */
+/** Creates a file that differs from the old one only in its content. Returns true if that succeeded. */
 async function makeAlike(temporary: string, old: Stats, bytes: Buffer): Promise<boolean> {
   let handle: FileHandle;
   try {
@@ -190,7 +192,8 @@ async function makeAlike(temporary: string, old: Stats, bytes: Buffer): Promise<
 }
 
 /**
- * For files that belong to another user, have several hard links, or are in a folder without write access.
+ * Writes in place, for files that belong to another user, have several hard links, or are in a folder without
+ * write access.
  */
 function writeInPlace(path: string, before: Buffer, after: Buffer): WriteOutcome {
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -214,7 +217,7 @@ function filled(file: number, bytes: Buffer): WriteOutcome {
   }
 }
 
-/** Returns true if the path is still a regular file with this content. */
+/** Checks whether the path is still a regular file with this content. */
 function isStill(path: string, bytes: Buffer): boolean {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -244,7 +247,7 @@ function holds(file: number, bytes: Buffer): boolean {
 
 async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
   await handle.writeFile(bytes);
-  // Without it, a power failure can leave the new name without content.
+  // A power failure without this sync can leave the new name without content.
   await handle.sync();
 }
 

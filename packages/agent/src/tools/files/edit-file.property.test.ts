@@ -3,19 +3,22 @@ import { describe, expect, it } from "vitest";
 import { applyEdit, type TextEdit } from "./edit-file.ts";
 import { placesOf } from "./find-text.ts";
 
-/** Few characters, so that texts repeat and overlap. Some take several bytes, and line ends cut some. */
+/**
+ * Character for texts. There are few, so that texts repeat and overlap. Some take several bytes, and line
+ * ends cut some.
+ */
 const character = fc.constantFrom("a", "b", " ", "\n", "\r\n", "\t", "é", "€", "😀", "\u0301");
 const text = fc.string({ unit: character, maxLength: 30 });
 const MARK = Buffer.from("\ufeff");
 const isOnce = (content: string, part: string): boolean =>
   part !== "" && content.indexOf(part) === content.lastIndexOf(part);
-const wish = (oldString: string, newString: string, replaceAll = false): TextEdit => ({
+const editOf = (oldString: string, newString: string, replaceAll = false): TextEdit => ({
   old_string: oldString,
   new_string: newString,
   replace_all: replaceAll,
 });
 
-/** A text that occurs once in a content, with the parts before and after it. */
+/** Text that occurs once in a content, with the parts before and after it. */
 const unique = fc
   .tuple(text, text, text)
   .filter(([before, part, after]) => isOnce(before + part + after, part) && !part.includes("\0"));
@@ -27,22 +30,22 @@ function bytesAfter(content: Buffer, edit: TextEdit): Buffer | undefined {
   return "refusal" in result ? undefined : result.bytes;
 }
 
-describe("Edit", () => {
-  it("replaces a text that stands there once, and leaves every other byte as it is", () => {
+describe("applyEdit", () => {
+  it("replaces a text that occurs once, and keeps every other byte", () => {
     fc.assert(
       fc.property(unique, text, fc.boolean(), ([before, part, after], fresh, hasMark) => {
         fc.pre(part !== fresh && !(before + part + after).includes("\r"));
         const mark = hasMark ? MARK : Buffer.alloc(0);
         const result = bytesAfter(
           Buffer.concat([mark, Buffer.from(before + part + after)]),
-          wish(part, fresh),
+          editOf(part, fresh),
         );
         expect(result?.toString()).toBe(mark.toString() + before + fresh + after);
       }),
     );
   });
 
-  it("the same in UTF-16 of either kind", () => {
+  it("replaces a text that occurs once in UTF-16 of either byte order", () => {
     fc.assert(
       fc.property(unique, text, fc.boolean(), ([before, part, after], fresh, isBig) => {
         fc.pre(part !== fresh && !(before + part + after).includes("\r"));
@@ -50,13 +53,13 @@ describe("Edit", () => {
           const bytes = Buffer.from(`\ufeff${content}`, "utf16le");
           return isBig ? bytes.swap16() : bytes;
         };
-        const result = bytesAfter(wide(before + part + after), wish(part, fresh));
+        const result = bytesAfter(wide(before + part + after), editOf(part, fresh));
         expect(result?.equals(wide(before + fresh + after))).toBe(true);
       }),
     );
   });
 
-  it("bytes around it that are no valid text stay as they are", () => {
+  it("keeps invalid bytes around an edit unchanged", () => {
     fc.assert(
       fc.property(someBytes, someBytes, fc.string({ unit: "grapheme" }), (before, after, fresh) => {
         fc.pre(fresh !== "needle" && !fresh.includes("\0"));
@@ -64,12 +67,12 @@ describe("Edit", () => {
         const whole = (part: string): Buffer => Buffer.concat([before, rest, Buffer.from(part), rest, after]);
         // An accidental UTF-16 byte order mark would change the encoding.
         fc.pre(![0xfe, 0xff, 0xef].includes(before[0] ?? 0) && !fresh.includes("\n"));
-        expect(bytesAfter(whole("needle"), wish("needle", fresh))?.equals(whole(fresh))).toBe(true);
+        expect(bytesAfter(whole("needle"), editOf("needle", fresh))?.equals(whole(fresh))).toBe(true);
       }),
     );
   });
 
-  it("a file whose lines end in CRLF is edited as if they did not, and all of them still do", () => {
+  it("edits a CRLF file with plain line ends, and keeps CRLF on every line", () => {
     const plain = text.map((some) => some.replaceAll("\r", ""));
     const plainUnique = unique.map((parts) => parts.map((part) => part.replaceAll("\r", "")));
     fc.assert(
@@ -78,28 +81,28 @@ describe("Edit", () => {
           part !== fresh && isOnce(before + part + after, part) && (before + part + after).includes("\n"),
         );
         const crlf = (some: string): string => some.replaceAll("\n", "\r\n");
-        const result = bytesAfter(Buffer.from(crlf(before + part + after)), wish(part, fresh));
+        const result = bytesAfter(Buffer.from(crlf(before + part + after)), editOf(part, fresh));
         expect(result?.toString()).toBe(crlf(before + fresh + after));
       }),
     );
   });
 
-  it("all places are replaced where told to, as splitting and joining would", () => {
+  it("replaces all occurrences with replace_all, like splitting and joining the text", () => {
     fc.assert(
       fc.property(text, text, text, (content, part, fresh) => {
         const plain = content.replaceAll("\r", "");
         fc.pre(part !== fresh && plain.includes(part) && part !== "" && !part.includes("\r"));
-        expect(bytesAfter(Buffer.from(plain), wish(part, fresh, true))?.toString()).toBe(
+        expect(bytesAfter(Buffer.from(plain), editOf(part, fresh, true))?.toString()).toBe(
           plain.split(part).join(fresh),
         );
       }),
     );
   });
 
-  it("what stands there in several places, or in none, is refused; nothing ever fails", () => {
+  it("refuses a text that occurs several times or never, and never throws", () => {
     fc.assert(
       fc.property(text, text, text, (content, part, fresh) => {
-        const result = applyEdit(Buffer.from(content), wish(part, fresh));
+        const result = applyEdit(Buffer.from(content), editOf(part, fresh));
         const plain = (some: string): string => some.replaceAll("\r\n", "\n");
         // A text with a carriage return that occurs in the content is matched literally.
         const isLiteral = part.includes("\r") && content.includes(part);
@@ -110,8 +113,8 @@ describe("Edit", () => {
   });
 });
 
-describe("a text in a content", () => {
-  it("is found in all its places, also where they overlap", () => {
+describe("placesOf", () => {
+  it("finds all places of a text, including overlapping ones", () => {
     const few = (maxLength: number) =>
       fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength });
     fc.assert(
@@ -122,7 +125,7 @@ describe("a text in a content", () => {
     );
   });
 
-  it("takes no longer where both repeat themselves, and too many places are refused", () => {
+  it("searches repetitive texts in linear time, and refuses an edit with too many places", () => {
     const startedAt = performance.now();
     const content = Buffer.from("a".repeat(4_000_000));
     const [half, lines] = ["a".repeat(10_000), Buffer.from("a\n".repeat(400_000))];
@@ -130,8 +133,8 @@ describe("a text in a content", () => {
       [content, `${half}b${half}`],
       [lines, `${"a\n".repeat(10_000)}b`],
     ] as const)
-      expect(applyEdit(bytes, wish(old, "x"))).toHaveProperty("refusal");
-    expect(applyEdit(content, wish(half, "x", true))).toMatchObject({
+      expect(applyEdit(bytes, editOf(old, "x"))).toHaveProperty("refusal");
+    expect(applyEdit(content, editOf(half, "x", true))).toMatchObject({
       refusal: expect.stringContaining("more than 1000000 places"),
     });
     expect(performance.now() - startedAt).toBeLessThan(5_000);

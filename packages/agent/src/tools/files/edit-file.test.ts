@@ -27,8 +27,8 @@ const change = (old_string: string, new_string: string, more: object = {}): Prom
   answerOf(edit, { file_path: "a.ts", old_string, new_string, ...more });
 const now = (): string => readFileSync(path, "utf8");
 
-describe("an edit", () => {
-  it("replaces the one place, says where, and shows the difference", async () => {
+describe("the Edit tool", () => {
+  it("replaces the only occurrence of a text, names the line, and shows the diff", async () => {
     await given("one\ntwo\nthree\nfour\nfive\nsix\n");
     const outcome = await callTool(edit, { file_path: "a.ts", old_string: "four", new_string: "4\n4b" });
     expect(now()).toBe("one\ntwo\nthree\n4\n4b\nfive\nsix\n");
@@ -39,7 +39,7 @@ describe("an edit", () => {
     });
   });
 
-  it("needs no new read for the next one, and the next read shows the new content", async () => {
+  it("accepts a second edit without a new read, and the next read shows the new content", async () => {
     await given("one two\n");
     await change("one", "1");
     expect(await change("two", "2")).toMatch(/^Changed/);
@@ -47,7 +47,7 @@ describe("an edit", () => {
     expect(await answerOf(readTool(place), { file_path: "a.ts" })).toBe("     1\t1 2");
   });
 
-  it("replaces all places where told to", async () => {
+  it("replaces every occurrence with replace_all", async () => {
     await given("a b a\na\n");
     expect(await change("a", "x", { replace_all: true })).toBe(
       "Changed a.ts: 3 places, in lines 1, 2 (+2 −2 lines).",
@@ -55,13 +55,13 @@ describe("an edit", () => {
     expect(now()).toBe("x b x\nx\n");
   });
 
-  it("takes what it puts in as it is written, also what means something in a pattern", async () => {
+  it("inserts replacement patterns such as $& literally", async () => {
     await given("a $& b\n");
     await change("$&", "$1$$$`");
     expect(now()).toBe("a $1$$$` b\n");
   });
 
-  it("changes the file that a link leads to, and leaves the link", async () => {
+  it("edits the file that a link leads to, and keeps the link", async () => {
     await given("one\n");
     symlinkSync("a.ts", join(cwd, "link.ts"));
     expect(await answerOf(edit, { file_path: "link.ts", old_string: "one", new_string: "1" })).toMatch(
@@ -72,8 +72,8 @@ describe("an edit", () => {
   });
 });
 
-describe("a large file", () => {
-  it("is changed in many places in one go, and looked through for what is not in it", async () => {
+describe("editing a large file", () => {
+  it("edits 60,000 places of a large file at once, and reports a text that it does not contain", async () => {
     const content = "some text in a line\n".repeat(60_000);
     await given(content);
     expect(await change("some text", "any text", { replace_all: true })).toContain("60000 places");
@@ -86,8 +86,8 @@ describe("a large file", () => {
   });
 });
 
-describe("line ends and encodings stay", () => {
-  it("lines of a CRLF file are found by plain line ends, and new ones end like them", async () => {
+describe("line ends and encodings in an edited file", () => {
+  it("matches CRLF lines with plain line ends, and writes new lines with CRLF", async () => {
     await given("\ufeffone\r\ntwo\r\nthree\r\n");
     await change("one\ntwo\n", "1\n2\n2b\n");
     expect(now()).toBe("\ufeff1\r\n2\r\n2b\r\nthree\r\n");
@@ -95,14 +95,14 @@ describe("line ends and encodings stay", () => {
     expect(now()).toBe("\ufeff1\r\n2\r\n2b\r\n3\r\n4\r\n");
   });
 
-  it("in a file with both, new lines end as those around them", async () => {
+  it("in a file with mixed line ends, new lines end like the lines around them", async () => {
     await given("a\r\nb\nc\n");
     await change("a", "a\nA");
     await change("c", "c\nC");
     expect(now()).toBe("a\r\nA\r\nb\nc\nC\n");
   });
 
-  it("who writes returns means them; where the file has none, plain line ends are meant", async () => {
+  it("matches carriage returns literally if the file has them, and drops them otherwise", async () => {
     await given("a\r\nb\r\n");
     await change("a\r\nb", "a\nb");
     expect(now()).toBe("a\nb\r\n");
@@ -111,7 +111,7 @@ describe("line ends and encodings stay", () => {
     expect(now()).toBe("x\ny\n");
   });
 
-  it("UTF-16 stays UTF-16, and bytes that are no text stay as they are", async () => {
+  it("keeps UTF-16 and invalid bytes in an edited file", async () => {
     await given(Buffer.from("\ufeffgrün\n", "utf16le").swap16());
     await change("grün", "weiß");
     expect(readFileSync(path).swap16().toString("utf16le")).toBe("\ufeffweiß\n");
@@ -121,7 +121,7 @@ describe("line ends and encodings stay", () => {
   });
 });
 
-describe("an edit that cannot be made is refused with words that help, and changes nothing", () => {
+describe("edits that are refused", () => {
   const CODE = "function a() {\n\treturn “one”;\n}\n\nfunction b() {\n\treturn 2;\n}\n";
   it.each([
     ["return", "x", /occurs in 2 places, in lines 2, 6, .* replace_all/],
@@ -135,7 +135,7 @@ describe("an edit that cannot be made is refused with words that help, and chang
     ["function bb() {", "x", /The most similar text is this:\n +5\tfunction b\(\) {$/],
     ["Schmetterling", "x", /Nothing in the file is similar/],
     ["\ud800", "x", /half a character/],
-  ])("%j → %j", async (old, fresh, words) => {
+  ])("refuses to replace %j with %j, explains why, and changes nothing", async (old, fresh, words) => {
     await given(CODE);
     const answer = await change(old, fresh);
     expect(answer).toMatch(/^REFUSED: a.ts was not changed/);
@@ -143,14 +143,14 @@ describe("an edit that cannot be made is refused with words that help, and chang
     expect(now()).toBe(CODE);
   });
 
-  it("places that overlap are several", async () => {
+  it("counts overlapping occurrences as several places", async () => {
     await given("aaa");
     expect(await change("aa", "b")).toContain("2 places, in line 1,");
     await change("aa", "b", { replace_all: true });
     expect(now()).toBe("ba");
   });
 
-  it("a file that was not read, or is no longer before the agent", async () => {
+  it("refuses to edit a file that the agent has not read or no longer has in its context", async () => {
     writeFileSync(path, "one\n");
     expect(await change("one", "1")).toMatch(/^REFUSED: .*Read it first/);
     await given("one\n");
@@ -159,16 +159,16 @@ describe("an edit that cannot be made is refused with words that help, and chang
     expect(now()).toBe("one\n");
   });
 
-  it("a file that somebody else has changed since; not one that was only touched", async () => {
+  it("refuses to edit a file that somebody else changed, but not one that was only touched", async () => {
     await given("one\n");
     writeFileSync(path, "one\n");
     expect(await change("one", "1")).toMatch(/^Changed/);
     writeFileSync(path, "1\nmine\n");
-    expect(await change("1", "one")).toMatch(/^REFUSED: .*somebody else changed it/);
+    expect(await change("1", "one")).toMatch(/^REFUSED: .*it changed after you read it/);
     expect(now()).toBe("1\nmine\n");
   });
 
-  it("missing files, folders and binaries", async () => {
+  it("refuses to edit missing files, folders and binary files", async () => {
     expect(await answerOf(edit, { file_path: "b.ts", old_string: "a", new_string: "b" })).toContain(
       "Did you mean a.ts?",
     );

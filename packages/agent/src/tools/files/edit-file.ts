@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
-import { makeChange, notKnown, textInput } from "./change-file.ts";
+import { makeChange, textInput, whyUnseen } from "./change-file.ts";
 import {
   currentFile,
   type FilePlace,
@@ -13,7 +13,7 @@ import { decodeText, unitsOf, withCrlf } from "./file-text.ts";
 import {
   crlfFinder,
   linesAt,
-  MOST_PLACES,
+  MAX_PLACES,
   type Place,
   placesOf,
   replaced,
@@ -55,8 +55,8 @@ export function editTool(place: FilePlace): Tool {
 }
 
 /**
- * Shows the diff even for an edit that is refused at the moment, because the file may change before the edit
- * runs.
+ * Returns the diff of an edit. Shows it even for an edit that is refused at the moment, because the file may
+ * change before the edit runs.
  */
 function previewOf(before: Buffer | undefined, edit: TextEdit): string {
   const result = before === undefined ? undefined : applyEdit(before, edit);
@@ -72,7 +72,7 @@ async function edit(place: FilePlace, input: EditInput, context: ToolContext): P
   if (found.state === "missing") return failure(await missingWords(place, file), "not found");
   if (found.state === "unusable")
     return failure(`${displayPath} was not changed: it ${found.words}`, "not changed");
-  const unknown = notKnown(place, file, found.content);
+  const unknown = whyUnseen(place, file, found.content);
   if (unknown !== undefined) return unknown;
   const before = found.content.bytes;
   const result = applyEdit(before, input);
@@ -82,19 +82,19 @@ async function edit(place: FilePlace, input: EditInput, context: ToolContext): P
   if (failed !== undefined) return failed;
   const diff = diffOf(before, result.bytes);
   return {
-    content: `Changed ${displayPath}: ${placesInWords(result.lines)} (${countsIn(diff)} lines).`,
+    content: `Changed ${displayPath}: ${describeLines(result.lines)} (${countsIn(diff)} lines).`,
     summary: countsIn(diff),
     display: diff.text,
   };
 }
 
-const MOST_CHANGED_LINES_NAMED = 20;
+const MAX_CHANGED_LINES_NAMED = 20;
 
-function placesInWords(lines: readonly number[]): string {
+function describeLines(lines: readonly number[]): string {
   if (lines.length === 1) return `one place, in line ${lines[0]}`;
   const named = [...new Set(lines)];
-  const more = named.length > MOST_CHANGED_LINES_NAMED ? ", …" : "";
-  return `${lines.length} places, in ${named.length === 1 ? "line" : "lines"} ${named.slice(0, MOST_CHANGED_LINES_NAMED).join(", ")}${more}`;
+  const more = named.length > MAX_CHANGED_LINES_NAMED ? ", …" : "";
+  return `${lines.length} places, in ${named.length === 1 ? "line" : "lines"} ${named.slice(0, MAX_CHANGED_LINES_NAMED).join(", ")}${more}`;
 }
 
 export interface TextEdit {
@@ -103,12 +103,12 @@ export interface TextEdit {
   readonly replace_all?: boolean | undefined;
 }
 
-/** `lines` are the line numbers of the matches in the old content. */
+/** Result of an edit. `lines` are the line numbers of the matches in the old content. */
 type EditResult =
   | { readonly bytes: Buffer; readonly lines: readonly number[] }
   | { readonly refusal: string };
 
-const MOST_LINES_NAMED = 10;
+const MAX_LINES_NAMED = 10;
 
 /** Replaces one text with another. All other bytes stay the same. */
 export function applyEdit(bytes: Buffer, edit: TextEdit): EditResult {
@@ -120,8 +120,8 @@ export function applyEdit(bytes: Buffer, edit: TextEdit): EditResult {
   const { places, newText, isLiteral } = find(content.units, edit, content.of);
   if (places.length === 0)
     return { refusal: `old_string was not found. ${whyNotFound(decoded.text, edit.old_string)}` };
-  if (places.length > MOST_PLACES)
-    return { refusal: `old_string occurs in more than ${MOST_PLACES} places. Use a command for that.` };
+  if (places.length > MAX_PLACES)
+    return { refusal: `old_string occurs in more than ${MAX_PLACES} places. Use a command for that.` };
   if (places.length > 1 && !edit.replace_all) return { refusal: severalPlaces(content.units, places) };
   const chosen = withoutOverlaps(places);
   const endsInCrlf = crlfFinder(content.units);
@@ -146,7 +146,7 @@ function whatIsWrong({ old_string: oldString, new_string: newString }: TextEdit)
 interface Found {
   readonly places: readonly Place[];
   readonly newText: string;
-  /** A text with carriage returns sets its own line ends. */
+  /** True if the text has carriage returns, so that it sets its own line ends. */
   readonly isLiteral: boolean;
 }
 
@@ -165,7 +165,7 @@ function find(units: string, edit: TextEdit, of: (text: string) => string): Foun
 }
 
 function severalPlaces(units: string, places: readonly Place[]): string {
-  const named = places.slice(0, MOST_LINES_NAMED);
+  const named = places.slice(0, MAX_LINES_NAMED);
   const lines = [...new Set(linesAt(units, named))];
   const more = places.length > named.length ? ", …" : "";
   return (

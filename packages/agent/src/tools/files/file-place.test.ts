@@ -28,8 +28,8 @@ const kindsFor = async (file_path: string): Promise<readonly string[]> => [
   ...(await needsOf(edit, { file_path, old_string: "a", new_string: "b" })).map(({ kind }) => `edit ${kind}`),
 ];
 
-describe("what has to be allowed", () => {
-  it("reading inside needs nobody, changes are changes, and everything outside is asked for", async () => {
+describe("permissions of the file tools", () => {
+  it("asks before changes inside the project and before every access outside it", async () => {
     expect(await kindsFor("a.txt")).toEqual(["write change", "edit change"]);
     expect(await kindsFor("new/b.txt")).toEqual(["write change", "edit change"]);
     const all = ["read outside-path", "write outside-path", "edit outside-path"];
@@ -37,12 +37,12 @@ describe("what has to be allowed", () => {
       expect(await kindsFor(path)).toEqual(all);
   });
 
-  it("a path that cannot be is refused by the tool, so nobody is asked; nor for what is no input", async () => {
+  it("asks nothing for an impossible path or an invalid input", async () => {
     expect(await kindsFor("a\0b")).toEqual([]);
     expect(await needsOf(read, { file_path: 1 })).toEqual([]);
   });
 
-  it("a change shows its difference, and always means every ordinary edit in the folder", async () => {
+  it("a change shows its diff, and always covers every ordinary edit in the folder", async () => {
     const input = { file_path: "a.txt", old_string: "two", new_string: "2" };
     const detail = "@@ -1,2 +1,2 @@\n one\n-two\n+2";
     expect(await needsOf(edit, input)).toEqual([
@@ -62,12 +62,12 @@ describe("what has to be allowed", () => {
     ]);
   });
 
-  it("an edit that will be refused as things are is asked for all the same: things may change until then", async () => {
+  it("asks for an edit even if its text is missing, because the file can change before the call", async () => {
     const needs = await needsOf(edit, { file_path: "a.txt", old_string: "three", new_string: "3" });
     expect(needs).toMatchObject([{ kind: "change", detail: "@@ -1,1 +1,1 @@\n-three\n+3" }]);
   });
 
-  it("where a link leads is what is asked for, and leave to read is no leave to write", async () => {
+  it("asks for the target of a link, and for reading and writing separately", async () => {
     const [reading] = await needsOf(read, { file_path: "link" });
     const [writing] = await needsOf(write, { file_path: "link", content: "x" });
     expect(reading).toMatchObject({ key: `path:${outside}`, scope: `reading ${outside}` });
@@ -76,11 +76,11 @@ describe("what has to be allowed", () => {
   });
 });
 
-describe("what is asked for each time, although it is inside", () => {
+describe("files inside the project that need a question each time", () => {
   const CHANGES = ["write guarded-file", "edit guarded-file"];
 
   it.each([".git/hooks/pre-commit", ".git/info/x", ".git", "sub/.GIT/hooks/x", "innocent/pre-commit"])(
-    "%s: git runs what stands there",
+    "asks before each change of %s, because git runs it",
     async (path) => {
       expect(await kindsFor(path)).toEqual(CHANGES);
       const [need] = await needsOf(write, { file_path: path, content: "x" });
@@ -89,18 +89,18 @@ describe("what is asked for each time, although it is inside", () => {
   );
 
   it.each([".claude/settings.json", "sub/.Claude/Settings.local.json", ".longhaul/settings.json"])(
-    "%s: agents run the hooks that stand there",
+    "asks before each change of %s, because agents run its hooks",
     async (path) => {
       expect(await kindsFor(path)).toEqual(CHANGES);
     },
   );
 
-  it("names that only begin alike are files like any other", async () => {
+  it("treats a file whose name only resembles a guarded one as an ordinary file", async () => {
     for (const path of [".gitignore", "src/git-notes", "objects/x", "refs/x", "config"])
       expect(await kindsFor(path)).toEqual(["write change", "edit change"]);
   });
 
-  it("longhaul's own folder, its settings and sessions: read freely, changed only when asked", async () => {
+  it("asks before each change of longhaul's settings and sessions", async () => {
     const sessionPath = join(cwd, ".longhaul", "projects", "0123456789abcdef", "s.agents", "one.jsonl");
     const tool = writeTool(filePlace(cwd, { sessionPath }));
     for (const path of [sessionPath, join(cwd, ".longhaul", "settings.json"), ".longhaul/projects/x/y.jsonl"])
@@ -110,14 +110,14 @@ describe("what is asked for each time, although it is inside", () => {
     expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
   });
 
-  it("the session's own files outside may be read: a summary points at them", async () => {
+  it("lets the agent read its session files outside the project without a question", async () => {
     const stem = place.sessionPath.replace(/\.jsonl$/, "");
     for (const path of [place.sessionPath, `${stem}.notes.md`, `${stem}.outputs/1.txt`])
       expect(await kindsFor(path)).toEqual(CHANGES);
     expect(await kindsFor(join(stem, "..", "other-session.jsonl"))).toContain("read outside-path");
   });
 
-  it("a session in the middle of the project guards itself alone", async () => {
+  it("a session file inside the project guards only itself", async () => {
     const tool = writeTool(filePlace(cwd, { sessionPath: join(cwd, "s.jsonl") }));
     expect(await needsOf(tool, { file_path: "s.jsonl", content: "x" })).toMatchObject([
       { kind: "guarded-file" },
@@ -125,7 +125,7 @@ describe("what is asked for each time, although it is inside", () => {
     expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
   });
 
-  it("a subagent may do no more with the session than its parent", async () => {
+  it("a subagent needs the same permissions for session files as its parent", async () => {
     for (const sessionPath of [join(cwd, "s.jsonl"), join(cwd, "s.agents", "a1.jsonl")]) {
       const tool = writeTool(filePlace(cwd, { sessionPath }));
       for (const path of ["s.jsonl", "s.plan.md", "s.outputs/x.txt", "s.agents/a1.jsonl", "s.agents/a2.md"])
@@ -135,7 +135,7 @@ describe("what is asked for each time, although it is inside", () => {
     }
   });
 
-  it("a folder that was allowed is as good as inside, but not what git runs there", async () => {
+  it("treats an allowed folder like the project, except for files that git runs", async () => {
     const paths = pathRules({ cwd, home: root, allowed: [join(root, "data")] });
     const tool = writeTool({ ...place, paths });
     expect(await needsOf(tool, { file_path: "../data/x", content: "" })).toMatchObject([{ kind: "change" }]);
@@ -144,7 +144,7 @@ describe("what is asked for each time, although it is inside", () => {
     ]);
   });
 
-  it("a folder of any name that git takes for a repository, from its first file on", async () => {
+  it("guards the files of any folder that git treats as a repository", async () => {
     const change = ["write change", "edit change"];
     for (const path of ["meta/config", "meta/objects/x", "meta/refs/x"])
       expect(await kindsFor(path)).toEqual(change);
@@ -156,7 +156,7 @@ describe("what is asked for each time, although it is inside", () => {
     expect(await kindsFor("metal/config")).toEqual(change);
   });
 
-  it("a file with several names on the disk: the other name may be anywhere", async () => {
+  it("guards a file with several hard links, because another name can be anywhere", async () => {
     linkSync(outside, join(cwd, "twin.txt"));
     expect(await kindsFor("twin.txt")).toEqual(CHANGES);
   });
@@ -169,7 +169,7 @@ describe("what is asked for each time, although it is inside", () => {
     ".husky/pre-push",
     ".vscode/tasks.json",
     "AGENTS.md",
-  ])("%s: it runs code later or tells agents what to do", async (path) => {
+  ])("asks before each change of %s, which runs code later or instructs agents", async (path) => {
     const [need] = await needsOf(write, { file_path: path, content: "x" });
     expect(need).toMatchObject({ kind: "guarded-file", key: `write-guarded:${join(cwd, path)}` });
     expect(need?.scope).toBeUndefined();
@@ -177,7 +177,7 @@ describe("what is asked for each time, although it is inside", () => {
   });
 
   it.each([".env", "certs/server.pem", "sub/id_rsa", "to-env"])(
-    "%s: it may hold credentials",
+    "asks before each read of %s, which can contain credentials",
     async (path) => {
       if (path === "to-env") symlinkSync(".env", join(cwd, path));
       const [need] = await needsOf(read, { file_path: path });

@@ -17,7 +17,7 @@ export const pathInput: z.ZodType<string> = z
   .min(1)
   .describe("Path of the file, absolute or relative to the working directory.");
 
-/** Titles are synchronous, so this does not resolve links. */
+/** Shortens a path for a title. Titles are synchronous, so this does not resolve links. */
 export const pathInTitle = ({ cwd }: FilePlace, path: string): string => shortPath(resolve(cwd, path), [cwd]);
 
 export type CurrentFile =
@@ -43,7 +43,10 @@ export async function currentFile(
   }
 }
 
-/** Message for a missing file. Suggests similar names only if the agent may read the folder anyway. */
+/**
+ * Returns the message for a missing file. Suggests similar names only if the agent may read the folder
+ * anyway.
+ */
 export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Promise<string> {
   const similar = file.isInside ? await similarFiles(file.path) : [];
   const names = similar.map((path) => shortPath(path, [cwd]));
@@ -68,11 +71,14 @@ export async function needsForReading(place: FilePlace, path: string): Promise<r
   return [{ kind: "outside-path", title, key: `path:${realPath}`, scope: `reading ${realPath}` }];
 }
 
-/** Checks both the path itself and the file that a link leads to. */
+/** Checks for credentials: both the path itself and the file that a link leads to. */
 export const isSecret = ({ path, realPath }: ResolvedPath): boolean =>
   isSecretFile(path) || isSecretFile(realPath);
 
-/** Uses a separate key, because a permission to read is no permission to write. */
+/**
+ * Returns the permissions for a change. Uses a separate key, because a permission to read is no permission to
+ * write.
+ */
 export async function needsForChange(
   place: FilePlace,
   file: ResolvedPath,
@@ -96,11 +102,11 @@ export async function needsForChange(
   return [{ kind: "outside-path", title, detail, key, scope: `changes of ${realPath}` }];
 }
 
-/** In a folder that is too wide, no file counts as inside. */
+/** Describes where a file is. In a folder that is too wide, no file counts as inside. */
 const whereOf = ({ cwd }: FilePlace, { realPath }: ResolvedPath): string =>
   isWithin(realPath, cwd) ? "in a folder where everything asks" : "outside the working folder";
 
-/** The requested path, and the real path if it differs. */
+/** Returns the requested path, and the real path if it differs. */
 const fullName = ({ path, realPath }: ResolvedPath): string =>
   path === realPath ? path : `${path} (which is ${realPath})`;
 
@@ -147,7 +153,8 @@ async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<Guar
 }
 
 /**
- * Git treats any folder with these files as a repository. A file named `HEAD` is already guarded by its name.
+ * Checks for a folder that git treats as a repository, which is any folder with these files. A file named
+ * `HEAD` is already guarded by its name.
  */
 async function isInGitFolder(path: string): Promise<boolean> {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {

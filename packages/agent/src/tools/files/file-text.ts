@@ -7,7 +7,7 @@ export interface TextForm {
 
 export interface DecodedText {
   readonly form: TextForm;
-  /** The text without its byte order mark. Invalid bytes become U+FFFD. */
+  /** Text without its byte order mark. Invalid bytes become U+FFFD. */
   readonly text: string;
   readonly isExact: boolean;
 }
@@ -20,12 +20,12 @@ const MARKED: readonly TextForm[] = [
 const PLAIN: TextForm = { encoding: "utf-8", mark: Buffer.alloc(0) };
 
 /**
- * A text in an old 8-bit encoding has a few bytes that are invalid UTF-8. In other data most bytes are
- * invalid.
+ * Maximum share of invalid bytes. A text in an old 8-bit encoding has a few bytes that are invalid UTF-8. In
+ * other data most bytes are invalid.
  */
 const LARGEST_BROKEN_SHARE = 0.1;
 
-/** Returns undefined for data that is not text. */
+/** Decodes a text. Returns undefined for data that is not text. */
 export function decodeText(bytes: Buffer): DecodedText | undefined {
   const form = MARKED.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark)) ?? PLAIN;
   const body = bytes.subarray(form.mark.length);
@@ -43,8 +43,8 @@ export function encodeText(text: string, { encoding, mark }: TextForm): Buffer {
 }
 
 /**
- * The text as a string whose units map to the original bytes. Parts that do not change are written back byte
- * by byte, even invalid ones.
+ * Text as a string whose units map to the original bytes. Parts that do not change are written back byte by
+ * byte, even invalid ones.
  */
 export interface TextUnits {
   readonly units: string;

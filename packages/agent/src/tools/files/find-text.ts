@@ -4,8 +4,10 @@ export interface Place {
   readonly to: number;
 }
 
-/** An edit with more matches is a mistake, and the list would no longer fit into memory. */
-export const MOST_PLACES = 1_000_000;
+/**
+ * Maximum number of matches. An edit with more is a mistake, and the list would no longer fit into memory.
+ */
+export const MAX_PLACES = 1_000_000;
 
 /**
  * Finds every match, including overlapping ones, up to one more than the limit. A line end in the text also
@@ -56,7 +58,7 @@ export function crlfFinder(content: string): (place: Place) => boolean {
   };
 }
 
-/** Line numbers of matches, from 1. The matches must be in order. */
+/** Returns the line numbers of matches, from 1. The matches must be in order. */
 export function linesAt(content: string, places: readonly Place[]): readonly number[] {
   let line = 1;
   let end = content.indexOf("\n");
@@ -74,7 +76,7 @@ function indexesOf(content: string, text: string): readonly number[] {
   const borders = bordersOf(text);
   const first = text.slice(0, 1);
   const indexes: number[] = [];
-  for (let at = 0, same = 0; at < content.length && indexes.length <= MOST_PLACES; at++) {
+  for (let at = 0, same = 0; at < content.length && indexes.length <= MAX_PLACES; at++) {
     const unit = content.charCodeAt(at);
     while (same > 0 && text.charCodeAt(same) !== unit) same = borders[same] ?? 0;
     if (text.charCodeAt(same) === unit) same++;
@@ -90,7 +92,7 @@ function indexesOf(content: string, text: string): readonly number[] {
   return indexes;
 }
 
-/** For each prefix of the text: the length of its longest proper suffix that is also a prefix. */
+/** Computes for each prefix of the text the length of its longest proper suffix that is also a prefix. */
 function bordersOf(text: string): Int32Array {
   const borders = new Int32Array(text.length + 1);
   for (let at = 1, same = 0; at < text.length; at++) {

@@ -24,24 +24,26 @@ const put = (name: string, content: string | Buffer): string => {
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
 
-describe("text", () => {
-  it("comes with the numbers of its lines", async () => {
+describe("reading text files", () => {
+  it("shows each line with its number", async () => {
     const file_path = put("a.txt", "one\n\n\tthree\n");
     expect(await answerOf(read, { file_path })).toBe("     1\tone\n     2\t\n     3\t\tthree");
     expect((await callTool(readTool(filePlace(cwd)), { file_path })).summary).toBe("3 lines");
   });
 
-  it("an empty file is said to be empty; a folder and a missing file lead on", async () => {
+  it("reports an empty file, a folder and a missing file with a hint", async () => {
     put("empty", "");
     mkdirSync(join(cwd, "sub"), { recursive: true });
     put("README.md", "x");
     expect(await answerOf(read, { file_path: "empty" })).toBe("empty exists and is empty.");
-    expect(await answerOf(read, { file_path: "sub" })).toMatch(/^REFUSED: sub is a folder\. Glob/);
+    expect(await answerOf(read, { file_path: "sub" })).toMatch(
+      /^REFUSED: sub cannot be used: it is a folder\. Glob/,
+    );
     expect(await answerOf(read, { file_path: "Readme.txt" })).toContain("Did you mean README.md?");
     expect(await answerOf(read, { file_path: "nowhere/zzz" })).toContain("There is no file nowhere/zzz.");
   });
 
-  it("a range is shown by offset and limit, and it is said how to read on", async () => {
+  it("shows the range of offset and limit, and explains how to continue", async () => {
     const file_path = put("range.txt", lines(10));
     const answer = await answerOf(read, { file_path, offset: 3, limit: 2 });
     expect(answer).toBe(
@@ -54,13 +56,13 @@ describe("text", () => {
     expect(await answerOf(read, { file_path, offset: 11 })).toMatch(/^REFUSED: range.txt has 10 lines/);
   });
 
-  it("without a range 2,000 lines are shown", async () => {
+  it("shows 2,000 lines without a range", async () => {
     const answer = await answerOf(read, { file_path: put("many.txt", lines(2_500)) });
     expect(answer).toContain("  2000\tline 2000\n");
     expect(answer).toContain("[These are lines 1 to 2000 of 2500. Continue with offset 2001.]");
   });
 
-  it("no more is shown than fits the window, in whole lines, and the rest can be read from where it says", async () => {
+  it("shows only whole lines that fit the result limit, and names the offset to continue", async () => {
     const file_path = put("long.txt", lines(30_000));
     const small = readTool({ ...place, resultLimit: () => 3_000 });
     const answer = await answerOf(small, { file_path });
@@ -73,7 +75,7 @@ describe("text", () => {
     expect((await answerOf(read, { file_path, limit: 30_000 })).length).toBeLessThanOrEqual(50_000);
   });
 
-  it("a long line is cut between characters, and it is said how to get more of it", async () => {
+  it("cuts a long line between characters, and explains how to read more", async () => {
     const answer = await answerOf(read, {
       file_path: put("wide.txt", `a\n${"x".repeat(1_999)}😀${"y".repeat(50)}\n`),
     });
@@ -84,7 +86,7 @@ describe("text", () => {
     expect(place.reads.get(join(cwd, "wide.txt"))?.range).toEqual({ from: 1, to: 2 });
   });
 
-  it("marks, line ends, other encodings and broken bytes are told in words, not shown", async () => {
+  it("reports a byte order mark, CRLF, other encodings and broken bytes instead of showing them", async () => {
     const marked = await answerOf(read, { file_path: put("bom.txt", "\ufeffone\r\ntwo\r\n") });
     expect(marked).toBe("     1\tone\n     2\ttwo\n\n[Its lines end in CRLF. Edit and Write keep that.]");
     const mixed = await answerOf(read, { file_path: put("mixed.txt", "one\r\ntwo") });
@@ -99,7 +101,7 @@ describe("text", () => {
     expect(await answerOf(read, { file_path: put("old.txt", old) })).toContain("na\ufffdve");
   });
 
-  it("what is no text is refused with words", async () => {
+  it("refuses to read a binary file", async () => {
     for (const bytes of [Buffer.from([1, 0, 2]), Buffer.from("a\0b"), Buffer.alloc(100, 0xe9)]) {
       expect(await answerOf(read, { file_path: put("binary", bytes) })).toMatch(
         /^REFUSED: binary is not a text file/,
@@ -107,14 +109,14 @@ describe("text", () => {
     }
   });
 
-  it("nonsense instead of an input is refused, and so are paths that cannot be", async () => {
+  it("refuses an invalid input or an impossible path", async () => {
     for (const input of [{}, { file_path: "" }, { file_path: 1 }, { file_path: "a", limit: 0 }, "a", null])
       expect(await answerOf(read, input)).toMatch(/^REFUSED: Read was not run/);
     expect(await answerOf(read, { file_path: "a\0b" })).toMatch(/^REFUSED: .* cannot be used/);
   });
 });
 
-describe("a file that the agent still has before it", () => {
+describe("reading a file that is still in the context", () => {
   const entriesWith = (file_path: string, content: string): ReturnType<typeof visiblePaths> => {
     const c = new ConversationBuilder();
     c.assistant([{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path } }]);
@@ -122,7 +124,7 @@ describe("a file that the agent still has before it", () => {
     return visiblePaths(c.entries);
   };
 
-  it("is not shown again: the answer names the earlier read, and the engine knows that it shows nothing", async () => {
+  it("does not show a file again that is still in the context, and names the earlier read", async () => {
     const file_path = put("known.txt", "one\n");
     const first = await answerOf(read, { file_path }, "toolu_1");
     const second = await answerOf(read, { file_path }, "toolu_2");
@@ -132,12 +134,12 @@ describe("a file that the agent still has before it", () => {
     expect([...entriesWith(file_path, second)]).toEqual([]);
   });
 
-  it("a text that begins with those words is a content like any other", async () => {
+  it('treats a file that begins with the words "File unchanged" as ordinary content', async () => {
     const file_path = put("tricky.txt", "File unchanged\n");
     expect([...entriesWith(file_path, await answerOf(read, { file_path }))]).toEqual([file_path]);
   });
 
-  it("a read that was stopped has shown nothing", async () => {
+  it("shows a file again whose earlier read was aborted", async () => {
     const file_path = put("stopped.txt", "one\n");
     const stop = new AbortController();
     const stopped = read.call(
@@ -149,14 +151,14 @@ describe("a file that the agent still has before it", () => {
     expect(await answerOf(read, { file_path }, "toolu_2")).toContain("\tone");
   });
 
-  it("asked for a third time it is shown: an agent is not sent in circles", async () => {
+  it("shows an unchanged file again on the third read", async () => {
     const file_path = put("thrice.txt", "one\n");
     const answers = [];
     for (const id of ["a", "b", "c"]) answers.push(await answerOf(read, { file_path }, id));
     expect(answers.map((answer) => answer.includes("\tone"))).toEqual([true, false, true]);
   });
 
-  it("is shown again where it changed, where it was forgotten, and in another range", async () => {
+  it("shows a file again when it changed, was forgotten, or is read in another range", async () => {
     const file_path = put("shown.txt", lines(5));
     const isShown = async (input: object): Promise<boolean> =>
       (await answerOf(read, input)).includes("\tline");

@@ -14,13 +14,16 @@ import {
 import { type DecodedText, decodeText, lineEndsOf } from "./file-text.ts";
 import { readMedia } from "./read-media.ts";
 
-/** Most files are shorter. For longer files, the result says how to continue. */
+/** Default number of lines. Most files are shorter. For longer files, the result says how to continue. */
 const DEFAULT_LINES = 2_000;
-/** About 15,000 tokens. One turn needs room for several reads. */
+/** Maximum length of a result: about 15,000 tokens. One turn needs room for several reads. */
 const MAX_RESULT_CHARS = 50_000;
 /** Reserve for the notes after the lines. */
 const NOTES_CHARS = 1_000;
-/** Longer lines are data or generated code. Their beginning is enough to recognize them. */
+/**
+ * Maximum length of a line. Longer lines are data or generated code. Their beginning is enough to recognize
+ * them.
+ */
 const MAX_LINE_CHARS = 2_000;
 const NUMBER_WIDTH = 6;
 
@@ -112,7 +115,8 @@ function showText(place: FilePlace, { file, content, decoded, input, callId }: T
   const isWhole = from === 1 && lines.to === lines.totalLines;
   const range = isWhole ? undefined : { from, to: lines.to };
   const before = place.reads.get(realPath);
-  if (before !== undefined && isSameSight(before, { ...seen, range })) return unchanged(place, file, before);
+  if (before !== undefined && isSameContent(before, { ...seen, range }))
+    return unchanged(place, file, before);
   // With a cut line, the agent has not seen the whole file.
   const sight = lines.cut.length > 0 ? { from, to: lines.to } : range;
   place.reads.saw(realPath, { ...seen, range: sight });
@@ -123,7 +127,7 @@ function showText(place: FilePlace, { file, content, decoded, input, callId }: T
   };
 }
 
-function isSameSight(before: SeenFile, now: SeenFile): boolean {
+function isSameContent(before: SeenFile, now: SeenFile): boolean {
   return (
     before.callId !== undefined &&
     before.fingerprint === now.fingerprint &&
@@ -133,8 +137,8 @@ function isSameSight(before: SeenFile, now: SeenFile): boolean {
 }
 
 /**
- * Begins with the words that mark a result without content for the engine. A repeated read returns the
- * content again, so that an agent that lost it does not loop.
+ * Creates a result without content. It begins with the words that mark such a result for the engine. A
+ * repeated read returns the content again, so that an agent that lost it does not loop.
  */
 function unchanged(
   { reads }: FilePlace,
@@ -224,6 +228,6 @@ function numberedLines(
   return { text: shown.join("\n"), from, to: from + shown.length - 1, totalLines: line, cut };
 }
 
-/** Avoids half a surrogate pair at the cut, which would be invalid text. */
+/** Returns the beginning of a line. Avoids half a surrogate pair at the cut, which would be invalid text. */
 const beginningOf = (line: string): string =>
   line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS).toWellFormed()}…`;

@@ -24,7 +24,7 @@ function gif(width: number, height: number): Buffer {
   return Buffer.concat([Buffer.from("GIF89a"), size]);
 }
 
-/** Includes a segment and padding before the frame, as cameras write them. */
+/** Builds a JPEG with a segment and padding before the frame, as cameras write them. */
 function jpeg(width: number, height: number): Buffer {
   const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 17, 8, 0, 0, 0, 0, 3]);
   frame.writeUInt16BE(height, 6);
@@ -66,8 +66,8 @@ const wordsOf = (bytes: Buffer): string | undefined => {
   return media && ("refusal" in media ? `REFUSED: ${media.refusal}` : media.words);
 };
 
-describe("images", () => {
-  it("are told by their bytes, with their size", () => {
+describe("readMedia for images", () => {
+  it("recognizes an image by its bytes, and reports its size", () => {
     expect(wordsOf(png(800, 600))).toBe("PNG image, 800×600");
     expect(wordsOf(gif(3, 4))).toBe("GIF image, 3×4");
     expect(wordsOf(jpeg(640, 480))).toBe("JPEG image, 640×480");
@@ -77,7 +77,7 @@ describe("images", () => {
     expect(wordsOf(Buffer.from("<svg/>"))).toBeUndefined();
   });
 
-  it("what a model would refuse, and with it every later call, is refused with words", () => {
+  it("refuses an image that the provider would reject", () => {
     expect(wordsOf(png(8_001, 10))).toMatch(/^REFUSED: .*8000 pixels per side/);
     expect(wordsOf(png(10, 10, 4 * 1024 * 1024))).toMatch(/^REFUSED: .*3\.75 MB/);
     expect(wordsOf(png(10, 10).subarray(0, 18))).toMatch(/^REFUSED: .*damaged/);
@@ -87,8 +87,8 @@ describe("images", () => {
   });
 });
 
-describe("PDFs", () => {
-  it("that were made to be unpacked without end are looked at for a moment only", () => {
+describe("readMedia for PDFs", () => {
+  it("limits the time to inspect a PDF with huge compressed streams", () => {
     const bomb = Buffer.concat([
       Buffer.from("/Type /ObjStm >>\nstream\n"),
       deflateSync(Buffer.alloc(3 * 1024 * 1024)),
@@ -98,7 +98,7 @@ describe("PDFs", () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it("are given as they are where they are short, also with packed pages", () => {
+  it("accepts a short PDF, also with compressed pages", () => {
     expect(wordsOf(pdf(1))).toBe("PDF, 1 page");
     expect(wordsOf(pdf(20))).toBe("PDF, 20 pages");
     expect(wordsOf(packedPdf(7))).toBe("PDF, 7 pages");
@@ -106,7 +106,7 @@ describe("PDFs", () => {
     expect(wordsOf(packedPdf(7).fill(0, 80))).toBe("PDF");
   });
 
-  it("long, large and locked ones are refused with words", () => {
+  it("refuses a PDF that is too long, too large or encrypted", () => {
     expect(wordsOf(pdf(21))).toMatch(/^REFUSED: .*21 pages\. Read shows at most 20 pages/);
     expect(wordsOf(packedPdf(50))).toMatch(/^REFUSED: .*50 pages/);
     expect(wordsOf(pdf(2, " ".repeat(7 * 1024 * 1024)))).toMatch(/^REFUSED: .*at most 6 MB/);
@@ -114,11 +114,11 @@ describe("PDFs", () => {
   });
 });
 
-describe("Read shows them as blocks", () => {
+describe("media blocks of the Read tool", () => {
   const cwd = realpathSync(temporaryFolder());
   const read = readTool(filePlace(cwd));
 
-  it("an image by its bytes, whatever its name, each time it is asked for", async () => {
+  it("returns an image as a block on each read, whatever its file name", async () => {
     writeFileSync(join(cwd, "photo.txt"), gif(3, 4));
     const source = { type: "base64", media_type: "image/gif", data: gif(3, 4).toString("base64") };
     for (const _ of [1, 2]) {
@@ -131,7 +131,7 @@ describe("Read shows them as blocks", () => {
     }
   });
 
-  it("a PDF as a document; a text that is called an image as a text", async () => {
+  it("returns a PDF as a document, and a text file named .png as text", async () => {
     writeFileSync(join(cwd, "a.pdf"), pdf(2));
     writeFileSync(join(cwd, "fake.png"), "text\n");
     const { content } = await callTool(read, { file_path: "a.pdf" });

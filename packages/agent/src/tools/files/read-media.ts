@@ -7,20 +7,29 @@ import { type ImageHeader, readImageHeader } from "@longhaul/core/measure";
  * parser would be one more target for hostile files.
  */
 
-/** The API's limit for one image, in base64 characters. A larger image would fail every later call too. */
+/**
+ * Maximum size of an image, in base64 characters: the API's limit. A larger image would fail every later call
+ * too.
+ */
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
-/** The API rejects images that are wider or taller. */
+/** Maximum width and height of an image. The API rejects larger ones. */
 const MAX_IMAGE_SIDE = 8_000;
-/** Several of them fit into a request, which is limited to 32 MB including the conversation. */
+/**
+ * Maximum size of a PDF. Several of them fit into a request, which is limited to 32 MB including the
+ * conversation.
+ */
 const MAX_PDF_BYTES = 6 * 1024 * 1024;
-/** A page costs 1,500 to 3,000 tokens. This is a quarter of a common window. */
+/** Maximum number of pages. A page costs 1,500 to 3,000 tokens. This is a quarter of a common window. */
 const MAX_PDF_PAGES = 20;
 
 type MediaReading =
   | { readonly block: ContentBlock /** Such as "PNG image, 800×600". */; readonly words: string }
   | { readonly refusal: string };
 
-/** Recognizes an image or PDF by its bytes and prepares it for the model. Undefined for all other files. */
+/**
+ * Recognizes an image or PDF by its bytes and prepares it for the model. Returns undefined for all other
+ * files.
+ */
 export function readMedia(bytes: Buffer): MediaReading | undefined {
   const image = readImageHeader(bytes);
   if (image !== undefined) return readImage(bytes, image);
@@ -68,15 +77,18 @@ function readPdf(bytes: Buffer): MediaReading {
 
 const megabytes = (bytes: Buffer): string => (bytes.length / 1024 / 1024).toFixed(1);
 
-/** PDF readers search this range for the file header. */
+/** Range in which PDF readers search for the file header. */
 const HEAD_BYTES = 1_024;
 const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
-/** Object streams. Newer files store their objects there, including pages. */
+/** Pattern of object streams. Newer files store their objects there, including pages. */
 const PACKED = /\/Type\s*\/ObjStm[\s\S]{0,500}?stream\r?\n/g;
-/** A stream that unpacks to more is not a list of pages. */
+/** Maximum unpacked size. A stream that unpacks to more is not a list of pages. */
 const MAX_UNPACKED_BYTES = 1024 * 1024;
-/** A file of a few pages has a handful. A hostile file could make us unpack a megabyte for each one. */
-const MOST_PACKED = 100;
+/**
+ * Maximum number of streams. A file of a few pages has a handful. A hostile file could make us unpack a
+ * megabyte for each one.
+ */
+const MAX_PACKED = 100;
 
 const isPdf = (bytes: Buffer): boolean => bytes.toString("latin1", 0, HEAD_BYTES).includes("%PDF-");
 
@@ -88,7 +100,7 @@ function pdfPages(bytes: Buffer): number | undefined {
   let pages = text.match(PAGE)?.length ?? 0;
   let packed = 0;
   for (const found of text.matchAll(PACKED)) {
-    if (++packed > MOST_PACKED) break;
+    if (++packed > MAX_PACKED) break;
     pages += unpackedAt(bytes, found.index + found[0].length).match(PAGE)?.length ?? 0;
   }
   return pages === 0 ? undefined : pages;

@@ -1,14 +1,17 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Only the beginnings of longer texts are compared, because the cost grows with the length. */
+/**
+ * Number of compared characters. Only the beginnings of longer texts are compared, because the cost grows
+ * with the length.
+ */
 const COMPARED_CHARS = 400;
 /** Maximum number of folder entries to compare. */
-const MOST_NAMES = 5_000;
-const MOST_SUGGESTIONS = 3;
-const LEAST_CLOSENESS = 0.5;
+const MAX_NAMES = 5_000;
+const MAX_SUGGESTIONS = 3;
+const MIN_CLOSENESS = 0.5;
 
-/** Similarity of two texts from 0 to 1: the share of character pairs that both have. */
+/** Returns the similarity of two texts from 0 to 1: the share of character pairs that both have. */
 export function closenessTo(wanted: string): (text: string) => number {
   const pairs = pairsOf(wanted);
   const count = sum(pairs);
@@ -41,18 +44,20 @@ export async function similarFiles(path: string): Promise<readonly string[]> {
   const closeness = closenessTo(wanted);
   const names = await readdir(dirname(path)).catch(() => []);
   return names
-    .slice(0, MOST_NAMES)
+    .slice(0, MAX_NAMES)
     .map((name) => ({
       name,
       score: isSameStem(name.toLowerCase(), wanted) ? 1 : closeness(name.toLowerCase()),
     }))
-    .filter(({ score }) => score >= LEAST_CLOSENESS)
+    .filter(({ score }) => score >= MIN_CLOSENESS)
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_SUGGESTIONS)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => join(dirname(path), name));
 }
 
-/** A different extension is a more likely mistake than a different name. */
+/**
+ * Checks for the same name with a different extension, which is a more likely mistake than a different name.
+ */
 function isSameStem(name: string, wanted: string): boolean {
   const stem = (file: string): string => file.replace(/\.[^.]*$/, "");
   return stem(name) === stem(wanted);

@@ -20,8 +20,8 @@ function fewestDifferences(before: readonly string[], after: readonly string[]):
   return row.at(-1) ?? 0;
 }
 
-describe("what changed between two texts", () => {
-  it("put in their places, the new lines make the new text out of the old one, with the fewest differences", () => {
+describe("changes between two texts", () => {
+  it("applying the changed regions turns the old text into the new one with the fewest differences", () => {
     fc.assert(
       fc.property(someLines, someLines, (before, after) => {
         const made: string[] = [];
@@ -39,7 +39,7 @@ describe("what changed between two texts", () => {
     );
   });
 
-  it("the signs of a diff tell both texts", () => {
+  it("the added and removed lines of a diff match its counts", () => {
     const ended = someLines.map((lines) => lines.map((each) => `${each}\n`).join(""));
     fc.assert(
       fc.property(ended, ended, (before, after) => {
@@ -53,7 +53,7 @@ describe("what changed between two texts", () => {
     );
   });
 
-  it("is cheap for texts that have nothing in common, and for long ones with a few changes far apart", () => {
+  it("diffs 60,000 lines quickly, with no line in common or with few changes far apart", () => {
     const many = (word: string): string[] => Array.from({ length: 60_000 }, (_, index) => `${word} ${index}`);
     expect(changedRegions(many("a"), many("b"))).toEqual([
       { oldFrom: 0, oldTo: 60_000, newFrom: 0, newTo: 60_000 },
@@ -62,7 +62,7 @@ describe("what changed between two texts", () => {
     expect(changedRegions(many("a"), changed).map(({ oldFrom }) => oldFrom)).toEqual([7, 20_007, 40_007]);
   });
 
-  it("shows where, a few lines around, and that a line end is missing", () => {
+  it("a diff shows line numbers, context lines and a missing final newline", () => {
     const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`).join("");
     const after = before.replace("2\n", "two\n").replace("20\n", "20");
     expect(unifiedDiff(before, after).text.split("\n")).toEqual([
@@ -73,7 +73,7 @@ describe("what changed between two texts", () => {
     expect(unifiedDiff("a\n", "a\n")).toEqual({ text: "", added: 0, removed: 0 });
   });
 
-  it("long diffs and long lines are cut for the eye", () => {
+  it("shortens long diffs and long lines", () => {
     const rows = unifiedDiff("", "x\n".repeat(1_000)).text.split("\n");
     expect(rows).toHaveLength(401);
     expect(rows.at(-1)).toBe("… 601 more lines of the diff");
@@ -81,7 +81,7 @@ describe("what changed between two texts", () => {
     expect(unifiedDiff("", `${"y".repeat(5_000)}\n`).text.length).toBeLessThan(400);
   });
 
-  it("of a long line the part is shown that changed", () => {
+  it("shows the changed part of a long line", () => {
     const line = (word: string): string => `${"y".repeat(5_000)}${word}${"z".repeat(5_000)}\n`;
     const { text } = unifiedDiff(line("old"), line("new"));
     expect(text).toMatch(/^@@ .*\n-…y{100}oldz+…\n\+…y{100}newz+…$/);

@@ -1,11 +1,11 @@
 import { diffArrays } from "diff";
 import { decodeText } from "./file-text.ts";
 
-/** Enough lines to recognize the place. */
+/** Number of context lines, enough to recognize the place. */
 const CONTEXT_LINES = 3;
-/** People do not read longer diffs here. The file has the rest. */
+/** Maximum length of a diff. People do not read longer diffs here. The file has the rest. */
 const MAX_DIFF_LINES = 400;
-/** A long line of data would fill the screen. */
+/** Maximum length of a line. A long line of data would fill the screen. */
 const MAX_SHOWN_CHARS = 300;
 /** Characters shown before the difference in a cut line. */
 const SHOWN_BEFORE_CHARS = 100;
@@ -53,7 +53,10 @@ export function diffOf(
 
 export const countsIn = ({ added, removed }: TextDiff): string => `+${added} −${removed}`;
 
-/** Keeps line ends, because a last line with a line end differs from one without. */
+/**
+ * Splits a text into lines with their line ends, because a last line with a line end differs from one
+ * without.
+ */
 const linesWithEnds = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
 /** Merges regions whose context lines would touch. */
@@ -69,7 +72,7 @@ function hunksOf(regions: readonly Region[]): readonly (readonly Region[])[] {
   return hunks;
 }
 
-/** Lazy, because a diff of a whole file has many rows and only a few are shown. */
+/** Yields the rows lazily, because a diff of a whole file has many rows and only a few are shown. */
 function* hunkRows(
   hunk: readonly Region[],
   oldLines: readonly string[],
@@ -93,10 +96,10 @@ function* hunkRows(
   yield* rowsOf(" ", oldLines.slice(at, last.oldTo + after), MAX_SHOWN_CHARS);
 }
 
-/** An empty range refers to the line before it. */
+/** Formats a range of lines. An empty range refers to the line before it. */
 const span = (from: number, to: number): string => (to === from ? `${from},0` : `${from + 1},${to - from}`);
 
-/** `others` are the corresponding lines of the other text. */
+/** Yields the rows of some lines. `others` are the corresponding lines of the other text. */
 function* rowsOf(
   sign: string,
   lines: readonly string[],
@@ -119,7 +122,7 @@ function cutAround(line: string, mostChars: number, other: string | undefined): 
   return `${from > 0 ? "…" : ""}${part}${from + mostChars < line.length ? "…" : ""}`;
 }
 
-/** A replaced range of lines, counted from 0, with exclusive ends. Either side can be empty. */
+/** Replaced range of lines, counted from 0, with exclusive ends. Either side can be empty. */
 interface Region {
   readonly oldFrom: number;
   readonly oldTo: number;
@@ -127,8 +130,11 @@ interface Region {
   readonly newTo: number;
 }
 
-/** More differing lines than a person can compare. Beyond this the search costs more than it is worth. */
-const MOST_DIFFERENCES = 1_000;
+/**
+ * Maximum number of differing lines: more than a person can compare. Beyond this the search costs more than
+ * it is worth.
+ */
+const MAX_DIFFERENCES = 1_000;
 
 /**
  * Finds the regions in which two lists of lines differ, in order. Merges too many differences into one
@@ -142,7 +148,7 @@ export function changedRegions(before: readonly string[], after: readonly string
   while (end < shorter && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
   const [oldEnd, newEnd] = [before.length - end, after.length - end];
   const parts = diffArrays(before.slice(start, oldEnd), after.slice(start, newEnd), {
-    maxEditLength: MOST_DIFFERENCES,
+    maxEditLength: MAX_DIFFERENCES,
   });
   if (parts === undefined) return [{ oldFrom: start, oldTo: oldEnd, newFrom: start, newTo: newEnd }];
   const regions: Region[] = [];

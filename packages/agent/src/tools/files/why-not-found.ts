@@ -1,19 +1,25 @@
 import { linesAt, placesOf } from "./find-text.ts";
 import { closenessTo } from "./similar.ts";
 
-/** Only the beginning of longer files is compared, because the model waits for the answer. */
-const MOST_COMPARED_CHARS = 1_000_000;
-const MOST_COMPARED_LINES = 20_000;
-/** File lines times text lines. If all lines are similar, each is compared with each. */
-const MOST_COMPARISONS = 50_000_000;
-/** Lines below this similarity have little more in common than their language. */
-const LEAST_CLOSENESS = 0.6;
+/**
+ * Number of compared characters. Only the beginning of longer files is compared, because the model waits for
+ * the answer.
+ */
+const MAX_COMPARED_CHARS = 1_000_000;
+const MAX_COMPARED_LINES = 20_000;
+/**
+ * Maximum number of comparisons: file lines times text lines. If all lines are similar, each is compared with
+ * each.
+ */
+const MAX_COMPARISONS = 50_000_000;
+/** Minimum similarity. Lines below it have little more in common than their language. */
+const MIN_CLOSENESS = 0.6;
 const MAX_SHOWN_LINES = 12;
 const MAX_SHOWN_CHARS = 300;
 
 /** Explains to the model why a text was not found, and what the file contains instead. */
 export function whyNotFound(whole: string, wanted: string): string {
-  const content = whole.slice(0, MOST_COMPARED_CHARS);
+  const content = whole.slice(0, MAX_COMPARED_CHARS);
   const lines = content.split(/\r?\n/);
   return (
     withLineNumbers(content, wanted) ??
@@ -43,7 +49,7 @@ function otherSpaces(lines: readonly string[], wanted: string): string | undefin
   while (parts.at(-1) === "") parts.pop();
   while (parts[0] === "") parts.shift();
   const [first] = parts;
-  if (first === undefined || parts.length * lines.length > MOST_COMPARISONS) return undefined;
+  if (first === undefined || parts.length * lines.length > MAX_COMPARISONS) return undefined;
   const all = lines.map(squeezed);
   for (let at = 0; at + parts.length <= all.length; at += 1) {
     if (parts.every((part, index) => all[at + index] === part))
@@ -93,11 +99,11 @@ function nearest(lines: readonly string[], wanted: string): string | undefined {
   if (probe.trim() === "") return undefined;
   const closeness = closenessTo(squeezed(probe));
   let best = { at: -1, score: 0 };
-  for (const [at, line] of lines.slice(0, MOST_COMPARED_LINES).entries()) {
+  for (const [at, line] of lines.slice(0, MAX_COMPARED_LINES).entries()) {
     const score = closeness(squeezed(line));
     if (score > best.score) best = { at, score };
   }
-  if (best.score < LEAST_CLOSENESS) return undefined;
+  if (best.score < MIN_CLOSENESS) return undefined;
   const from = Math.max(0, best.at - parts.indexOf(probe));
   return `The most similar text is this:\n${shown(lines, from, parts.length, false)}`;
 }

@@ -35,8 +35,8 @@ const textOf = (name: string): string => readFileSync(join(cwd, name), "utf8");
 const read = (file_path: string, more: object = {}): Promise<string> =>
   answerOf(readTool(place), { file_path, ...more });
 
-describe("Write", () => {
-  it("makes a file with its folders, and nothing else is left behind", async () => {
+describe("the Write tool", () => {
+  it("creates a file with its folders, and leaves no other file behind", async () => {
     const outcome = await callTool(write, { file_path: "src/deep/a.ts", content: "one\ntwo\n" });
     expect(outcome).toEqual({
       content: "Created src/deep/a.ts, 2 lines.",
@@ -48,7 +48,7 @@ describe("Write", () => {
     expect(statSync(join(cwd, "src/deep/a.ts")).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
-  it("gives a file that was read a new content, keeps its mode, and needs no new read afterwards", async () => {
+  it("overwrites a file that was read, keeps its mode, and needs no new read afterwards", async () => {
     put("run.sh", "one\ntwo\n");
     chmodSync(join(cwd, "run.sh"), 0o755);
     await read("run.sh");
@@ -64,7 +64,7 @@ describe("Write", () => {
     expect(textOf("run.sh")).toBe("end");
   });
 
-  it("writes through a link, also one whose file is not there yet, and leaves the link", async () => {
+  it("writes through a link, also to a file that does not exist yet, and keeps the link", async () => {
     put("real.txt", "one\n");
     symlinkSync("real.txt", join(cwd, "link"));
     symlinkSync("new/later.txt", join(cwd, "dangling"));
@@ -76,7 +76,7 @@ describe("Write", () => {
     expect(realpathSync(join(cwd, "dangling"))).toBe(join(cwd, "new/later.txt"));
   });
 
-  it("keeps mark, encoding and line ends, which Read does not show", async () => {
+  it("keeps byte order mark, encoding and line ends when it overwrites a file", async () => {
     put("win.txt", "\ufeffa\r\nb\r\n");
     put("wide.txt", Buffer.from("\ufeffa\n", "utf16le"));
     await read("win.txt");
@@ -89,15 +89,15 @@ describe("Write", () => {
     expect(readFileSync(join(cwd, "wide.txt"), "utf16le")).toBe("\ufeffü\n");
   });
 
-  it("an empty file has nothing to lose and needs no read; the same content changes nothing", async () => {
+  it("overwrites an empty file without a read, and does not write identical content", async () => {
     put("empty", "");
     expect(await answerOf(write, { file_path: "empty", content: "x" })).toMatch(/^Wrote/);
     expect(await answerOf(write, { file_path: "empty", content: "x" })).toContain("nothing was changed");
   });
 });
 
-describe("Write refuses with words, and changes nothing", () => {
-  it("a file that was not read, or only in part, or has changed since", async () => {
+describe("calls of the Write tool that are refused", () => {
+  it("refuses to overwrite a file that was not read, read only in part, or changed since", async () => {
     put("a.txt", "one\ntwo\nthree\n");
     const attempt = (): Promise<string> => answerOf(write, { file_path: "a.txt", content: "x" });
     expect(await attempt()).toMatch(/^REFUSED: .*Read it first/);
@@ -106,11 +106,11 @@ describe("Write refuses with words, and changes nothing", () => {
     await read("a.txt");
     await read("a.txt", { offset: 2, limit: 1 });
     put("a.txt", "mine\n");
-    expect(await attempt()).toMatch(/^REFUSED: .*somebody else changed it/);
+    expect(await attempt()).toMatch(/^REFUSED: .*it changed after you read it/);
     expect(textOf("a.txt")).toBe("mine\n");
   });
 
-  it("what is no text, a folder, below a file, half a character", async () => {
+  it("refuses to write to a binary file, a folder or an impossible path, or half a character", async () => {
     put("binary", "a\0b");
     expect(await answerOf(write, { file_path: "binary", content: "x" })).toMatch(
       /^REFUSED: .*not a text file/,
@@ -128,16 +128,19 @@ describe("Write refuses with words, and changes nothing", () => {
     expect(readdirSync(cwd)).toEqual(["binary"]);
   });
 
-  it.skipIf(process.getuid?.() === 0)("a file that is protected, although its folder is not", async () => {
-    put("a.txt", "one\n");
-    chmodSync(join(cwd, "a.txt"), 0o444);
-    await read("a.txt");
-    expect(await answerOf(write, { file_path: "a.txt", content: "x" })).toMatch(
-      /^REFUSED: .*may not be written/,
-    );
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    "refuses to overwrite a read-only file in a writable folder",
+    async () => {
+      put("a.txt", "one\n");
+      chmodSync(join(cwd, "a.txt"), 0o444);
+      await read("a.txt");
+      expect(await answerOf(write, { file_path: "a.txt", content: "x" })).toMatch(
+        /^REFUSED: .*may not be written/,
+      );
+    },
+  );
 
-  it("a call that was aborted writes nothing", async () => {
+  it("writes nothing when the call was aborted", async () => {
     const signal = AbortSignal.abort(new Error("stop"));
     const context = { callId: "c", signal, onProgress: () => undefined };
     await expect(write.call({ file_path: "a", content: "x" }, context)).rejects.toThrow("stop");

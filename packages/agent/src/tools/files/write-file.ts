@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileContent, ResolvedPath } from "../../workplace.ts";
-import { makeChange, notKnown, textInput } from "./change-file.ts";
+import { makeChange, textInput, whyUnseen } from "./change-file.ts";
 import { currentFile, type FilePlace, needsForChange, pathInput, pathInTitle } from "./file-place.ts";
 import { decodeText, encodeText, lineEndsOf, withCrlf } from "./file-text.ts";
 import { countsIn, diffOf } from "./unified-diff.ts";
@@ -46,7 +46,7 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
   if (found.state === "unusable")
     return failure(`${file.displayPath} was not written: it ${found.words}`, "not written");
   const old = found.state === "there" ? found.content : undefined;
-  const refusal = old === undefined ? undefined : whyNot(place, file, old);
+  const refusal = old === undefined ? undefined : overwriteRefusal(place, file, old);
   if (refusal !== undefined) return refusal;
   const before = old?.bytes;
   const after = encodeLike(before, input.content);
@@ -68,8 +68,15 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
       };
 }
 
-/** An empty file can be overwritten. For any other file, the agent must have seen all of it. */
-function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): ToolOutcome | undefined {
+/**
+ * Explains why a file cannot be overwritten. An empty file can be. For any other file, the agent must have
+ * seen all of it.
+ */
+function overwriteRefusal(
+  place: FilePlace,
+  file: ResolvedPath,
+  content: FileContent,
+): ToolOutcome | undefined {
   const { displayPath } = file;
   if (content.bytes.length === 0) return undefined;
   if (decodeText(content.bytes) === undefined)
@@ -77,7 +84,7 @@ function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): Too
       `${displayPath} was not written: the existing file is not a text file. Move it away first if it is not needed.`,
       "no text",
     );
-  const unknown = notKnown(place, file, content);
+  const unknown = whyUnseen(place, file, content);
   if (unknown !== undefined) return unknown;
   const range = place.reads.get(file.realPath)?.range;
   if (range === undefined) return undefined;
@@ -89,8 +96,8 @@ function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): Too
 }
 
 /**
- * Keeps the encoding of the existing file. Also keeps its line ends if they are uniform, because Read does
- * not show them.
+ * Encodes content like the existing file. Also keeps its line ends if they are uniform, because Read does not
+ * show them.
  */
 function encodeLike(before: Buffer | undefined, content: string): Buffer {
   const old = before === undefined ? undefined : decodeText(before);

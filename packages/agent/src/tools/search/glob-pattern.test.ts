@@ -4,7 +4,7 @@ import { globPattern } from "./glob-pattern.ts";
 
 const matches = (pattern: string, path: string): boolean => globPattern(pattern).matches(path.split("/"));
 
-describe("a glob", () => {
+describe("globPattern", () => {
   it.each([
     ["*.ts", "a.ts", "src/a.ts"],
     ["**/*.ts", "a.ts", "a.tsx"],
@@ -21,12 +21,12 @@ describe("a glob", () => {
     ["\\*", "*", "a"],
     ["{a}", "{a}", "a"],
     ["ä*€?", "äöü€😀", "ao€😀"],
-  ])("%s means %s and not %s", (pattern, meant, other) => {
+  ])("the glob %s matches %s but not %s", (pattern, meant, other) => {
     expect(matches(pattern, meant)).toBe(true);
     expect(matches(pattern, other)).toBe(false);
   });
 
-  it("reaches every folder on the way to what it matches, and few others", () => {
+  it("a glob reaches every folder on the way to its matches, and few others", () => {
     const name = fc.constantFrom("a", "b", "ab");
     const step = fc.constantFrom("a", "*", "**", "?b", "{a,b}", "*b");
     fc.assert(
@@ -41,7 +41,7 @@ describe("a glob", () => {
     expect(globPattern("src/*.ts").reaches(["src", "deep"])).toBe(false);
   });
 
-  it("with stars matches as the same expression does", () => {
+  it("a glob with stars matches like the equivalent regular expression", () => {
     const unit = fc.constantFrom("a", "b", "*", "?");
     fc.assert(
       fc.property(

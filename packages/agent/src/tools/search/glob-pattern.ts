@@ -7,20 +7,20 @@ import { isDynamicPattern } from "tinyglobby";
  * those take minutes. The time of this one is bounded by both lengths.
  */
 
-/** Nobody writes more alternatives. Consecutive braces multiply. */
-const MOST_ALTERNATIVES = 200;
+/** Maximum number of alternatives. Nobody writes more. Consecutive braces multiply. */
+const MAX_ALTERNATIVES = 200;
 
-/** Matches paths in bounded time. */
+/** Pattern that matches paths in bounded time. */
 export interface GlobPattern {
-  /** `path`: the names on the way to a file, from the searched folder. */
+  /** Checks whether a path matches. `path`: the names on the way to a file, from the searched folder. */
   matches(path: readonly string[]): boolean;
   /** Checks if something in this folder can match. */
   reaches(folder: readonly string[]): boolean;
 }
 
 /**
- * Supports `*`, `?`, `[a-z]` and `[!a-z]` within a name, `**` for any number of folders, and `{a,b}`. A
- * backslash escapes.
+ * Compiles a pattern with `*`, `?`, `[a-z]` and `[!a-z]` within a name, `**` for any number of folders, and
+ * `{a,b}`. A backslash escapes.
  */
 export function globPattern(pattern: string): GlobPattern {
   const alternatives = (alternativesOf(pattern) ?? []).map((each) =>
@@ -35,9 +35,9 @@ export function globPattern(pattern: string): GlobPattern {
 
 const isStep = (part: string): boolean => part !== "" && part !== ".";
 
-/** Expands the braces of a pattern. Undefined if there are too many alternatives. */
+/** Expands the braces of a pattern. Returns undefined if there are too many alternatives. */
 const alternativesOf = (pattern: string): readonly string[] | undefined =>
-  expandBraces(pattern, MOST_ALTERNATIVES);
+  expandBraces(pattern, MAX_ALTERNATIVES);
 
 type Step = "any-folders" | NamePattern;
 
@@ -59,7 +59,7 @@ function placesAfter(steps: readonly Step[], names: readonly string[]): Readonly
   return places;
 }
 
-/** `**` also matches no folder at all. */
+/** Adds the positions after `**`, which also matches no folder. */
 function withSkipped(steps: readonly Step[], places: readonly number[]): ReadonlySet<number> {
   const all = new Set<number>();
   for (const place of places) {
@@ -85,16 +85,16 @@ export function targetOf(
   return { path: isAbsolute(base) || base.startsWith("~") ? base : join(path ?? ".", base), pattern: rest };
 }
 
-/** No person writes a longer pattern. */
+/** Maximum length of a pattern. No person writes a longer one. */
 const LONGEST_PATTERN_CHARS = 1_000;
-const MOST_STARS = 20;
+const MAX_STARS = 20;
 
-/** Explains why a pattern cannot be used. Undefined if it can. */
+/** Explains why a pattern cannot be used. Returns undefined if it can. */
 export function problemWithPattern(pattern: string): string | undefined {
   if (pattern.length > LONGEST_PATTERN_CHARS)
     return `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`;
-  if ((pattern.match(/\*+/g) ?? []).length > MOST_STARS)
-    return `The pattern has more than ${MOST_STARS} stars.`;
+  if ((pattern.match(/\*+/g) ?? []).length > MAX_STARS)
+    return `The pattern has more than ${MAX_STARS} stars.`;
   if (alternativesOf(pattern) === undefined) return "The pattern has braces with too many alternatives.";
   const isUpwards = pattern.split(/[\\/]/).includes("..");
   return isUpwards ? "A pattern cannot leave its folder with `..`. Pass the folder in `path`." : undefined;

@@ -10,7 +10,7 @@ const folder = realpathSync(temporaryFolder());
 const project = join(folder, "project");
 const glob = globTool(filePlace(project));
 
-/** Each file is older than the one before it. */
+/** Writes files, each older than the one before it. */
 function write(...paths: readonly string[]): void {
   for (const [age, path] of paths.entries()) {
     mkdirSync(dirname(join(project, path)), { recursive: true });
@@ -39,8 +39,8 @@ beforeAll(() => {
   }
 });
 
-describe("Glob", () => {
-  it("finds files by name, the newest first, hidden ones too, but not what is ignored or linked", async () => {
+describe("the Glob tool", () => {
+  it("finds files by name, newest first, including hidden ones, without ignored or linked files", async () => {
     expect(await find("**/*.ts")).toEqual([
       "src/new.ts",
       "src/gen/keep.ts",
@@ -53,7 +53,7 @@ describe("Glob", () => {
     expect(await find("new.ts", "src")).toEqual(["src/new.ts"]);
   });
 
-  it("knows what git knows to be ignored", () => {
+  it("git ignores the same files as the Glob tool", () => {
     const listed = execFileSync(
       "git",
       ["ls-files", "--others", "--exclude-standard", "src", "logs", "dist"],
@@ -70,7 +70,7 @@ describe("Glob", () => {
     ]);
   });
 
-  it("looks into what is left out otherwise where it is named", async () => {
+  it("searches an ignored folder when the pattern or path names it", async () => {
     expect(await find("dist/**/*.ts")).toEqual(["dist/out.ts"]);
     expect(await find("*.ts", "dist")).toEqual(["dist/out.ts"]);
     expect(await find("node_modules/**/*.ts")).toEqual(["node_modules/pkg/index.ts"]);
@@ -78,19 +78,19 @@ describe("Glob", () => {
     expect(await find(".git/HE*")).toEqual([".git/HEAD"]);
   });
 
-  it("counts lists above the folder it begins in", async () => {
+  it("respects .gitignore files above the starting folder", async () => {
     expect(await find("*.log", "logs")).toEqual(["logs/b.log"]);
     expect(await find("**/*.ts", "src/gen")).toEqual(["src/gen/keep.ts"]);
   });
 
-  it("gives a hundred, and says how many there are", async () => {
+  it("lists at most 100 files, and reports the total number", async () => {
     const lines = await find("many/*.txt");
     expect(lines).toHaveLength(101);
     // 7 and 70 to 79 are ignored.
     expect(lines.at(-1)).toBe("[109 files match; these are the 100 newest.]");
   });
 
-  it("says what is wrong in words", async () => {
+  it("explains what is wrong with a glob", async () => {
     expect(await find("../*")).toEqual([expect.stringMatching(/^REFUSED: .* cannot leave its folder/)]);
     expect(await find("src/../../*")).toEqual([
       expect.stringMatching(/^REFUSED: .* cannot leave its folder/),
@@ -101,7 +101,7 @@ describe("Glob", () => {
     expect(await find("x".repeat(2_000))).toEqual([expect.stringMatching(/^REFUSED: .* longer than/)]);
   });
 
-  it("takes no time for patterns and lists that would try for ever", async () => {
+  it("takes little time for globs and ignore rules that could backtrack without end", async () => {
     const name = `${"a".repeat(250)}.x`;
     mkdirSync(join(project, "long"));
     writeFileSync(join(project, "long", name), "");
@@ -114,12 +114,12 @@ describe("Glob", () => {
     );
   });
 
-  it("finds nothing outside by a pattern that the library takes for the way up", async () => {
+  it("finds nothing outside with a pattern that begins with two dots", async () => {
     for (const pattern of ["..*/**", "..{,x}/**", "..*/outside/*"])
       expect(await answerOf(glob, { pattern })).toBe(`No files match ${pattern}.`);
   });
 
-  it("needs a word for what is outside, also through a pattern or a link", async () => {
+  it("asks for permission outside the project, also through a pattern or a link", async () => {
     const outside = { kind: "outside-path", key: `path:${join(folder, "outside")}` };
     expect(await needsOf(glob, { pattern: "**/*" })).toEqual([]);
     expect(await needsOf(glob, { pattern: `${project}/src/*.ts` })).toEqual([]);
@@ -130,7 +130,7 @@ describe("Glob", () => {
     expect(await find(`${folder}/outside/*`)).toEqual([join(folder, "outside/secret.ts")]);
   });
 
-  it("is over when it is aborted in the middle", async () => {
+  it("stops a glob search when it is aborted midway", async () => {
     const stop = new AbortController();
     const onProgress = (): void => stop.abort(new Error("enough"));
     const context = { callId: "call", signal: stop.signal, onProgress };

@@ -6,11 +6,14 @@ import { throttled } from "../throttled.ts";
 import { problemWithPattern, targetOf } from "./glob-pattern.ts";
 import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
-/** Enough for an overview. More matches mean that the pattern should be more specific. */
-const MOST_SHOWN = 100;
+/**
+ * Maximum number of shown files, enough for an overview. More matches mean that the pattern should be more
+ * specific.
+ */
+const MAX_SHOWN = 100;
 const PROGRESS_EVERY_MS = 250;
 
-const DESCRIPTION = `Finds files by name, most recently changed first, at most ${MOST_SHOWN}.
+const DESCRIPTION = `Finds files by name, most recently changed first, at most ${MAX_SHOWN}.
 
 - \`*\` matches anything within a name, \`**\` matches any folders, \`{a,b}\` matches one of these: \`**/*.test.ts\`, \`src/{app,lib}/**/*.css\`. \`*.ts\` alone matches only files directly in the folder.
 - Glob finds hidden files too. It skips \`.git\`, \`node_modules\`, and everything that .gitignore files exclude, unless the pattern or \`path\` names it: \`node_modules/zod/**/*.d.ts\`. It does not follow links.
@@ -53,14 +56,14 @@ async function find(
       root: root.realPath,
       patterns: [target.pattern],
       signal,
-      onSeen: (count) => progress.tell(`${count} files and folders looked at`),
+      onSeen: (count) => progress.report(`${count} files and folders looked at`),
     });
     const { files } = walked;
     const newest = await newestFirst(files, signal);
-    const shown = newest.slice(0, MOST_SHOWN).map((file) => shownBelow(place, root, file));
+    const shown = newest.slice(0, MAX_SHOWN).map((file) => shownBelow(place, root, file));
     const notes = [
       shown.length === 0 ? `No files match ${pattern}.` : "",
-      files.length > MOST_SHOWN ? `[${files.length} files match; these are the ${MOST_SHOWN} newest.]` : "",
+      files.length > MAX_SHOWN ? `[${files.length} files match; these are the ${MAX_SHOWN} newest.]` : "",
       ...walkNotes(walked),
     ].filter((note) => note !== "");
     const summary = files.length === 1 ? "1 file" : `${files.length} files`;

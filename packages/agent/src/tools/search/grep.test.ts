@@ -34,8 +34,8 @@ beforeAll(() => {
   if (process.platform !== "win32") symlinkSync("/etc", join(project, "link"));
 });
 
-describe("Grep", () => {
-  it("gives the files in which something matches, the newest first", async () => {
+describe("the Grep tool", () => {
+  it("lists the files that match, newest first", async () => {
     expect(await search("needle")).toEqual([
       "src/b.ts",
       "src/a.ts",
@@ -46,7 +46,7 @@ describe("Grep", () => {
     expect((await callTool(grep, { pattern: "needle" })).summary).toBe("4 files");
   });
 
-  it("gives lines with their numbers, and lines around them", async () => {
+  it("shows matching lines with their numbers and context lines", async () => {
     expect(await lines("needle", { path: "src" })).toEqual([
       "src/a.ts:2:two needle",
       "src/b.ts:1:const needle = 1;",
@@ -72,7 +72,7 @@ describe("Grep", () => {
     ]);
   });
 
-  it("counts the lines that match in each file", async () => {
+  it("counts the matching lines of each file", async () => {
     expect(await search("needle", { output_mode: "count", path: "src" })).toEqual([
       "src/a.ts:1",
       "src/b.ts:2",
@@ -82,7 +82,7 @@ describe("Grep", () => {
     );
   });
 
-  it("searches only files of the names that are asked for", async () => {
+  it("searches only files that match the requested glob or path", async () => {
     expect(await search("needle", { glob: "*.ts" })).toEqual(["src/b.ts", "src/a.ts"]);
     expect(await search("needle", { glob: "src/**" })).toEqual(["src/b.ts", "src/a.ts"]);
     expect(await search("needle", { glob: "!*.{ts,txt,bin}" })).toEqual([".hidden"]);
@@ -91,7 +91,7 @@ describe("Grep", () => {
     expect(await search("needle", { path: "dist/x.ts" })).toEqual(["dist/x.ts"]);
   });
 
-  it("leaves out files that may hold credentials, says so, and asks for one that is named", async () => {
+  it("skips files that can contain credentials, reports that, and asks before it searches a named one", async () => {
     for (const name of [".env", "id_rsa", "notes.txt"]) write(`keys/${name}`, "password=hunter2");
     expect(await search("password=", { path: "keys" })).toEqual([
       "keys/notes.txt",
@@ -105,13 +105,13 @@ describe("Grep", () => {
     rmSync(join(project, "keys"), { recursive: true });
   });
 
-  it("takes flags in front of a pattern, and classes of Unicode", async () => {
+  it("supports inline flags and Unicode classes in a pattern", async () => {
     expect(await lines("(?i)^FIVE", { path: "src" })).toEqual(["src/a.ts:5:five Needle"]);
     expect(await lines("^\\p{Lu}|=\\s\\p{N}", { path: "src" })).toEqual(["src/b.ts:1:const needle = 1;"]);
     expect(await lines("five\\-?", { path: "src" })).toEqual(["src/a.ts:5:five Needle"]);
   });
 
-  it("goes over line ends only where it is asked to", async () => {
+  it("matches across line ends only with multiline", async () => {
     expect(await search("\\{\\n", { glob: "*.txt" })).toEqual(["No matches in 2 files."]);
     expect(await lines("begin \\{.*?\\}", { glob: "*.txt", multiline: true })).toEqual([
       "multi.txt:1:begin {",
@@ -125,13 +125,13 @@ describe("Grep", () => {
     ]);
   });
 
-  it("cuts long lines around the match", async () => {
+  it("cuts a long line around its match", async () => {
     const [line = ""] = await lines("needle", { glob: "wide.*" });
     expect(line).toMatch(/^wide\.txt:1:…x{120}needley+…$/);
     expect(line.length).toBeLessThan(450);
   });
 
-  it("gives as much as asked for, and says that there is more", async () => {
+  it("limits the results to head_limit, and reports that there are more", async () => {
     expect(await lines("e", { path: "src", head_limit: 2 })).toEqual([
       "src/a.ts:1:one",
       "src/a.ts:2:two needle",
@@ -143,7 +143,7 @@ describe("Grep", () => {
     ]);
   });
 
-  it("never takes more of the context than there is room for", async () => {
+  it("never returns more than the result limit", async () => {
     write("long.log", `${"a line of some length\n".repeat(5_000)}`, 90);
     const small = grepTool(filePlace(project, { resultLimit: () => 2_000 }));
     const answer = await answerOf(small, {
@@ -156,7 +156,7 @@ describe("Grep", () => {
     expect(answer).toContain("There is more than these");
   });
 
-  it("finds what lies across the pieces in which a large file is read, and skips one that is too large", async () => {
+  it("finds a match across two chunks of a large file, and skips a file that is too large", async () => {
     const filler = `${"z".repeat(99)}\n`.repeat(10_485);
     write("large/split.txt", `${filler}${"z".repeat(70)}needle-across\n${filler}end needle\n`, 95);
     write("large/huge.txt", `${"q".repeat(999)}\n`.repeat(9_000), 95);
@@ -170,7 +170,7 @@ describe("Grep", () => {
     ]);
   });
 
-  it("gives up a pattern that would try for ever, and says so", async () => {
+  it("gives up on a slow pattern, and says so", async () => {
     for (let nth = 0; nth < 10; nth++) write(`slow/${nth}.txt`, `ok\n${"a".repeat(60)}!\nok`, 99);
     const answer = (await search("^(a+)+$", { path: "slow" })).join("\n");
     expect(answer).toMatch(
@@ -181,14 +181,16 @@ describe("Grep", () => {
     expect(multi).toContain("takes too long");
   });
 
-  it("says what is wrong in words", async () => {
-    expect(await search("(")).toEqual([expect.stringMatching(/^REFUSED: \/\(\/ is no regular expression/)]);
-    expect(await search("x", { path: "nowhere" })).toEqual(["REFUSED: There is no nowhere."]);
+  it("explains what is wrong with a search", async () => {
+    expect(await search("(")).toEqual([
+      expect.stringMatching(/^REFUSED: Invalid search pattern: \/\(\/ is not a regular expression/),
+    ]);
+    expect(await search("x", { path: "nowhere" })).toEqual(["REFUSED: nowhere does not exist."]);
     expect(await search("x", { glob: "../*" })).toEqual([expect.stringContaining("cannot leave its folder")]);
     expect(await search("no-such-needle", { path: "src" })).toEqual(["No matches in 3 files."]);
   });
 
-  it("needs a word for what is outside, and is over when it is aborted in the middle", async () => {
+  it("asks for permission outside the project, and stops when it is aborted midway", async () => {
     expect(await needsOf(grep, { pattern: "x" })).toEqual([]);
     expect(await needsOf(grep, { pattern: "x", path: ".." })).toMatchObject([
       { kind: "outside-path", key: `path:${folder}` },
@@ -200,7 +202,7 @@ describe("Grep", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("whatever a glob says", () => {
+describe.skipIf(process.platform === "win32")("globs of the Grep tool", () => {
   const outside = join(folder, "outside");
   beforeAll(() => {
     mkdirSync(join(outside, "deep"), { recursive: true });
@@ -220,16 +222,16 @@ describe.skipIf(process.platform === "win32")("whatever a glob says", () => {
     "..[/]outside/*",
     "\\.\\./*/*",
     "!/x/..*/**",
-  ])("%s finds nothing outside the folder that is searched", async (glob) => {
+  ])("the glob %s finds nothing outside the searched folder", async (glob) => {
     const found = await lines("needle outside", { glob });
     expect(found.filter((line) => line.includes("needle outside"))).toEqual([]);
   });
 
-  it("a link that stays inside is followed where it is the path", async () => {
+  it("follows a link inside the project when it is the search path", async () => {
     expect(await search("needle", { path: "home", glob: "*.ts" })).toEqual(["home/b.ts", "home/a.ts"]);
   });
 
-  it("a pipe or a link in place of a .gitignore is not waited for", async () => {
+  it("does not wait for a pipe or a link in place of a .gitignore", async () => {
     mkdirSync(join(project, "piped"));
     execFileSync("mkfifo", [join(project, "piped", ".gitignore")]);
     write("piped/x.txt", "needle in a piped folder");

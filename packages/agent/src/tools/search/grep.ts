@@ -9,17 +9,17 @@ import { problemWithPattern } from "./glob-pattern.ts";
 import { type FileSearch, type Row, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
 import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
-/** More context than this is reading, not searching. */
-const MOST_CONTEXT_LINES = 50;
-/** Default if the model sets no limit. */
+/** Maximum number of context lines. More context is reading, not searching. */
+const MAX_CONTEXT_LINES = 50;
+/** Default number of entries if the model sets no limit. */
 const USUAL_ENTRIES = 100;
-const MOST_ENTRIES = 2_000;
-/** Share of the context for one search. To see more, the model reads the file. */
+const MAX_ENTRIES = 2_000;
+/** Maximum characters of one search in the context. To see more, the model reads the file. */
 const SHOWN_CHARS = 20_000;
 /** Reserve for the notes after the results. */
 const NOTES_CHARS = 500;
 const PROGRESS_EVERY_MS = 250;
-/** Files read in parallel, because most of the time is waiting for the disk. */
+/** Number of files read in parallel, because most of the time is waiting for the disk. */
 const FILES_AT_ONCE = 8;
 
 const DESCRIPTION = `Searches the content of files with a JavaScript regular expression: \`log.*Error\`, \`function\\s+\\w+\`, \`interface\\{\\}\`. Grep searches line by line, unless \`multiline\` is set.
@@ -30,7 +30,7 @@ const DESCRIPTION = `Searches the content of files with a JavaScript regular exp
 - Grep returns at most ${USUAL_ENTRIES} paths, lines, or counts unless \`head_limit\` says otherwise. It cuts long lines around the match.
 - Use Grep, not grep or rg in Bash.`;
 
-const lineCount = z.number().int().min(0).max(MOST_CONTEXT_LINES).optional();
+const lineCount = z.number().int().min(0).max(MAX_CONTEXT_LINES).optional();
 
 const grepInput = z.object({
   pattern: z.string().min(1).describe("A JavaScript regular expression."),
@@ -51,7 +51,7 @@ const grepInput = z.object({
     .int()
     .min(0)
     .optional()
-    .describe(`Maximum number of results. 0 means the highest possible limit, ${MOST_ENTRIES}.`),
+    .describe(`Maximum number of results. 0 means the highest possible limit, ${MAX_ENTRIES}.`),
   multiline: z
     .boolean()
     .optional()
@@ -92,7 +92,7 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
   });
   const root = await place.paths.resolve(input.path ?? ".");
   const found = await stat(root.realPath).catch(() => undefined);
-  if (found === undefined) return failure(`There is no ${root.displayPath}.`, "no such path");
+  if (found === undefined) return failure(`${root.displayPath} does not exist.`, "no such path");
   const wishes = wishesOf(input);
   const progress = throttled(context.onProgress, PROGRESS_EVERY_MS);
   try {
@@ -108,7 +108,7 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
       ...{ pattern, isNamed, signal, wishes },
       ...limitsOf(wishes),
       shown: (file) => shownBelow(place, root, file),
-      tell: (searched) => progress.tell(`${searched} of ${files.length} files searched`),
+      report: (searched) => progress.report(`${searched} of ${files.length} files searched`),
     });
     const hits = wishes.mode === "files_with_matches" ? await byAge(findings.hits, signal) : findings.hits;
     const room = Math.min(SHOWN_CHARS, place.resultLimit()) - NOTES_CHARS;
@@ -120,7 +120,7 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
   }
 }
 
-interface GrepWishes {
+interface GrepOptions {
   readonly mode: "files_with_matches" | "content" | "count";
   readonly before: number;
   readonly after: number;
@@ -128,7 +128,7 @@ interface GrepWishes {
   readonly mostEntries: number;
 }
 
-function wishesOf(input: GrepInput): GrepWishes {
+function wishesOf(input: GrepInput): GrepOptions {
   const around = input["-C"] ?? 0;
   return {
     mode: input.output_mode ?? "files_with_matches",
@@ -136,13 +136,13 @@ function wishesOf(input: GrepInput): GrepWishes {
     after: input["-A"] ?? around,
     hasNumbers: input["-n"] ?? true,
     mostEntries: Math.min(
-      input.head_limit === 0 ? MOST_ENTRIES : (input.head_limit ?? USUAL_ENTRIES),
-      MOST_ENTRIES,
+      input.head_limit === 0 ? MAX_ENTRIES : (input.head_limit ?? USUAL_ENTRIES),
+      MAX_ENTRIES,
     ),
   };
 }
 
-/** A name without a slash matches at any depth. */
+/** Returns the patterns of a glob. A name without a slash matches at any depth. */
 function globPatterns(glob: string | undefined): readonly string[] {
   if (glob === undefined) return ["**/*"];
   const isNot = glob.startsWith("!");
@@ -151,8 +151,10 @@ function globPatterns(glob: string | undefined): readonly string[] {
   return isNot ? ["**/*", `!${pattern}`] : [pattern];
 }
 
-/** Limits for a single file: as much as can be shown, plus one line to detect that there is more. */
-function limitsOf(wishes: GrepWishes): Pick<FileSearch, "limits" | "mostMatches"> {
+/**
+ * Returns the limits for a single file: as much as can be shown, plus one line to detect that there is more.
+ */
+function limitsOf(wishes: GrepOptions): Pick<FileSearch, "limits" | "mostMatches"> {
   const { mode, before, after, mostEntries } = wishes;
   if (mode === "content") {
     return { limits: { before, after, mostRows: mostEntries + 1 }, mostMatches: mostEntries + 1 };
@@ -164,9 +166,9 @@ function limitsOf(wishes: GrepWishes): Pick<FileSearch, "limits" | "mostMatches"
 async function searchAll(
   files: readonly string[],
   search: FileSearch & {
-    readonly wishes: GrepWishes;
+    readonly wishes: GrepOptions;
     shown(file: string): string;
-    tell(searched: number): void;
+    report(searched: number): void;
   },
 ): Promise<Omit<GrepFindings, "isCut" | "unreadable" | "secret">> {
   const { wishes, pattern, signal } = search;
@@ -191,7 +193,7 @@ async function searchAll(
       const file = some[nth] ?? "";
       if (matches > 0) hits.push({ file, path: search.shown(file), matches, rows: found });
     }
-    search.tell(at + some.length);
+    search.report(at + some.length);
   }
   return { hits, searched, skipped, slow, isGivenUp: pattern.isGivenUp && searched < files.length };
 }
@@ -203,9 +205,9 @@ async function byAge(hits: readonly FileHit[], signal: AbortSignal): Promise<rea
 }
 
 interface FileHit {
-  /** The real path. */
+  /** Real path of the file. */
   readonly file: string;
-  /** The path to show. */
+  /** Path to show. */
   readonly path: string;
   readonly matches: number;
   readonly rows: readonly Row[];
@@ -227,7 +229,7 @@ interface GrepFindings {
   readonly unreadable: number;
 }
 
-function grepOutcome(findings: GrepFindings, wishes: GrepWishes, limitChars: number): ToolOutcome {
+function grepOutcome(findings: GrepFindings, wishes: GrepOptions, limitChars: number): ToolOutcome {
   const { hits } = findings;
   const entries = entriesOf(hits, wishes);
   const shown = fitting(entries.slice(0, wishes.mostEntries), limitChars);
@@ -244,7 +246,7 @@ function grepOutcome(findings: GrepFindings, wishes: GrepWishes, limitChars: num
   return { content: [...shown, ...notes].join("\n"), isError, summary };
 }
 
-function entriesOf(hits: readonly FileHit[], wishes: GrepWishes): readonly string[] {
+function entriesOf(hits: readonly FileHit[], wishes: GrepOptions): readonly string[] {
   switch (wishes.mode) {
     case "files_with_matches":
       return hits.map(({ path }) => path);
@@ -255,10 +257,10 @@ function entriesOf(hits: readonly FileHit[], wishes: GrepWishes): readonly strin
   }
 }
 
-/** Separates lines that are not adjacent. */
+/** Separator of lines that are not adjacent. */
 const APART = "--";
 
-function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepWishes): readonly string[] {
+function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepOptions): readonly string[] {
   const hasContext = before + after > 0;
   return rows.flatMap((row, at) => {
     const sign = row.isMatch ? ":" : "-";
@@ -279,7 +281,7 @@ function fitting(entries: readonly string[], limitChars: number): readonly strin
   return end < 0 ? entries : entries.slice(0, end);
 }
 
-function moreWords({ mode }: GrepWishes, shown: number, hits: readonly FileHit[]): string {
+function moreWords({ mode }: GrepOptions, shown: number, hits: readonly FileHit[]): string {
   return mode === "content"
     ? `[There is more than these ${shown} lines. Search for something rarer, or in fewer files.]`
     : `[${hits.length} files match; these are the first ${shown}.]`;
@@ -309,7 +311,7 @@ function trouble(findings: GrepFindings): readonly string[] {
   ];
 }
 
-function summaryOf(hits: readonly FileHit[], { mode }: GrepWishes): string {
+function summaryOf(hits: readonly FileHit[], { mode }: GrepOptions): string {
   if (hits.length === 0) return "no matches";
   if (mode === "files_with_matches") return count(hits.length, "file");
   const matches = hits.reduce((sum, hit) => sum + hit.matches, 0);

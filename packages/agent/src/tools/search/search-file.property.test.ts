@@ -5,7 +5,7 @@ import { Excerpt } from "./search-file.ts";
 const lines = fc.array(fc.constantFrom("hit", "miss", "other"), { maxLength: 30 });
 const around = fc.nat(4);
 
-it("an excerpt has every line within reach of a match, once, in order, as far as there is room", () => {
+it("an excerpt contains every line near a match once, in order, up to its limit", () => {
   fc.assert(
     fc.property(lines, around, around, fc.nat(20), (text, before, after, mostRows) => {
       const excerpt = new Excerpt({ before, after, mostRows });
@@ -25,7 +25,7 @@ it("an excerpt has every line within reach of a match, once, in order, as far as
   );
 });
 
-it("a long line is cut around its match, in whole characters", () => {
+it("an excerpt cuts a long line around its match without splitting a character", () => {
   fc.assert(
     fc.property(fc.nat(2_000), fc.nat(2_000), (before, after) => {
       const line = `${"😀".repeat(before)}needle${"é".repeat(after)}`;

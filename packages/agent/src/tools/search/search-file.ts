@@ -8,14 +8,14 @@ export interface FileSearch {
   /** True if the call names this file. */
   readonly isNamed: boolean;
   readonly limits: ExcerptLimits;
-  /** Stop searching a file after this number of matching lines. */
+  /** Maximum number of matching lines, after which the search of a file stops. */
   readonly mostMatches: number;
   readonly signal: AbortSignal;
 }
 
 interface SearchedFile {
   readonly excerpt: Excerpt;
-  /** The pattern took too long. The rest of the file was not searched. */
+  /** True if the pattern took too long. The rest of the file was not searched. */
   readonly isSlow: boolean;
 }
 
@@ -61,7 +61,7 @@ async function searchWhole(text: OpenedText, search: FileSearch): Promise<Search
   return { excerpt, isSlow: false };
 }
 
-/** All lines of a multi-line match count as matching lines. */
+/** Finds the matches of each line. All lines of a multi-line match count as matching lines. */
 function matchesByLine(
   lines: readonly string[],
   found: readonly PatternMatch[],
@@ -93,18 +93,18 @@ interface ExcerptLimits {
 }
 
 export interface Row {
-  /** Counted from 1. */
+  /** Line number, counted from 1. */
   readonly number: number;
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-/** Enough of a line to recognize it. Generated lines can have millions of characters. */
+/** Maximum length of a row, enough to recognize the line. Generated lines can have millions of characters. */
 const LONGEST_ROW_CHARS = 400;
 /** Characters shown before the match in a cut line. */
 const LEAD_CHARS = 120;
 
-/** Collects matching lines with context from a stream of lines. */
+/** Collector of matching lines with context from a stream of lines. */
 export class Excerpt {
   readonly #limits: ExcerptLimits;
   readonly #recent: Row[] = [];
@@ -154,19 +154,19 @@ function cut(line: string, matchStart: number): string {
   return `${start > 0 ? "…" : ""}${part}${isEnd ? "" : "…"}`;
 }
 
-/** CPU time for one search. A larger tree is better searched folder by folder. */
+/** Maximum CPU time for one search. A larger tree is better searched folder by folder. */
 const SEARCH_BUDGET_MS = 30_000;
-/** Stop after this number of slow files, because each one blocks the process for a moment. */
-const MOST_SLOW_FILES = 4;
+/** Maximum number of slow files, because each one blocks the process for a moment. */
+const MAX_SLOW_FILES = 4;
 
 interface PatternOptions {
   readonly pattern: string;
   readonly ignoreCase: boolean;
-  /** A match can span several lines, and `.` also matches a line end. */
+  /** True if a match can span several lines, and `.` also matches a line end. */
   readonly isMultiline: boolean;
 }
 
-/** A compiled search pattern. Its search always ends, whatever the pattern is. */
+/** Compiled search pattern. Its search always ends, whatever the pattern is. */
 export class SearchPattern {
   readonly #guarded: GuardedPattern;
   readonly isMultiline: boolean;
@@ -182,7 +182,7 @@ export class SearchPattern {
     const flags = new Set(inFront);
     if (ignoreCase) flags.add("i");
     if (isMultiline) flags.add("m").add("s");
-    // Not by default, because the flag makes an unnecessary escape such as `\-` an error.
+    // The flag is not set by default, because it makes an unnecessary escape such as `\-` an error.
     if (/\\[pP]\{/.test(rest)) flags.add("u");
     this.#guarded = new GuardedPattern(rest, [...flags].join(""), SEARCH_BUDGET_MS);
     const [longest] = flags.has("i") ? [] : literalsInPattern(rest).toSorted((a, b) => b.length - a.length);
@@ -190,7 +190,7 @@ export class SearchPattern {
   }
 
   get isGivenUp(): boolean {
-    return this.#slowFiles >= MOST_SLOW_FILES;
+    return this.#slowFiles >= MAX_SLOW_FILES;
   }
 
   /** Finds the first match in each line, up to the first line that takes too long. */
@@ -218,11 +218,14 @@ export class SearchPattern {
 
 /** Size of one piece of a streamed file: large enough for speed, small enough for memory. */
 const PIECE_BYTES = 1024 * 1024;
-/** In a tree, larger files are data or generated. */
+/** Maximum size of a file in a tree. Larger ones are data or generated. */
 const LARGEST_IN_TREE_BYTES = 8 * 1024 * 1024;
-/** For a file that the call names. Larger than the longest command output. */
+/** Maximum size of a file that the call names. It is larger than the longest command output. */
 const LARGEST_NAMED_BYTES = 128 * 1024 * 1024;
-/** A longer line is split here, so that a file without line ends is not held in memory as a whole. */
+/**
+ * Maximum length of a line. A longer line is split, so that a file without line ends is not in memory as a
+ * whole.
+ */
 const LONGEST_LINE_CHARS = 8 * 1024 * 1024;
 
 export type SkipReason = "binary" | "too-large" | "unreadable";
@@ -237,7 +240,7 @@ interface OpenOptions {
   readonly isNamed: boolean;
   /** True if the search needs the file as one text. */
   readonly isWhole: boolean;
-  /** A file without these bytes needs no search. */
+  /** Bytes that every match contains. A file without them needs no search. */
   readonly bytes: Buffer | undefined;
 }
 

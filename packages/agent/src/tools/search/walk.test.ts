@@ -7,7 +7,7 @@ import { globTool } from "./glob.ts";
 import { grepTool } from "./grep.ts";
 import { gitRootOf } from "./walk.ts";
 
-/** Tests simulate an unreadable folder by this name, because permissions do not stop a superuser. */
+/** Name of the folder that tests simulate as unreadable, because permissions do not stop a superuser. */
 const CLOSED = "closed";
 vi.mock("node:fs/promises", async (importOriginal) => {
   const original = await importOriginal<typeof import("node:fs/promises")>();
@@ -20,21 +20,26 @@ vi.mock("node:fs/promises", async (importOriginal) => {
 
 const root = realpathSync(temporaryFolder());
 
-describe("a folder that cannot be listed", () => {
+describe("folders that cannot be listed", () => {
   it.each([
     ["Glob", globTool, { pattern: "**/*.txt" }, "No files match **/*.txt."],
     ["Grep", grepTool, { pattern: "needle" }, "No matches in 0 files."],
-  ] as const)("is reported by %s, so that the model does not take its files for missing", async (...test) => {
-    const [, tool, input, nothing] = test;
-    const project = join(root, test[0]);
-    mkdirSync(join(project, CLOSED), { recursive: true });
-    writeFileSync(join(project, CLOSED, "a.txt"), "needle");
-    expect(await answerOf(tool(filePlace(project)), input)).toBe(`${nothing}\n[1 folder could not be read.]`);
-  });
+  ] as const)(
+    "%s reports an unreadable folder, so that the model does not assume its files are missing",
+    async (...test) => {
+      const [, tool, input, nothing] = test;
+      const project = join(root, test[0]);
+      mkdirSync(join(project, CLOSED), { recursive: true });
+      writeFileSync(join(project, CLOSED, "a.txt"), "needle");
+      expect(await answerOf(tool(filePlace(project)), input)).toBe(
+        `${nothing}\n[1 folder could not be read.]`,
+      );
+    },
+  );
 });
 
-describe("the repository that a folder is in", () => {
-  it("is told by a folder or file .git in it or above it", async () => {
+describe("gitRootOf", () => {
+  it("finds the repository of a folder by a .git folder or file in it or above it", async () => {
     const top = join(root, "top");
     mkdirSync(join(top, "a", "b"), { recursive: true });
     expect(await gitRootOf(join(top, "a", "b"))).toBeUndefined();

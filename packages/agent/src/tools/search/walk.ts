@@ -10,7 +10,7 @@ import { type GlobPattern, globPattern } from "./glob-pattern.ts";
 interface WalkRequest {
   /** Start folder: absolute, with links resolved. */
   readonly root: string;
-  /** Relative to the root. A pattern that begins with `!` excludes its matches. */
+  /** Patterns relative to the root. A pattern that begins with `!` excludes its matches. */
   readonly patterns: readonly string[];
   readonly signal: AbortSignal;
   /** Reports the number of files and folders seen so far. */
@@ -26,11 +26,11 @@ interface Walked {
   readonly unreadable: number;
 }
 
-/** Without a limit, a disk full of files would exhaust the memory. */
-const MOST_FILES = 200_000;
+/** Maximum number of files. Without a limit, a disk full of files would exhaust the memory. */
+const MAX_FILES = 200_000;
 /** Folders to skip unless the search names them: git's data and installed packages. */
 const USUALLY_SKIPPED: readonly string[] = [".git", "node_modules"];
-/** Parallel calls. More than the system's thread pool gains nothing. */
+/** Number of parallel calls. More than the system's thread pool gains nothing. */
 const STATS_AT_ONCE = 64;
 
 /**
@@ -44,13 +44,13 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   // A search that names one of these folders wants its contents, and most .gitignore files exclude them.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
   const search = new TreeSearch(request, new Set(skipped), rules);
-  await search.lookInto([]);
+  await search.visit([]);
   signal.throwIfAborted();
   const files = search.found.sort().map((path) => join(root, path));
   return { files, isCut: search.isCut, unreadable: search.unreadable };
 }
 
-/** Notes for the model on files and folders that a walk left out. */
+/** Returns notes for the model on files and folders that a walk left out. */
 export const walkNotes = ({ isCut, unreadable }: Omit<Walked, "files">): readonly string[] => [
   isCut ? "[There are too many files to search. Name a folder in path.]" : "",
   unreadable > 0 ? `[${unreadable} ${unreadable === 1 ? "folder" : "folders"} could not be read.]` : "",
@@ -70,14 +70,20 @@ export async function newestFirst(files: readonly string[], signal: AbortSignal)
   return aged.sort((a, b) => b.changed - a.changed).map(({ file }) => file);
 }
 
-/** Shows a file below the requested path instead of the real one. Relative inside the working directory. */
+/**
+ * Returns the path of a file below the requested path instead of the real one. It is relative inside the
+ * working directory.
+ */
 export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: string): string =>
   shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
 
-/** Returns undefined if the search starts inside an excluded folder, because then it is intended. */
+/**
+ * Returns the ignore rules, or undefined if the search starts inside an excluded folder, because then it is
+ * intended.
+ */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
   const rules = new IgnoreRules((await gitRootOf(root)) ?? root);
-  return (await rules.leavesOut(root)) ? undefined : rules;
+  return (await rules.excludes(root)) ? undefined : rules;
 }
 
 /**
@@ -95,7 +101,7 @@ export async function gitRootOf(folder: string): Promise<string | undefined> {
   }
 }
 
-/** One walk through a tree. Skipped entries do not count as seen. */
+/** Walk through a tree. Skipped entries do not count as seen. */
 class TreeSearch {
   readonly #request: WalkRequest;
   readonly #rules: IgnoreRules | undefined;
@@ -119,15 +125,15 @@ class TreeSearch {
       .map((each) => globPattern(each.slice(1)));
   }
 
-  /** `names`: path from the root to the folder. */
-  async lookInto(names: readonly string[]): Promise<void> {
+  /** Searches a folder. `names`: path from the root to the folder. */
+  async visit(names: readonly string[]): Promise<void> {
     const below: (readonly string[])[] = [];
     for (const entry of await this.#list(join(this.#request.root, ...names))) {
       const path = [...names, entry.name];
       if (entry.isFile() && this.#isMeant(path)) this.found.push(path.join("/"));
       if (entry.isDirectory() && this.#wanted.some((pattern) => pattern.reaches(path))) below.push(path);
     }
-    await Promise.all(below.map((path) => this.lookInto(path)));
+    await Promise.all(below.map((path) => this.visit(path)));
   }
 
   async #list(folder: string): Promise<readonly Dirent[]> {
@@ -142,7 +148,7 @@ class TreeSearch {
           isIgnored?.(entry.name, entry.isDirectory()) !== true,
       );
       this.#seen += entries.length;
-      this.isCut = this.#seen > MOST_FILES;
+      this.isCut = this.#seen > MAX_FILES;
       this.#request.onSeen?.(this.#seen);
       return entries;
     } catch {
@@ -159,7 +165,7 @@ class TreeSearch {
   }
 }
 
-/** Nobody writes a longer list. */
+/** Maximum size of a list. Nobody writes a longer one. */
 const LONGEST_LIST_BYTES = 1_000_000;
 
 interface Rules {
@@ -167,12 +173,14 @@ interface Rules {
   readonly list: Ignore;
 }
 
-/** The `.gitignore` rules of one tree. Each file applies to the paths below it. */
+/** Rules of the `.gitignore` files of one tree. Each file applies to the paths below it. */
 class IgnoreRules {
   readonly #top: string;
   readonly #known = new Map<string, Promise<readonly Rules[]>>();
 
-  /** `top`: lists above this folder do not count. Usually the root of the repository. */
+  /**
+   * Creates the rules. `top`: lists above this folder do not count. Usually it is the root of the repository.
+   */
   constructor(top: string) {
     this.#top = top;
   }
@@ -187,14 +195,14 @@ class IgnoreRules {
   }
 
   /** Checks if a folder or any folder above it is excluded. */
-  async leavesOut(folder: string): Promise<boolean> {
+  async excludes(folder: string): Promise<boolean> {
     for (let at = folder; isBelow(at, this.#top); at = dirname(at)) {
       if (isIgnored(await this.#rulesFor(dirname(at)), at, true)) return true;
     }
     return false;
   }
 
-  /** The nearest list comes first. */
+  /** Returns the rules for a folder. The nearest list comes first. */
   #rulesFor(folder: string): Promise<readonly Rules[]> {
     const known = this.#known.get(folder);
     if (known !== undefined) return known;
@@ -211,15 +219,15 @@ class IgnoreRules {
   }
 }
 
-/** Like git, follows no link. A pipe with that name would block forever. */
+/** Reads a list. Like git, follows no link. A pipe with that name would block forever. */
 async function listAt(path: string): Promise<string> {
   const found = await lstat(path);
   return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";
 }
 
 /**
- * The library turns patterns into regular expressions. With more stars in one name, a long name can take it
- * forever.
+ * Pattern of many stars in one name. The library turns patterns into regular expressions. With more stars, a
+ * long name can take it forever.
  */
 const MANY_STARS = /(?:\*+[^*/]+){3}\*/;
 const LONGEST_RULE_CHARS = 1_000;

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { defineTool, type Tool, type ToolOutcome } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** More questions at once would be a form. */
-const MOST_QUESTIONS = 4;
-const MOST_OPTIONS = 6;
+/** Maximum number of questions. More at once would be a form. */
+const MAX_QUESTIONS = 4;
+const MAX_OPTIONS = 6;
 const LONGEST_TEXT = 1_000;
 const LONGEST_HEADER = 40;
 
@@ -28,7 +28,7 @@ const input = z.object({
               description: text.optional().describe("What this choice means."),
             }),
           )
-          .max(MOST_OPTIONS)
+          .max(MAX_OPTIONS)
           .default([])
           .describe(
             "Answers to choose from. Put the one that you recommend first. Leave it empty for an open question.",
@@ -37,14 +37,14 @@ const input = z.object({
       }),
     )
     .min(1)
-    .max(MOST_QUESTIONS),
+    .max(MAX_QUESTIONS),
 });
 
 type Asked = z.infer<typeof input>["questions"][number];
 
 const DESCRIPTION = `Asks the user a question and waits for the answer.
 
-Use it if the request is unclear and a wrong guess would be costly, or if only the user can choose between several solutions. Do not ask what you can find out yourself. Do not ask for permission, because the tools do that. The user can always answer in free text.`;
+Use it if the request is unclear and a wrong guess would be costly, or if only the user can choose between several solutions. Do not ask what you can find out yourself. Do not ask for permission to use a tool. The program asks the user for that. The user can always answer in free text.`;
 
 export function askUserQuestionTool({ person, agentId }: Pick<Workplace, "person" | "agentId">): Tool {
   return defineTool({
@@ -70,7 +70,7 @@ export function askUserQuestionTool({ person, agentId }: Pick<Workplace, "person
 }
 
 const NOBODY =
-  "Nobody can be asked, because there is no user at a terminal. Continue with the most likely assumption, and say in your answer what you assumed.";
+  "No user is available to answer. Continue with the most likely assumption, and say in your answer what you assumed.";
 
 const questionFor = ({ question, header, options, multiSelect }: Asked) => ({
   question,
@@ -79,7 +79,7 @@ const questionFor = ({ question, header, options, multiSelect }: Asked) => ({
   mayChooseSeveral: multiSelect ?? false,
 });
 
-/** Uses the form in which a compaction finds answers. */
+/** Formats an answer in the form in which a compaction finds it. */
 const answered = (question: string, said: readonly string[]): string =>
   `${JSON.stringify(question)}=${JSON.stringify(said.join(", "))}`;
 

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { defineTool, failure, type Tool } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** About 12,000 tokens. Nobody reads a longer plan before accepting it. */
+/** Maximum length of a plan: about 12,000 tokens. Nobody reads a longer plan before accepting it. */
 const LONGEST_PLAN = 50_000;
-/** Plans may be confidential. */
+/** Modes for plans, which may be confidential. */
 const OWNER_ONLY = { file: 0o600, folder: 0o700 } as const;
 
 export function enterPlanModeTool({ state }: Pick<Workplace, "state">): Tool {

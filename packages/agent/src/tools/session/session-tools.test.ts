@@ -29,7 +29,7 @@ const context: ToolContext = {
   onProgress: () => undefined,
 };
 
-/** The call and its result in the form of a session. */
+/** Runs the tool, and returns the call and its result in the form of a session. */
 async function inSession(tool: Tool, input: unknown): Promise<readonly Entry[]> {
   const { content, isError } = await tool.call(input, context);
   const c = new ConversationBuilder();
@@ -38,8 +38,8 @@ async function inSession(tool: Tool, input: unknown): Promise<readonly Entry[]> 
   return c.entries;
 }
 
-describe("TodoWrite", () => {
-  it("puts the list in the place of the one before, and the session remembers it", async () => {
+describe("the TodoWrite tool", () => {
+  it("replaces the to-do list, and restores it from the session", async () => {
     const tool = todoWriteTool({ state });
     const todos = [
       { content: "read", status: "completed", activeForm: "reading" },
@@ -57,7 +57,7 @@ describe("TodoWrite", () => {
     expect(state.todos).toEqual([]);
   });
 
-  it("changes nothing where the list is not as it should be", async () => {
+  it("rejects an invalid to-do list, and keeps the old one", async () => {
     const tool = todoWriteTool({ state });
     await tool.call({ todos: [{ content: "a", status: "pending" }] }, context);
     for (const wrong of [
@@ -70,7 +70,7 @@ describe("TodoWrite", () => {
     expect(state.todos).toHaveLength(1);
   });
 
-  it("reminds of one item in progress at a time", async () => {
+  it("reminds the model to have exactly one to-do in progress", async () => {
     const tool = todoWriteTool({ state });
     const all = (status: string) => ({ todos: ["a", "b"].map((content) => ({ content, status })) });
     expect((await tool.call(all("in_progress"), context)).content).toContain("only one");
@@ -79,7 +79,7 @@ describe("TodoWrite", () => {
   });
 });
 
-describe("AskUserQuestion", () => {
+describe("the AskUserQuestion tool", () => {
   const asking = (...answers: (readonly string[] | undefined)[]) => {
     const asked: Question[] = [];
     const person: Person = {
@@ -98,7 +98,7 @@ describe("AskUserQuestion", () => {
     multiSelect: true,
   };
 
-  it("asks one question after the other, and tells the model what was answered", async () => {
+  it("asks one question after the other, and returns the answers to the model", async () => {
     const { asked, tool } = asking(["a", "b"], ["my own words"]);
     const { content, summary } = await tool.call({ questions: [question, { question: "Open?" }] }, context);
     expect(asked).toEqual([
@@ -114,7 +114,7 @@ describe("AskUserQuestion", () => {
     expect(summary).toBe("answered");
   });
 
-  it("says which question the user did not want to answer", async () => {
+  it("names the questions that the user did not want to answer", async () => {
     const { tool } = asking(undefined, ["a"]);
     const { content } = await tool.call(
       { questions: [{ question: "First?" }, { question: "Second?" }] },
@@ -123,14 +123,14 @@ describe("AskUserQuestion", () => {
     expect(content).toMatch(/"Second\?"="a"[\s\S]*did not want to answer:\n- First\?/);
   });
 
-  it("says to go on with an assumption where nobody can be asked", async () => {
+  it("lets the model continue with an assumption when nobody can answer", async () => {
     const tool = askUserQuestionTool({ person: undefined, agentId: undefined });
     const { content, isError } = await tool.call({ questions: [question] }, context);
-    expect(content).toContain("Nobody can be asked");
+    expect(content).toContain("No user is available");
     expect(isError).toBeUndefined();
   });
 
-  it("asks nothing where the input is wrong", async () => {
+  it("asks nothing when the input is invalid", async () => {
     const { asked, tool } = asking();
     expect((await tool.call({ questions: [] }, context)).isError).toBe(true);
     expect((await tool.call({ questions: [{ question: "" }] }, context)).isError).toBe(true);
@@ -138,8 +138,8 @@ describe("AskUserQuestion", () => {
   });
 });
 
-describe("plan mode", () => {
-  it("is entered without asking, and left with a plan that is asked about each time", async () => {
+describe("the plan mode tools", () => {
+  it("enters plan mode without a question, and asks about the plan at each exit", async () => {
     const enter = enterPlanModeTool({ state });
     expect(await enter.needs({}, context)).toEqual([]);
     expect(readHostState(await inSession(enter, {})).isPlanMode).toBe(true);
@@ -160,20 +160,20 @@ describe("plan mode", () => {
     expect((await stat(state.planPath)).mode & 0o777).toBe(0o600);
   });
 
-  it("an accepted plan says approved, which is how a compaction knows", async () => {
+  it('the result of an accepted plan says "approved", which a compaction looks for', async () => {
     state.setPlanMode(true);
     const { content } = await exitPlanModeTool({ state }).call({ plan: "x" }, context);
     expect(content).toMatch(/\bapproved\b/);
   });
 
-  it("that is not on cannot be left, and nobody is asked", async () => {
+  it("cannot exit plan mode when it is off, and asks nothing", async () => {
     const exit = exitPlanModeTool({ state });
     expect(await exit.needs({ plan: "x" }, context)).toEqual([]);
     expect((await exit.call({ plan: "x" }, context)).isError).toBe(true);
     await expect(stat(state.planPath)).rejects.toThrow("ENOENT");
   });
 
-  it("stays on when the plan cannot be written", async () => {
+  it("stays in plan mode when the plan cannot be written", async () => {
     await writeFile(join(folder, "file"), "");
     const blocked = createAgentState({ planPath: join(folder, "file", "plan.md") });
     blocked.setPlanMode(true);
@@ -182,7 +182,7 @@ describe("plan mode", () => {
   });
 });
 
-describe("Skill", () => {
+describe("the Skill tool", () => {
   const skill = (name: string, description = "", text = "be kind") => ({
     name,
     description,
@@ -190,7 +190,7 @@ describe("Skill", () => {
     read: async () => text as string | undefined,
   });
 
-  it("gives the text, and the session remembers that it was used", async () => {
+  it("returns the text of a skill, and records its use in the session", async () => {
     const tool = skillTool({ state, skills: [skill("review", "when code is reviewed")] });
     expect(tool.definition.description).toContain("- review: when code is reviewed");
     const entries = await inSession(tool, { skill: "review" });
@@ -204,7 +204,7 @@ describe("Skill", () => {
     expect(readHostState(entries).skills).toEqual(state.usedSkills);
   });
 
-  it("names what there is where there is no such skill, or it has gone", async () => {
+  it("lists the available skills when the requested one is unknown or gone", async () => {
     const gone = { ...skill("gone"), read: async () => undefined };
     const tool = skillTool({ state, skills: [skill("review"), gone] });
     expect(await tool.call({ skill: "revue" }, context)).toMatchObject({
@@ -215,7 +215,7 @@ describe("Skill", () => {
     expect(state.usedSkills).toEqual([]);
   });
 
-  it("lists as much of the skills as 8,000 characters hold: descriptions, short ones, or names", () => {
+  it("shortens skill descriptions, or leaves them out, to keep the list under 8,000 characters", () => {
     const described = (count: number, length: number) =>
       skillTool({
         state,
@@ -231,8 +231,8 @@ describe("Skill", () => {
   });
 });
 
-describe("recall", () => {
-  it("finds what a compaction took out of the context, and needs nobody's word", async () => {
+describe("the recall tool of the agent", () => {
+  it("recalls a message that a compaction removed, without asking for permission", async () => {
     const path = join(folder, "session.jsonl");
     const writer = await openTranscript(path);
     const c = new ConversationBuilder();

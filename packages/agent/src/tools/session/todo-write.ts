@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** A longer list is not useful, and every change repeats it in the conversation. */
-const MOST_TODOS = 100;
+/** Maximum number of to-dos. A longer list is not useful, and every change repeats it in the conversation. */
+const MAX_TODOS = 100;
 const LONGEST_TODO = 500;
 
 const todo = z.object({
@@ -18,7 +18,7 @@ const todo = z.object({
 });
 
 const input = z.object({
-  todos: z.array(todo).max(MOST_TODOS).describe("The whole list. It replaces the previous list."),
+  todos: z.array(todo).max(MAX_TODOS).describe("The whole list. It replaces the previous list."),
 });
 
 const DESCRIPTION = `Writes the to-do list for you and for the user, who sees it.
@@ -26,7 +26,7 @@ const DESCRIPTION = `Writes the to-do list for you and for the user, who sees it
 Use it for work with three steps or more, or if the user requests several things. Do not use it for one small task.
 Pass the whole list each time. Keep one item in progress at a time. Mark an item as completed as soon as it is done and verified, never before. An item that is blocked or half done stays open. Add new items when you find them, and remove items that are no longer needed. The list survives when the conversation is compacted.`;
 
-/** Changes only the list, so it is allowed in plan mode. */
+/** Creates the tool. It changes only the list, so it is allowed in plan mode. */
 export function todoWriteTool({ state }: Pick<Workplace, "state">): Tool {
   return defineTool({
     name: "TodoWrite",

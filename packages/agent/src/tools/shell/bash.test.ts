@@ -27,14 +27,14 @@ const context = (more: Partial<ToolContext> = {}): ToolContext => ({
 const run = (command: string, more: object = {}, where: ShellPlace = place): Promise<ToolOutcome> =>
   bashTool(where).call({ command, ...more }, context());
 
-describe.skipIf(process.platform === "win32")("Bash", () => {
-  it("gives both outputs in the order in which they were written", async () => {
+describe.skipIf(process.platform === "win32")("the Bash tool", () => {
+  it("returns standard output and standard error in the order they were written", async () => {
     const outcome = await run("for i in 1 2 3; do echo out$i; echo err$i >&2; done");
     expect(outcome).toMatchObject({ content: "out1\nerr1\nout2\nerr2\nout3\nerr3", isError: false });
     expect(outcome.summary).toMatch(/^exit 0 · \d+\.\d s · 6 lines$/);
   });
 
-  it("says the exit code first, and that it is a failure", async () => {
+  it("reports the exit code first, and marks a failure as an error", async () => {
     const outcome = await run("echo before; exit 3");
     expect(outcome).toMatchObject({ content: "Exit code 3\nbefore", isError: true });
     expect(outcome.summary).toMatch(/^exit 3 · .* · 1 line$/);
@@ -45,16 +45,16 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     expect(await run("true")).toMatchObject({ content: "(no output)", isError: false });
   });
 
-  it("runs in the working directory, each time anew, with nothing to read", async () => {
+  it("runs each command in the working directory with a fresh environment and empty input", async () => {
     await run("cd / && export LEFT=over");
     expect((await run('pwd; echo "[$LEFT]"; cat; echo read')).content).toBe(`${folder}\n[]\nread`);
   });
 
-  it("takes what looks like an option as the command it is", async () => {
+  it("runs a command that looks like an option", async () => {
     expect((await run("-x")).content).toMatch(/^Exit code 127\n.*-x/);
   });
 
-  it("leaves keys of model providers out of the environment, and everything else in", async () => {
+  it("removes the keys of model providers from the environment, and nothing else", async () => {
     const environment = {
       PATH: process.env.PATH,
       OPENAI_API_KEY: "secret",
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     expect((await run(print, {}, open)).content).toBe("secretsecret kept");
   });
 
-  it("shows head and tail of a long output, and keeps all of it in a file", async () => {
+  it("shows head and tail of a long output, and writes all of it to a file", async () => {
     const { content } = await run("seq 1 20000");
     const text = String(content);
     expect(text.length).toBeLessThanOrEqual(30_000);
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     expect(String(narrow.content).length).toBeLessThanOrEqual(2_000);
   });
 
-  it("ends a command when its time is over, and says so", async () => {
+  it("stops a command at its timeout, and says so", async () => {
     const outcome = await run("echo begun; sleep 60", { timeout: 300 });
     expect(outcome.content).toMatch(
       /^The command was stopped after 0\.3 s, its timeout.*run_in_background\.\nbegun$/,
@@ -89,14 +89,14 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     expect(outcome).toMatchObject({ isError: true, summary: expect.stringMatching(/^timed out · /) });
   });
 
-  it("ends what a command left running, and says so", async () => {
+  it("ends processes that a command left running, and says so", async () => {
     const { content, isError } = await run("sleep 60 >/dev/null & echo $! > left; echo done");
     expect(content).toMatch(/^done\n\[The command left processes running/);
     expect(isError).toBe(false);
     await gone(await pidIn(join(folder, "left")));
   });
 
-  it("ends everything at once when it is aborted, also what does not listen", async () => {
+  it("ends all processes of an aborted command, even those that ignore the signal", async () => {
     const stop = new AbortController();
     const loop = (name: string): string =>
       `sh -c 'trap "" TERM; echo $$ > ${name}; while :; do sleep 1; done'`;
@@ -110,23 +110,23 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     for (const pid of pids) await gone(pid);
   });
 
-  it("starts nothing that is aborted already", async () => {
+  it("does not start a command whose signal is already aborted", async () => {
     const signal = AbortSignal.abort(new Error("too late"));
     const start = vi.spyOn(place.shells, "start");
     await expect(bashTool(place).call({ command: "true" }, context({ signal }))).rejects.toThrow("too late");
     expect(start).not.toHaveBeenCalled();
   });
 
-  it("tells the last line while it runs", async () => {
-    const told: string[] = [];
+  it("reports the last line of output while a command runs", async () => {
+    const progress: string[] = [];
     await bashTool(place).call(
       { command: "echo first; echo second" },
-      context({ onProgress: (line) => told.push(line) }),
+      context({ onProgress: (line) => progress.push(line) }),
     );
-    expect(["first", "second"]).toContain(told[0]);
+    expect(["first", "second"]).toContain(progress[0]);
   });
 
-  it("says why nothing was run", async () => {
+  it("explains why a command did not run", async () => {
     const nowhere = { ...place, cwd: join(folder, "nowhere") };
     expect((await run("true", {}, nowhere)).content).toContain("nowhere does not exist");
     expect(await run(`: ${"x".repeat(4_000_000)}`)).toMatchObject({
@@ -139,8 +139,8 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
   });
 });
 
-describe("before Bash runs", () => {
-  it("the command is shown as a whole, and what allowing it would allow", async () => {
+describe("permissions of the Bash tool", () => {
+  it("shows the whole command and the scope of allowing it", async () => {
     const tool = bashTool(place);
     expect(await tool.needs({ command: "npm test -- -x" }, context())).toEqual([
       {
@@ -160,7 +160,7 @@ describe("before Bash runs", () => {
     expect(tool.isReadOnly).toBe(false);
   });
 
-  it("a long command is cut in the title, so that it is read in the detail, and takes no time", async () => {
+  it("shortens a long command in the title, shows all of it in the detail, and needs little time", async () => {
     const tool = bashTool(place);
     const command = `echo ${"x".repeat(300)}; rm -rf x`;
     const [need] = await tool.needs({ command }, context());

@@ -14,13 +14,16 @@ import { safeGit } from "./safe-git.ts";
 
 /** Default timeout: enough for most builds, short enough to notice a hang. */
 const USUAL_TIMEOUT_MS = 120_000;
-/** Longer commands belong in the background. */
+/** Maximum timeout. Longer commands belong in the background. */
 const LONGEST_TIMEOUT_MS = 600_000;
-/** About 10,000 tokens: enough to see a failure, and several results fit into one window. */
+/**
+ * Maximum length of a result: about 10,000 tokens. It is enough to see a failure, and several results fit
+ * into one window.
+ */
 const LONGEST_RESULT_CHARS = 30_000;
-/** Part of it that is reserved for the line about how the command ended. */
+/** Characters of a result that are reserved for the line about how the command ended. */
 const WORDS_CHARS = 500;
-/** People cannot read faster. */
+/** Interval of progress reports. People cannot read faster. */
 const PROGRESS_EVERY_MS = 200;
 
 const DESCRIPTION = `Runs a command in the shell (bash if it is installed, otherwise sh). Returns its output, stdout and stderr together, and its exit code if it is not 0.
@@ -79,7 +82,7 @@ export function bashOutputTool({ shells }: Pick<Workplace, "shells">): Tool {
     call: async ({ bash_id }) => {
       const running = shells.find(bash_id);
       if (running === undefined) return unknownShell(bash_id, shells);
-      // Read before the output, so that the output contains everything up to the end.
+      // The end is read before the output, so that the output contains everything up to the end.
       const { end } = running;
       const output = await running.look();
       const printed = output.text === "" ? "(nothing new)" : output.text;
@@ -97,7 +100,7 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
     description: "Stops a background command and everything that it started.",
     input: z.object({ shell_id: z.string().describe("The id that Bash returned.") }),
     title: ({ shell_id }) => shell_id,
-    // It ends only commands that the agent was allowed to start.
+    // The tool ends only commands that the agent was allowed to start.
     needs: () => [],
     call: async ({ shell_id }) => {
       const running = shells.find(shell_id);
@@ -127,7 +130,10 @@ function unknownShell(id: string, shells: Shells): ToolOutcome {
   );
 }
 
-/** Not a regular expression: matching white space around line ends takes minutes for a megabyte of spaces. */
+/**
+ * Turns a command into one line. Uses no regular expression: matching white space around line ends takes
+ * minutes for a megabyte of spaces.
+ */
 const oneLine = (command: string): string =>
   command
     .split("\n")
@@ -157,7 +163,7 @@ async function run(place: Place, input: BashInput, context: ToolContext): Promis
   const { signal } = context;
   signal.throwIfAborted();
   const progress = throttled((line) => context.onProgress(line), PROGRESS_EVERY_MS);
-  const running = place.shells.start({ ...requestFor(place, input), onLine: progress.tell });
+  const running = place.shells.start({ ...requestFor(place, input), onLine: progress.report });
   const limitMs = Math.min(input.timeout ?? USUAL_TIMEOUT_MS, LONGEST_TIMEOUT_MS);
   try {
     const isInTime = await endedWithin(running, limitMs, signal);
@@ -168,8 +174,8 @@ async function run(place: Place, input: BashInput, context: ToolContext): Promis
 }
 
 /**
- * Returns true if the command ended by itself. On a timeout or signal, ends it with all processes that it
- * started.
+ * Waits for the end of a command. Returns true if it ended by itself. On a timeout or signal, ends it with
+ * all processes that it started.
  */
 async function endedWithin(running: ShellCommand, limitMs: number, signal: AbortSignal): Promise<boolean> {
   let isOver = false;
@@ -232,7 +238,10 @@ function duration(milliseconds: number): string {
 const summaryOf = (how: string, runsForMs: number, { lines }: ShellOutput): string =>
   [how, duration(runsForMs), lines === 1 ? "1 line" : `${lines} lines`].join(" · ");
 
-/** A word or two for people, and the first line of a result for the model. Both are empty after a success. */
+/**
+ * Returns a word or two for people, and the first line of a result for the model. Both are empty after a
+ * success.
+ */
 function endWords(end: ShellEnd): { readonly short: string; readonly line: string } {
   switch (end.how) {
     case "exited":
@@ -246,7 +255,7 @@ function endWords(end: ShellEnd): { readonly short: string; readonly line: strin
   }
 }
 
-/** Last line of the result for the model. */
+/** Returns the last line of the result for the model. */
 function leftBehindLine(end: ShellEnd): string {
   return end.how === "exited" && end.leftBehind
     ? "[The command left processes running. They were stopped with it. Use run_in_background for processes that must keep running.]"

@@ -19,14 +19,17 @@ import { isGitReader, repositoryAt } from "./safe-git.ts";
 
 export interface CommandToAllow {
   readonly command: string;
-  /** The command in one line, for people. */
+  /** Command in one line, for people. */
   readonly line: string;
   readonly isBackground: boolean;
 }
 
 /** Maximum length of a question's title. Its detail has the whole command. */
 const TITLE_CHARS = 200;
-/** Linux runs no longer command, and searching a megabyte for names would take seconds. */
+/**
+ * Maximum length of a command. Linux runs no longer one, and searching a megabyte for names would take
+ * seconds.
+ */
 const LONGEST_COMMAND_CHARS = 131_072;
 
 type Place = Pick<Workplace, "cwd" | "paths">;
@@ -96,7 +99,7 @@ async function takesMore({ paths }: Place, words: readonly string[]): Promise<bo
     : found.some((each) => each?.isDirectory());
 }
 
-/** Reach of a read-only git command, which settings of the repository can extend. */
+/** Returns the reach of a read-only git command, which settings of the repository can extend. */
 async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
   if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
   const { key, scope } = exactKey(command);
@@ -158,7 +161,10 @@ const namesIn = (command: string): readonly string[] =>
     .split(/[\s;|&<>(){}`$=:,!@%^*?[\]]+/)
     .filter((name) => name !== "");
 
-/** The word "credentials" alone means nothing. `.aws/credentials` does. */
+/**
+ * Checks for a name that looks like a path. The word "credentials" alone means nothing, but
+ * `.aws/credentials` does.
+ */
 const isPathLike = (name: string): boolean => /[./~]/.test(name);
 
 /**
@@ -174,17 +180,17 @@ async function secretIn({ paths }: Place, command: string): Promise<string | und
   return undefined;
 }
 
-/** Option values can be attached and options bundled, as in `curl -sT.env`. */
+/** Returns the values in a word. Option values can be attached and options bundled, as in `curl -sT.env`. */
 const valuesIn = (name: string): readonly string[] =>
   /^-[^-]/.test(name) ? [2, 3, 4, 5].map((from) => name.slice(from)).filter((value) => value !== "") : [];
 
-/** A commit message is not a path, whatever it mentions. */
+/** Removes the commit message. It is not a path, whatever it mentions. */
 const withoutMessage = (command: string): string =>
   /^\s*git\s+commit\b[^;&|\n]*$/.test(command)
     ? command.replace(/(\s-[a-z]*m\s+)(?:'[^']*'|"[^"$`\\]*")/g, "$1")
     : command;
 
-/** The file itself, or a folder that contains only secrets. */
+/** Checks for a secret file, or a folder that contains only secrets. */
 const isSecretName = (name: string): boolean =>
   isPathLike(name) && (isSecretFile(name) || isSecretFile(`${name}/any`));
 

@@ -19,14 +19,14 @@ const contentOf = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;
 
 const LIMIT = 400;
-/** All lengths. The default sizes of fast-check would rarely reach the limit. */
+/** Texts of all lengths. The default sizes of fast-check would rarely reach the limit. */
 const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n漢😀é"), maxLength: 120, size: "max" }), {
   maxLength: 20,
   size: "max",
 });
 
-describe("what the model sees of an output", () => {
-  it("is all of it, or its beginning and its end and how much is between them, and never more than the limit", () => {
+describe("the shown part of an output", () => {
+  it("shows all of an output, or its beginning, its end and the omitted amount, within the limit", () => {
     fc.assert(
       fc.property(pieces, (parts) => {
         const capped = new CappedText(LIMIT);
@@ -53,7 +53,7 @@ describe("what the model sees of an output", () => {
     );
   });
 
-  it("counts lines, a last one without an end too", () => {
+  it("counts a last line without a line end as a line", () => {
     const lines = (text: string): number => {
       const capped = new CappedText(10);
       capped.add(text);
@@ -63,8 +63,8 @@ describe("what the model sees of an output", () => {
   });
 });
 
-describe("the whole of an output", () => {
-  it("is in a file where the model does not see all of it, however it comes and is looked at", async () => {
+describe("the file of a long output", () => {
+  it("keeps the whole output in a file when the model does not see all of it", async () => {
     await fc.assert(
       fc.asyncProperty(pieces, fc.boolean(), fc.nat(20), async (parts, isKeptFromStart, lookAt) => {
         const { output, path } = newOutput(LIMIT, { isKeptFromStart });
@@ -87,14 +87,14 @@ describe("the whole of an output", () => {
     );
   });
 
-  it("is for its user alone", async () => {
+  it("makes the output file private to its user", async () => {
     const { output, path } = newOutput(10);
     await output.add(Buffer.from("more than ten characters"));
     await output.finish();
     if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("is kept only up to a size, in whole characters, and that is said", async () => {
+  it("cuts the output file at its size limit between characters, and says so", async () => {
     const { output, path } = newOutput(200, { limitBytes: 1_024 });
     for (let nth = 0; nth < 50; nth++) await output.add(Buffer.from(`${nth}:${"é".repeat(40)}`));
     await output.finish();
@@ -104,7 +104,7 @@ describe("the whole of an output", () => {
     expect((await output.look()).text).toContain("MB are in");
   });
 
-  it("that cannot be kept does not stop the command, and that is said", async () => {
+  it("a failure to keep the output does not stop the command, and is reported", async () => {
     const file = new OutputFile(async () => join(folder, "nowhere"), "x.txt");
     const output = new CommandOutput({ shownChars: 300, file, isKeptFromStart: false });
     await output.add(Buffer.from("x".repeat(1_000)));
@@ -112,17 +112,14 @@ describe("the whole of an output", () => {
     expect((await output.look()).text).toContain("could not be kept in a file (ENOENT)");
   });
 
-  it.skipIf(process.platform === "win32")(
-    "is never written through a link that was laid in its place",
-    async () => {
-      const own = join(folder, "own");
-      mkdirSync(own);
-      symlinkSync(join(folder, "target"), join(own, "x.txt"));
-      const file = new OutputFile(async () => own, "x.txt");
-      await file.write("text");
-      await file.close();
-      expect(file.words).toContain("EEXIST");
-      expect(readdirSync(folder)).not.toContain("target");
-    },
-  );
+  it.skipIf(process.platform === "win32")("never writes the output through a link in its place", async () => {
+    const own = join(folder, "own");
+    mkdirSync(own);
+    symlinkSync(join(folder, "target"), join(own, "x.txt"));
+    const file = new OutputFile(async () => own, "x.txt");
+    await file.write("text");
+    await file.close();
+    expect(file.words).toContain("EEXIST");
+    expect(readdirSync(folder)).not.toContain("target");
+  });
 });

@@ -33,7 +33,7 @@ export class CommandOutput {
     this.#isInFile = options.isKeptFromStart;
   }
 
-  /** Resolves when the next piece can be added. */
+  /** Adds a piece. Resolves when the next piece can be added. */
   async add(bytes: Buffer): Promise<void> {
     const settled = this.#terminal.add(this.#decoder.write(bytes));
     const written = this.#keep(settled);
@@ -87,10 +87,10 @@ interface LeftOut {
   readonly lines: number;
 }
 
-/** Errors are at the end more often than at the beginning. */
+/** Share of the beginning. Errors are at the end more often than at the beginning. */
 const HEAD_SHARE = 1 / 3;
 
-/** Keeps the beginning and the end of a text of any length in bounded memory. */
+/** Beginning and end of a text of any length, in bounded memory. */
 export class CappedText {
   readonly #limit: number;
   #head = "";
@@ -140,7 +140,7 @@ function lineEndsIn(text: string): number {
   return count;
 }
 
-/** Nobody reads more of a log. An endless command must not fill the disk. */
+/** Maximum size of the file. Nobody reads more of a log. An endless command must not fill the disk. */
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -164,7 +164,7 @@ export class OutputFile {
     this.#limit = limitBytes;
   }
 
-  /** Resolves when the text is written, so that a waiting caller never gets far ahead of the disk. */
+  /** Writes text. Resolves when it is written, so that a waiting caller never gets far ahead of the disk. */
   write(text: string): Promise<void> {
     this.#queue = this.#queue.then(() => this.#append(text));
     return this.#queue;

@@ -7,7 +7,7 @@ import { commandKey } from "./command-text.ts";
 
 const folder = temporaryFolder();
 
-describe("the key of a command", () => {
+describe("commandKey", () => {
   it.each([
     ["npm test", "shell:npm test"],
     ["npm test -- --run src/a.test.ts", "shell:npm test"],
@@ -25,7 +25,7 @@ describe("the key of a command", () => {
     ["grep -o x -C 3 a.txt", "shell:grep"],
     ["python -m pytest -q tests", "shell:python -m pytest"],
     ["tsc --noEmit -p .", "shell:tsc"],
-  ])("of %s is its first words, for it is known what it does", (command, key) => {
+  ])("the command %s gets the key %s with its first words, because its effect is known", (command, key) => {
     expect(commandKey(command)).toMatchObject({ key, scope: `commands that begin with ${key.slice(6)}` });
   });
 
@@ -44,7 +44,7 @@ describe("the key of a command", () => {
     "make test -k deploy",
     "just test deploy",
     "deno test -A",
-  ])("of %s is all of it, which only a rule of the settings makes shorter", (command) => {
+  ])("the command %s gets a key with all its words", (command) => {
     expect(commandKey(command)).toEqual({ key: `shell:${command}`, scope: "exactly this command" });
   });
 
@@ -88,7 +88,7 @@ describe("the key of a command", () => {
     "ηpm test",
     "",
     "   ",
-  ])("of %j is the exact text, for a shell may make more of it", (command) => {
+  ])("the command %j gets an exact key, because a shell can run more than it shows", (command) => {
     expect(commandKey(command)).toEqual({
       key: `shell-exact:${command}`,
       scope: "exactly this command",
@@ -159,7 +159,7 @@ describe("the key of a command", () => {
     "eslint -o /home/x/.profile",
     "mypy --install-types --non-interactive x.py",
     "pytest -p plugin --config-file=x",
-  ])("of %s is the exact text, for it runs what it is told", (command) => {
+  ])("the command %s gets an exact key, because it can run other commands", (command) => {
     expect(commandKey(command).key).toBe(`shell-exact:${command}`);
   });
 });
@@ -174,8 +174,8 @@ const joint = fc.constantFrom(
 );
 const text = fc.string({ unit: fc.constantFrom(..."ab -=/.\"'"), maxLength: 12 });
 
-describe("whatever a command is", () => {
-  it("no rule for its beginning allows more than one command", () => {
+describe("keys of generated commands", () => {
+  it("no rule for the beginning of a command allows several joined commands", () => {
     fc.assert(
       fc.property(plain, text, joint, text, (begin, before, sign, after) => {
         const command = `${begin} ${before}${sign}${after}`;
@@ -187,7 +187,7 @@ describe("whatever a command is", () => {
     );
   });
 
-  it("one with a key that others share begins with the very words of the key", () => {
+  it("a command with a shared key begins with exactly the words of the key", () => {
     fc.assert(
       fc.property(plain, text, (begin, rest) => {
         const command = `${begin} ${rest}`;
@@ -199,18 +199,27 @@ describe("whatever a command is", () => {
     );
   });
 
-  it.skipIf(process.platform === "win32")("bash makes one command of it where its key can be shared", () => {
-    const odd = fc.string({ unit: fc.constantFrom(..."ab -=/.\"'@:,+;&|$(){}`<>\\#!~*\n\t"), maxLength: 10 });
-    const candidates = fc.sample(
-      fc.tuple(plain, odd, odd).map((parts) => parts.join(" ")),
-      3_000,
-    );
-    const shared = candidates.filter((command) => commandKey(command).key.startsWith("shell:"));
-    expect(shared.length).toBeGreaterThan(50);
-    // The trap runs before each simple command. Without a PATH, no program is found.
-    const script = `PATH=; for c in "$@"; do ( n=0; trap 'n=$((n+1))' DEBUG; eval "$c"; trap - DEBUG; echo "count:$n" ) 2>/dev/null; done`;
-    const output = execFileSync("bash", ["-c", script, "bash", ...shared], { cwd: folder, encoding: "utf8" });
-    // The eval itself, the command that it evaluates, and the end of the trap.
-    expect(new Set(output.match(/^count:.*$/gm))).toEqual(new Set(["count:3"]));
-  });
+  it.skipIf(process.platform === "win32")(
+    "bash runs a command with a shared key as one simple command",
+    () => {
+      const odd = fc.string({
+        unit: fc.constantFrom(..."ab -=/.\"'@:,+;&|$(){}`<>\\#!~*\n\t"),
+        maxLength: 10,
+      });
+      const candidates = fc.sample(
+        fc.tuple(plain, odd, odd).map((parts) => parts.join(" ")),
+        3_000,
+      );
+      const shared = candidates.filter((command) => commandKey(command).key.startsWith("shell:"));
+      expect(shared.length).toBeGreaterThan(50);
+      // The trap runs before each simple command. Without a PATH, no program is found.
+      const script = `PATH=; for c in "$@"; do ( n=0; trap 'n=$((n+1))' DEBUG; eval "$c"; trap - DEBUG; echo "count:$n" ) 2>/dev/null; done`;
+      const output = execFileSync("bash", ["-c", script, "bash", ...shared], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      // Counts the eval itself, the command that it evaluates, and the end of the trap.
+      expect(new Set(output.match(/^count:.*$/gm))).toEqual(new Set(["count:3"]));
+    },
+  );
 });

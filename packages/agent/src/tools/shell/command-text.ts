@@ -4,20 +4,19 @@
  * change no file.
  *
  * There are two kinds of keys:
- * - `shell:…` for one simple command. For the commands in the lists below it is their first words (`shell:npm
- *   test`), so
- *   one permission covers them with other arguments. For all others it is the whole command.
+ * - `shell:…` for one simple command. For the commands in the lists below, the key is their first words
+ *   (`shell:npm test`), so that one permission covers them with other arguments. For all others it is the
+ *   whole command.
  * - `shell-exact:…` for everything that a shell could split into several commands, and for programs that run
- *   their
- *   arguments. No rule that ends in `*` matches such a key: `shell:npm test*` does not allow
+ *   their arguments. No rule that ends in `*` matches this key: `shell:npm test*` does not allow
  *   `npm test; rm -rf x`, whose key begins with `shell-exact:`.
  */
 
 interface CommandKey {
   readonly key: string;
-  /** Describes what "always" would allow. */
+  /** Description of what "always" would allow. */
   readonly scope: string;
-  /** The words without quotes, if one key covers the command with other arguments. */
+  /** Words without quotes, if one key covers the command with other arguments. */
   readonly words?: readonly string[];
 }
 
@@ -47,7 +46,7 @@ const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
 const SIMPLE = new RegExp(`^ *${WORD}(?: +${WORD})* *$`, "u");
 const WORDS = new RegExp(WORD, "gu");
 
-/** Splits a command into its words, with quotes. Undefined if it may be more than one command. */
+/** Splits a command into its words, with quotes. Returns undefined if it may be more than one command. */
 export function simpleWords(command: string): readonly string[] | undefined {
   if (!SIMPLE.test(command)) return undefined;
   const words = command.match(WORDS) ?? [];
@@ -56,7 +55,7 @@ export function simpleWords(command: string): readonly string[] | undefined {
   return /^[A-Za-z0-9_./@+-]+$/.test(words[0] ?? "") ? words : undefined;
 }
 
-/** Names of programs or subcommands, one row per kind. */
+/** Creates a set of names of programs or subcommands, one row per kind. */
 const names = (...rows: readonly string[]): ReadonlySet<string> =>
   new Set(rows.flatMap((row) => row.split(" ")));
 const oneOf = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patterns.join("|")})$`);
@@ -75,7 +74,8 @@ const RUNNERS = names(
 );
 
 /**
- * An option before the subcommand can make these run any code (`node -e`, `python -c`, `git -c alias.x=!rm`).
+ * Programs that an option before the subcommand can make run any code (`node -e`, `python -c`, `git -c
+ * alias.x=!rm`).
  */
 const OPTIONS_FIRST_ARE_CODE = names(
   "node deno bun python python2 python3 ruby perl php lua R Rscript julia",
@@ -97,11 +97,11 @@ const RUNNING_SUBCOMMANDS = oneOf(
 const STARTS_OTHERS =
   /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|flags|rsh|script|out|prefix|manifest|cwd|registry|install)/i;
 /**
- * The same as single letters: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. They are harmless in git
- * and grep.
+ * Pattern of the same options as single letters: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. They
+ * are harmless in git and grep.
  */
 const ELSEWHERE = /^-[Co]/;
-/** `make test SHELL=/tmp/x`: a variable assignment in the middle can name a program. */
+/** Pattern of a variable assignment. In the middle of `make test SHELL=/tmp/x`, it can name a program. */
 const SETTING = /^[A-Za-z_]\w*[:+]*=/;
 
 function mayRunOthers(quoted: readonly string[]): boolean {
@@ -123,11 +123,17 @@ function mayRunOthers(quoted: readonly string[]): boolean {
   return [first, ...others].some((word) => isRisky(word) || (hasElsewhere && ELSEWHERE.test(word)));
 }
 
-/** With an address instead of a package name, they start git and connect to any host. */
+/**
+ * Pattern of lookups in a registry. With an address instead of a package name, they start git and connect to
+ * any host.
+ */
 const REGISTRY_LOOKS = /^(?:npm|pnpm|yarn) (?:view|info|show|outdated|ls|list)$/;
 const PACKAGE_OR_OPTION = /^(?:--?[a-z-]+(?:=\w+)?|(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.-]+)?)$/;
 
-/** Without `--noEmit`, or with settings from an unguarded file, tsc can write files anywhere. */
+/**
+ * Checks whether tsc only checks. Without `--noEmit`, or with settings from an unguarded file, it can write
+ * files anywhere.
+ */
 const isOnlyCheck = (words: readonly string[]): boolean =>
   words.includes("--noEmit") &&
   words
@@ -136,13 +142,13 @@ const isOnlyCheck = (words: readonly string[]): boolean =>
       /^(?:--noEmit|--pretty|--skipLibCheck|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word),
     );
 
-/** Read-only programs, and git subcommands whose options are known. */
+/** Checks for read-only programs, and git subcommands whose options are known. */
 const isListed = (name: string, first: string): boolean =>
   READERS.has(name) || (name === "git" && GIT_STAGERS.has(first));
 
 const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.test(word);
 
-/** Program name without its folder and without Windows extensions. */
+/** Returns the program name without its folder and without Windows extensions. */
 const nameOf = (program: string): string =>
   (program.split("/").at(-1) ?? "").replace(/\.(?:exe|cmd|bat|com)$/i, "");
 
@@ -177,20 +183,21 @@ const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   bun: names("test"),
   cargo: names("build check test clippy fmt doc tree bench"),
   go: names("build test vet fmt list version"),
-  // Without `test`, because options after it set its permissions (`deno test -A`).
+  // `test` is missing, because options after it set its permissions (`deno test -A`).
   deno: names("check lint fmt"),
 };
-/** Runs a project script by its name. */
+/** Pattern of commands that run a project script by its name. */
 const RUNS_SCRIPTS = oneOf("(?:npm|pnpm|yarn|bun) run", "npm run-script");
 const TARGETS = names("make gmake just");
 /**
- * Parallelism and verbosity. All other options, in full or abbreviated, can lead to a file with other rules.
+ * Pattern of options for parallelism and verbosity. All other options, in full or abbreviated, can lead to a
+ * file with other rules.
  */
 const OPTION_OF_MAKE = /^-(?:j\d*|k|s)$/;
-/** Name of a script or a target: no option, no path, no quotes. */
+/** Pattern of the name of a script or a target: no option, no path, no quotes. */
 const NAME = /^[A-Za-z0-9][\w:.-]*$/;
 
-/** The first words that determine what the command does. Undefined for unknown commands. */
+/** Returns the first words that determine what the command does, or undefined for unknown commands. */
 function prefixOf(words: readonly string[]): string | undefined {
   const [program = "", first = "", second = "", ...others] = words;
   if (READERS.has(program) || CHECKERS.has(program)) return program;
@@ -270,15 +277,15 @@ const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(
     "--(?:amend|no-edit|signoff|quiet|message|all)",
     "--message=[\\w .:,@/+-]*",
   ),
-  // It may add credentials, which a later command would show. So only files that are named.
+  // It may add credentials, which a later command would show. So only named files are allowed.
   add: oneOf("-v", "--verbose"),
 });
 
-/** Returns true if no option of the command reaches further than the files that it names. */
+/** Checks whether no option of the command reaches further than the files that it names. */
 function hasPlainOptions([program = "", first = "", ...others]: readonly string[]): boolean {
   const known = program === "git" ? GIT_OPTIONS[first] : OPTIONS[program];
   const words = program === "git" ? others : [first, ...others];
-  // Also checks words after `--`, which may be the value of the option before it: `grep -e -- -r`.
+  // This also checks words after `--`, which may be the value of the option before it: `grep -e -- -r`.
   const options = words.filter((word) => word.startsWith("-") && !/^--?$/.test(word));
   return options.every((option) => known?.test(option) ?? false);
 }
@@ -298,20 +305,20 @@ const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns true if all commands only read, however they are joined. In another folder, git would find another
+ * Checks whether all commands only read, however they are joined. In another folder, git would find another
  * repository.
  */
 export const isOnlyLooking = (command: string): boolean =>
   isOnlyOf(command, LOOKS, GIT_READERS) && !(/\bgit\b/.test(command) && /\bcd\b/.test(command));
 
-/** Returns true if no command changes a file in the working tree. `git commit` may still run hooks. */
+/** Checks whether no command changes a file in the working tree. `git commit` may still run hooks. */
 export const changesNoFile = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_STAGERS);
 
-/** Returns true for system commands that do not depend on the project's code. */
+/** Checks for system commands that do not depend on the project's code. */
 export const runsNoProjectCode = (command: string): boolean =>
   isOnlyOf(command, RUNS_NO_PROJECT_CODE, new Set());
 
-/** Returns true if the command consists only of these programs and these git subcommands. */
+/** Checks whether the command consists only of these programs and these git subcommands. */
 function isOnlyOf(command: string, programs: ReadonlySet<string>, subcommands: ReadonlySet<string>): boolean {
   const bare = command
     .replace(/'[^']*'|"[^"$`\\]*"/g, "Q")

@@ -6,20 +6,20 @@ import { commandKey, GIT_READERS, isOnlyLooking, simpleWords } from "./command-t
 
 /**
  * Read-only git commands (`git status`, `git log`, …), rewritten so that no setting of the repository starts
- * a program. Also the reasons why such a command still asks: anybody may have written the repository and its
+ * a program. Also the reasons why one of them still asks: anybody may have written the repository and its
  * settings.
  */
 
-/** A read-only git command, rewritten so that no setting of the repository starts a program. */
+/** Read-only git command, rewritten so that no setting of the repository starts a program. */
 interface SafeGit {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns undefined for every other command, which runs unchanged. A combination of several read-only
- * commands gets the settings through its environment. That does not cover the programs of drivers, which
- * `repositoryAt` detects before the question.
+ * Rewrites a read-only git command. Returns undefined for every other command, which runs unchanged. A
+ * combination of several read-only commands gets the settings through its environment. That does not cover
+ * the programs of drivers, which `repositoryAt` detects before the question.
  */
 export function safeGit(command: string): SafeGit | undefined {
   if (!isGitReader(command))
@@ -33,7 +33,7 @@ export function safeGit(command: string): SafeGit | undefined {
   };
 }
 
-/** Returns true for one simple git command that changes nothing. */
+/** Checks for one simple git command that changes nothing. */
 export function isGitReader(command: string): boolean {
   const [program, subcommand = ""] = commandKey(command).words ?? [];
   return program === "git" && GIT_READERS.has(subcommand);
@@ -61,7 +61,7 @@ const SAFE_SETTINGS: readonly string[] = [
   "protocol.allow=never",
 ];
 
-/** Prevents locks that start a hook on release, downloads of missing objects, and prompts. */
+/** Variables that prevent locks that start a hook on release, downloads of missing objects, and prompts. */
 const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
@@ -69,7 +69,7 @@ const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_ALLOW_PROTOCOL: "none",
 };
 
-/** Options override all settings, both of the repository and of a submodule. */
+/** Options that override all settings, both of the repository and of a submodule. */
 const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   status: "--ignore-submodules=dirty",
   diff: "--no-ext-diff --no-textconv --ignore-submodules=dirty --submodule=short",
@@ -78,7 +78,7 @@ const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   blame: "--no-textconv --no-ignore-revs-file",
 };
 
-/** The settings as variables, after those of the user's own environment. */
+/** Returns the settings as variables, after those of the user's own environment. */
 function safeEnvironment(): Readonly<Record<string, string>> {
   const first = Number(process.env.GIT_CONFIG_COUNT) || 0;
   const variables = SAFE_SETTINGS.flatMap((setting, at) => {
@@ -102,12 +102,12 @@ interface Repository {
   readonly folders: readonly string[];
 }
 
-/** Reading settings takes milliseconds. An endless file is there on purpose. */
+/** Maximum time to read settings, which takes milliseconds. An endless file is there on purpose. */
 const LONGEST_LOOK_MS = 5_000;
-/** Enough for thousands of settings. */
-const MOST_OUTPUT_BYTES = 1_000_000;
+/** Maximum output, enough for thousands of settings. */
+const MAX_OUTPUT_BYTES = 1_000_000;
 /** Maximum entries of git's own folder to check. */
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 
 /** Builds a pattern for setting names, which can contain any character. */
 const settings = (...names: readonly string[]): RegExp => new RegExp(`^(?:${names.join("|")})$`, "s");
@@ -154,14 +154,14 @@ export async function repositoryAt(cwd: string, use: "alone" | "combined"): Prom
 }
 
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {
-  const limits = { timeout: LONGEST_LOOK_MS, maxBuffer: MOST_OUTPUT_BYTES };
+  const limits = { timeout: LONGEST_LOOK_MS, maxBuffer: MAX_OUTPUT_BYTES };
   const env = { ...process.env, ...SAFE_VARIABLES };
   const safe = SAFE_SETTINGS.flatMap((setting) => ["-c", setting]);
   const { stdout } = await promisify(execFile)("git", [...safe, ...args], { cwd, env, ...limits });
   return stdout;
 }
 
-/** Returns undefined without a repository that has a working tree. */
+/** Returns the folders, or undefined without a repository that has a working tree. */
 async function foldersOf(
   cwd: string,
 ): Promise<Readonly<Record<"top" | "own" | "common" | "objects", string>> | undefined> {
@@ -193,7 +193,7 @@ async function linksIn(folder: string): Promise<readonly string[]> {
     const entries = await readdir(at, { withFileTypes: true }).catch(() => undefined);
     if (entries === undefined) return ["a folder that cannot be read"];
     seen += entries.length;
-    if (seen > MOST_ENTRIES) return ["more files than can be checked"];
+    if (seen > MAX_ENTRIES) return ["more files than can be checked"];
     for (const entry of entries) {
       const path = join(at, entry.name);
       const name = `.git/${relative(folder, path)}`;

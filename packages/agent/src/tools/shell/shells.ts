@@ -10,7 +10,7 @@ import { CommandOutput, OutputFile } from "./command-output.ts";
 export interface ShellsOptions {
   /** Environment of the commands. Default: the environment of this process. */
   readonly environment?: Environment | undefined;
-  /** Lets commands see the keys of model providers, such as ANTHROPIC_API_KEY. Default: false. */
+  /** True to let commands see the keys of model providers, such as ANTHROPIC_API_KEY. Default: false. */
   readonly passProviderKeys?: boolean | undefined;
 }
 
@@ -24,7 +24,8 @@ export function createShells(options: ShellsOptions = {}): Shells {
   return {
     start: (request) => {
       if (isClosed) throw new Error("The session has ended, so no command can be started.");
-      // Random instead of counted, because a resumed session could repeat an id that the model already knows.
+      // The id is random instead of counted, because a resumed session could repeat an id that the model
+      // already knows.
       const id = `bash_${randomBytes(4).toString("hex")}`;
       const command = new RunningCommand(id, request, { ...shared, ...request.environment });
       running.add(command);
@@ -42,13 +43,17 @@ export function createShells(options: ShellsOptions = {}): Shells {
 }
 
 /**
- * Wait for the last output after a command has ended. Its child processes could keep the pipe open forever.
+ * Maximum wait for the last output after a command has ended. Its child processes could keep the pipe open
+ * forever.
  */
 const DRAIN_MS = 250;
-/** Repeat while output arrives. The pipe holds little, so later output is not from the command itself. */
-const MOST_DRAINS = 8;
-/** Wait for the exit after a kill. A process that hangs in the kernel is not waited for. */
-const LAST_WORD_MS = 1_000;
+/**
+ * Maximum number of waits while output arrives. The pipe is small, so later output is not from the command
+ * itself.
+ */
+const MAX_DRAINS = 8;
+/** Maximum wait for the exit after a kill. A process that hangs in the kernel is not waited for. */
+const EXIT_WAIT_MS = 1_000;
 
 class RunningCommand implements ShellCommand {
   readonly id: string;
@@ -93,7 +98,7 @@ class RunningCommand implements ShellCommand {
     if (this.#end !== undefined) return;
     this.#isKilled = true;
     if (this.#pid !== undefined) await endProcessTree(this.#pid);
-    await orAfter(this.ended, LAST_WORD_MS);
+    await orAfter(this.ended, EXIT_WAIT_MS);
   }
 
   async #run(request: ProcessRequest): Promise<ShellEnd> {
@@ -127,7 +132,7 @@ class RunningCommand implements ShellCommand {
     return { how: "not-started", reason: await whyNotStarted(request, error) };
   }
 
-  /** Reads only as fast as the output is stored, so that memory stays bounded. */
+  /** Reads the output only as fast as it is stored, so that memory stays bounded. */
   async #read(output: Readable): Promise<void> {
     try {
       for await (const bytes of output) {
@@ -152,7 +157,7 @@ class RunningCommand implements ShellCommand {
   }
 
   async #drain(reading: Promise<void>): Promise<void> {
-    for (let drains = 0, seen = -1; drains < MOST_DRAINS && seen !== this.#pieces; drains++) {
+    for (let drains = 0, seen = -1; drains < MAX_DRAINS && seen !== this.#pieces; drains++) {
       seen = this.#pieces;
       if (await orAfter(reading, DRAIN_MS)) return;
     }
@@ -166,14 +171,15 @@ type Exit =
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
-    // Never removed: a second error, from a signal that could not be sent, would otherwise end this process.
+    // This listener is never removed: a second error, from a signal that could not be sent, would otherwise
+    // end this process.
     child.on("error", (error) => resolve({ error }));
   });
 }
 
 /**
- * Returns true if the work finished in time. A busy event loop fires timers before it reads data that already
- * arrived, so this lets one round of reading pass first.
+ * Waits for work with a time limit. Returns true if it finished in time. A busy event loop fires timers
+ * before it reads data that already arrived, so this lets one round of reading pass first.
  */
 async function orAfter(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const timer = new AbortController();
@@ -195,8 +201,8 @@ interface ProcessRequest {
 }
 
 /**
- * Uses one pipe for stdout and stderr, because two pipes would lose their relative order. The opening shell
- * replaces itself with bash or sh, so there is still one process.
+ * Script that uses one pipe for stdout and stderr, because two pipes would lose their relative order. The
+ * opening shell replaces itself with bash or sh, so there is still one process.
  */
 const INTO_ONE_PIPE =
   'if command -v bash >/dev/null 2>&1; then exec bash -c -- "$1" 2>&1; fi; exec sh -c -- "$1" 2>&1';

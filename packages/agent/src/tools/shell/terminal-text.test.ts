@@ -7,32 +7,28 @@ function read(pieces: readonly string[]): string {
   return pieces.map((piece) => terminal.add(piece)).join("") + terminal.flush();
 }
 
-describe("what a command prints on a terminal", () => {
+describe("TerminalText", () => {
   it.each([
-    ["plain text is as it is", "a\tb\nc", "a\tb\nc"],
-    ["colors go", "\u001b[1;31mred\u001b[0m \u001b[38;5;9mx\u001b[K\n", "red x\n"],
+    ["keeps plain text unchanged", "a\tb\nc", "a\tb\nc"],
+    ["removes colors", "\u001b[1;31mred\u001b[0m \u001b[38;5;9mx\u001b[K\n", "red x\n"],
     [
-      "titles and links go, what they are laid over stays",
+      "removes titles and links, and keeps the linked text",
       "\u001b]0;title\u0007a\u001b]8;;http://x\u001b\\b",
       "ab",
     ],
-    ["cursor moves and character sets go", "\u001b[2J\u001b[1Aa\u001b(Bb\u001b7c\u009b5md", "abcd"],
-    ["of a line that is written over, the last state stays", "10%\r50%\r100%\ndone\n", "100%\ndone\n"],
-    ["a carriage return before a line end is part of it", "a\r\nb\r\r\n", "a\nb\n"],
-    ["a last state that nothing is written over stays", "a\r", "a"],
-    ["a backspace takes a character back", "|\b/\b-\bok\n", "ok\n"],
-    ["other control characters go", "a\u0000b\u0007c\u007fd\u000be", "abcde"],
-    [
-      "a sequence that never ends is text after a while",
-      `\u001b]${"x".repeat(5_000)}`,
-      `]${"x".repeat(5_000)}`,
-    ],
+    ["removes cursor moves and character sets", "\u001b[2J\u001b[1Aa\u001b(Bb\u001b7c\u009b5md", "abcd"],
+    ["keeps the last state of an overwritten line", "10%\r50%\r100%\ndone\n", "100%\ndone\n"],
+    ["treats a carriage return before a newline as part of it", "a\r\nb\r\r\n", "a\nb\n"],
+    ["keeps a line whose carriage return nothing follows", "a\r", "a"],
+    ["removes a character at a backspace", "|\b/\b-\bok\n", "ok\n"],
+    ["removes other control characters", "a\u0000b\u0007c\u007fd\u000be", "abcde"],
+    ["treats a sequence that never ends as text", `\u001b]${"x".repeat(5_000)}`, `]${"x".repeat(5_000)}`],
   ])("%s", (_, printed, expected) => {
     expect(read([printed])).toBe(expected);
     expect(read([...printed])).toBe(expected);
   });
 
-  it("is held back only as far as a line may still be voided", () => {
+  it("holds back only the last line, which can still be overwritten", () => {
     const terminal = new TerminalText();
     expect(terminal.add("a\nb")).toBe("a\n");
     expect(terminal.line).toBe("b");
@@ -52,7 +48,7 @@ describe("what a command prints on a terminal", () => {
     { maxLength: 12 },
   );
 
-  it("is the same in whatever pieces it comes, and has no controls left", () => {
+  it("converts terminal output the same way in any chunks, and leaves no control characters", () => {
     fc.assert(
       fc.property(printed, fc.array(fc.nat(50_000), { maxLength: 8 }), (parts, cuts) => {
         const text = parts.join("");
@@ -66,7 +62,7 @@ describe("what a command prints on a terminal", () => {
     );
   });
 
-  it("loses nothing where nothing is written over", () => {
+  it("keeps all terminal text when nothing is overwritten", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom(..."ab \n\té漢") })), (pieces) => {
         expect(read(pieces)).toBe(pieces.join(""));

@@ -4,40 +4,41 @@
  */
 
 /**
- * A line is held back until it is complete, because a carriage return may void it. Longer lines are released
- * anyway.
+ * Maximum length of a line that is held back. A line is held back until it is complete, because a carriage
+ * return may void it. Longer lines are released anyway.
  */
 const LONGEST_HELD_CHARS = 16_384;
 
 /**
- * Sequences that a terminal obeys: colors and cursor moves, titles and links, character sets. Their length is
- * bounded, so that an unfinished one is not held back forever.
+ * Sequences that a terminal interprets: colors and cursor moves, titles and links, character sets. Their
+ * length is bounded, so that an unfinished one is not held back forever.
  */
 const SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
   /(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b[\]PX^_][^\u0007\u001b]{0,4000}(?:\u0007|\u001b\\)|\u001b[ -/]{0,8}[0-OQ-WYZ\\`-~]/g;
-/** An unfinished sequence. */
+/** Pattern of an unfinished sequence. */
 const BEGUN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
   /(?:(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,8}|\u001b[\]PX^_][^\u0007\u001b]{0,4000}\u001b?|\u001b[ -/]{0,8})$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const ANY_CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-/** All except tabs and characters that move within or between lines. */
+/** Control characters except tabs and those that move within or between lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const OTHER_CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 const BACKSPACE = "\b";
 const MOVES = new RegExp(`([\\r\\n${BACKSPACE}])`);
 
 /**
- * Returns the text that a person finally sees on a terminal: without colors, and only the last state of an
- * overwritten line, such as a progress bar. The result does not depend on how the input is split into pieces.
+ * Converter of terminal output into the text that a person finally sees: without colors, and only the last
+ * state of an overwritten line, such as a progress bar. The result does not depend on how the input is split
+ * into pieces.
  */
 export class TerminalText {
   #begun = "";
   #line = "";
   #isReturned = false;
 
-  /** The line that is still being written. */
+  /** Returns the line that is still being written. */
   get line(): string {
     return this.#line;
   }
@@ -89,7 +90,7 @@ export class TerminalText {
   #surplus(): string {
     const length = this.#line.length;
     if (length <= LONGEST_HELD_CHARS) return "";
-    // Whole steps, so that the result does not depend on the pieces.
+    // Only whole steps are released, so that the result does not depend on the pieces.
     const settled = Math.floor((length - 1) / LONGEST_HELD_CHARS) * LONGEST_HELD_CHARS;
     const surplus = this.#line.slice(0, settled);
     this.#line = this.#line.slice(settled);

@@ -9,22 +9,22 @@ import type { PrivateNetwork } from "./web-address.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Bytes after decompression. A longer page is cut, because no model reads that much. */
+/** Maximum bytes after decompression. A longer page is cut, because no model reads that much. */
 export const MAX_BODY_BYTES: number = 10 * MIB;
 /**
- * Bytes that a server may send in total. Chunk framing and headers of an honest server add a few percent to a
- * body. Chunk extensions, trailers and compressed data that expands to nothing can be endless without adding
- * a byte to it.
+ * Maximum bytes that a server may send in total. Chunk framing and headers of an honest server add a few
+ * percent to a body. Chunk extensions, trailers and compressed data that expands to nothing can be endless
+ * without adding a byte to it.
  */
 const MAX_RECEIVED_BYTES = 12 * MIB;
 /**
- * Bytes before the response begins. Interim responses (1xx) and empty lines can be endless, and no page needs
- * many.
+ * Maximum bytes before the response begins. Interim responses (1xx) and empty lines can be endless, and no
+ * page needs many.
  */
 const MAX_BYTES_BEFORE_RESPONSE = 64 * KIB;
-/** Bytes of one set of headers. The default of Node, kept even if its command line raises it. */
+/** Maximum bytes of one set of headers: the default of Node, kept even if its command line raises it. */
 const MAX_HEADER_BYTES = 16 * KIB;
-/** Other codes, such as 304, do not say where the page is. */
+/** Status codes of redirects. Other codes, such as 304, do not say where the page is. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEADERS = {
   "user-agent": "longhaul (an agent that reads a page for its user)",
@@ -34,7 +34,7 @@ const HEADERS = {
 
 export interface DownloadOptions {
   readonly network: PrivateNetwork;
-  /** Allows the host to have an address in a private network. */
+  /** True to allow the host to have an address in a private network. */
   readonly mayBePrivate: boolean;
   readonly signal: AbortSignal;
   readonly lookup?: LookupFunction | undefined;
@@ -50,7 +50,7 @@ export type Download =
     }
   | { readonly kind: "redirect"; readonly to: string };
 
-/** A host with a public name has an address in a private network. */
+/** Error for a host with a public name and an address in a private network. */
 export class PrivateAddressError extends Error {
   readonly address: string;
 
@@ -62,7 +62,7 @@ export class PrivateAddressError extends Error {
 
 interface Answer {
   readonly response: IncomingMessage;
-  /** The first failure of the connection. Node may report the body as complete in spite of it. */
+  /** Returns the first failure of the connection. Node may report the body as complete in spite of it. */
   failure(): unknown;
 }
 
@@ -87,7 +87,7 @@ function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<An
   const how: RequestOptions = {
     headers: HEADERS,
     signal,
-    // One connection per request, so no idle one keeps the process alive.
+    // There is one connection per request, so no idle one keeps the process alive.
     agent: false,
     lookup: guarded(options),
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -131,17 +131,20 @@ function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<An
   });
 }
 
-/** Checks the same addresses that the connection uses. A second lookup could give another answer. */
+/**
+ * Creates a lookup that checks the same addresses that the connection uses. A second lookup could give
+ * another answer.
+ */
 function guarded(options: Omit<DownloadOptions, "signal">): LookupFunction {
   const { lookup = dnsLookup as LookupFunction, network, mayBePrivate } = options;
-  return (hostname, how, tell) =>
+  return (hostname, how, report) =>
     lookup(hostname, how, (error, found, family) => {
       const addresses = typeof found === "string" ? [found] : (found ?? []).map(({ address }) => address);
       const bad = mayBePrivate ? undefined : addresses.find((address) => network.hasAddress(address));
-      if (error) tell(error, found, family);
+      if (error) report(error, found, family);
       else if (addresses.length === 0 || addresses.some((address) => isIP(address) === 0))
-        tell(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), found, family);
-      else tell(bad === undefined ? null : new PrivateAddressError(hostname, bad), found, family);
+        report(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), found, family);
+      else report(bad === undefined ? null : new PrivateAddressError(hostname, bad), found, family);
     });
 }
 
@@ -181,9 +184,9 @@ async function readSome(body: Readable): Promise<{ readonly bytes: Buffer; reado
   return { bytes: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES), isCut: length > MAX_BODY_BYTES };
 }
 
-/** A failure that this tool detected, as text for the model: what happened and what to do. */
+/** Failure that this tool detected, as text for the model: what happened and what to do. */
 class FetchFailure extends Error {
-  /** A few words for people. */
+  /** Summary of a few words for people. */
   readonly summary: string;
 
   constructor(message: string, summary: string) {
@@ -192,7 +195,10 @@ class FetchFailure extends Error {
   }
 }
 
-/** Characters. Node quotes certificates in its messages, and a server chooses what its certificate says. */
+/**
+ * Maximum characters of a foreign message. Node quotes certificates in its messages, and a server chooses
+ * what its certificate says.
+ */
 const MAX_FOREIGN_CHARS = 200;
 const OTHER_SOURCE = "Use another source.";
 

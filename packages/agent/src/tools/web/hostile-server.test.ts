@@ -27,7 +27,7 @@ import { type PrivateNetwork, privateNetwork, readRedirect } from "./web-address
 import { webFetchTool } from "./web-fetch.ts";
 
 const MIB = 1024 * 1024;
-/** Characters that a terminal obeys or that reorder text. */
+/** Characters that a terminal interprets or that reorder text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/;
 
@@ -100,7 +100,7 @@ describe("redirects of a hostile server", () => {
     expect(other.connections()).toBe(0);
   });
 
-  it("closes the connection of a redirect that has an endless page of its own", async () => {
+  it("closes the connection of a redirect that also has an endless page", async () => {
     const { summary, server } = await outcomeOf((socket) => {
       socket.write("HTTP/1.1 302 Found\r\nlocation: https://example.org/\r\n\r\n");
       flood(socket, "a".repeat(10_000));
@@ -146,7 +146,7 @@ describe("redirects of a hostile server", () => {
 
 describe("a hostile name server", () => {
   const NAME = "rebound.example.org";
-  /** All of them resolve to this machine, but only one counts as public. */
+  /** Network in which only one of the addresses of this machine counts as public. */
   const onlyFirstIsPublic: PrivateNetwork = {
     hasAddress: (address) => address !== "127.0.0.1",
     hasHost: () => false,
@@ -203,7 +203,7 @@ describe("a hostile name server", () => {
     expect(server.requests).toEqual(["/a", "/a"]);
   });
 
-  it("reports a name lookup that gives no address, gives garbage or never ends", async () => {
+  it("reports a name lookup that returns no address, returns garbage or never ends", async () => {
     const url = `https://${NAME}/`;
     for (const answer of [[], ["nowhere"], [""]]) {
       const { content, summary } = await callFor(url, { lookup: lookupThatAnswers(answer).lookup });
@@ -408,7 +408,7 @@ describe("slow answers of a hostile server", () => {
     await server.idle();
   });
 
-  it("has one time limit for all redirects together", async () => {
+  it("one time limit covers all redirects together", async () => {
     const server = await serving((socket, target) => {
       if (target === "/3") return;
       response(`302 Found\r\nlocation: /${Number(target.slice(1)) + 1}`)(socket);

@@ -4,8 +4,8 @@ import { htmlText, withoutTags } from "./page-text.ts";
 
 const never = new AbortController().signal;
 
-describe("the text of HTML", () => {
-  it("is had of pages that are broken in every way", async () => {
+describe("htmlText", () => {
+  it("extracts text from broken HTML pages", async () => {
     for (const html of [
       "",
       "<",
@@ -18,15 +18,15 @@ describe("the text of HTML", () => {
     expect((await htmlText("a &amp; b<p>c", never)).text).toBe("a & b\n\nc");
   });
 
-  it("of a page that takes too long is what stands outside its tags", async () => {
+  it("extracts the text outside the tags when a page takes too long", async () => {
     expect((await htmlText("<p>a<b x='1'>b</b></p> c", never, 0)).text).toBe("a b c");
   });
 
-  it("ends with the call that is aborted", async () => {
+  it("rejects when its signal is aborted", async () => {
     await expect(htmlText("<p>a", AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
   });
 
-  it("with tags struck out holds all words outside of them, in order", () => {
+  it("removing tags keeps all words outside the tags in order", () => {
     const word = fc.stringMatching(/^[a-z]{1,5}$/);
     fc.assert(
       fc.property(fc.array(fc.tuple(word, fc.stringMatching(/^[a-z "=/]{0,9}$/))), (parts) => {

@@ -6,11 +6,14 @@ import type { HtmlToTextOptions } from "html-to-text";
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-javascript|x-ndjson|x-sh|sql|rtf|graphql)$|image\/svg\+xml$)/;
 const HTML_TYPES = /^(?:text\/html|application\/xhtml\+xml)$/;
-/** Bytes. Browsers look for the declared charset in the first 1,024. */
+/** Number of bytes in which to look for the charset. Browsers look in the first 1,024. */
 const HEAD_BYTES = 2_048;
-/** Characters. Binary data is unreadable from the start. */
+/** Number of characters in a sample. Binary data is unreadable from the start. */
 const SAMPLE_CHARS = 100_000;
-/** Share of a sample that is meaningless as text. A page in a wrong but readable charset stays below it. */
+/**
+ * Maximum share of a sample that is meaningless as text. A page in a wrong but readable charset stays below
+ * it.
+ */
 const MAX_UNREADABLE_SHARE = 0.2;
 const UNREADABLE = /(?![\n\r\t\f])[\p{Cc}\ufffd]/gu;
 
@@ -20,8 +23,8 @@ interface PageText {
 }
 
 /**
- * Extracts the visible text of a page. Undefined if it is not text. `type` is what the server declares, such
- * as `text/html; charset=utf-8`, and can be empty or wrong.
+ * Extracts the visible text of a page. Returns undefined if it is not text. `type` is the type that the
+ * server declares, such as `text/html; charset=utf-8`. It can be empty or wrong.
  */
 export async function pageText(
   { type, bytes }: { readonly type: string; readonly bytes: Buffer },
@@ -44,7 +47,7 @@ function isBinary(text: string): boolean {
   return (sample.match(UNREADABLE)?.length ?? 0) > sample.length * MAX_UNREADABLE_SHARE;
 }
 
-/** A byte order mark wins over the header, and the header over the page. */
+/** Returns the charset. A byte order mark wins over the header, and the header over the page. */
 function charsetOf(type: string, bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
@@ -65,16 +68,19 @@ function decoded(bytes: Buffer, charset: string): string {
   }
 }
 
-/** Characters of markup, and of the text made from it. Nested lists and quotes can make text far longer than markup. */
+/**
+ * Maximum characters of markup, and of the text made from it. Nested lists and quotes can make text far
+ * longer than markup.
+ */
 const MAX_HTML_CHARS = 2_000_000;
-/** An honest page of two million characters takes two seconds. */
+/** Time limit. An honest page of two million characters takes two seconds. */
 const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMIT_MB = 512;
 
 const as = (format: string, selectors: readonly string[], options = {}) =>
   selectors.map((selector) => ({ selector, format, options }));
 
-/** Without tables: a cell that claims to span a billion columns would crash the process. */
+/** Options without tables: a cell that claims to span a billion columns would crash the process. */
 const OPTIONS: HtmlToTextOptions = {
   wordwrap: false,
   limits: { maxInputLength: MAX_HTML_CHARS, maxDepth: 200 },
@@ -90,7 +96,7 @@ const OPTIONS: HtmlToTextOptions = {
   ],
 };
 
-/** The worker imports it by a path relative to this file. */
+/** Code of the worker. It loads the parser from a path that this file resolves. */
 const WORK = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { convert } = require(workerData.module);
@@ -119,7 +125,7 @@ export async function htmlText(
   };
 }
 
-/** Returns undefined if it fails or the signal fires first. */
+/** Converts HTML in a thread. Returns undefined if that fails or the signal fires first. */
 async function convertInThread(html: string, signal: AbortSignal): Promise<string | undefined> {
   const module = createRequire(import.meta.url).resolve("html-to-text");
   const worker = new Worker(WORK, {
@@ -144,7 +150,7 @@ async function convertInThread(html: string, signal: AbortSignal): Promise<strin
 }
 
 /**
- * Scans manually in one pass. A hostile page could make a regular expression scan the rest from every
+ * Removes tags in one manual pass. A hostile page could make a regular expression scan the rest from every
  * bracket.
  */
 export const withoutTags = (html: string): string =>
@@ -156,7 +162,7 @@ export const withoutTags = (html: string): string =>
 
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/g;
 /**
- * Characters that a terminal obeys or that are invisible: escape sequences, bidirectional marks, and
+ * Characters that a terminal interprets or that are invisible: escape sequences, bidirectional marks, and
  * invisible letters that carry hidden instructions to models. Joiners and emoji selectors are kept, because
  * they belong to visible characters.
  */

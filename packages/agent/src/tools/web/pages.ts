@@ -13,27 +13,32 @@ import {
 import { pageText } from "./page-text.ts";
 import { type OtherAddress, type PrivateNetwork, readRedirect, type WebAddress } from "./web-address.ts";
 
-/** Long enough for several questions about one page, short enough to stay current. */
+/**
+ * Lifetime of a cached page: long enough for several questions about one page, short enough to stay current.
+ */
 const CACHE_MS = 15 * 60 * 1_000;
-/** Two pages of the greatest size, some 40 MB of memory. */
+/** Maximum characters in the cache: two pages of the greatest size, some 40 MB of memory. */
 const CACHE_CHARS = 20_000_000;
-/** For all redirects, the download and the conversion of one page. A person waits for it. */
+/** Time limit for all redirects, the download and the conversion of one page. A person waits for it. */
 const TIMEOUT_MS = 30_000;
 
 export interface PagesOptions {
   readonly network: PrivateNetwork;
-  /** For one page. Default: 30 seconds. */
+  /** Time limit for one page. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
   /** Looks up host names. Default: the lookup of the system. */
   readonly lookup?: LookupFunction | undefined;
-  /** In milliseconds. Default: a clock of the process. */
+  /** Clock in milliseconds. Default: a clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Fetches pages within their permissions and caches them for a while. */
+/** Fetcher of pages within their permissions. Caches them for a while. */
 export class Pages {
   readonly #options: PagesOptions;
-  /** By permission and address. A cached page from a private network needs the same permission again. */
+  /**
+   * Cached pages by permission and address. A cached page from a private network needs the same permission
+   * again.
+   */
   readonly #kept: LRUCache<string, Extract<Fetched, { readonly kind: "page" }>>;
   /** Hosts with a public name and a private address. */
   readonly #foundPrivate = new Set<string>();
@@ -51,7 +56,10 @@ export class Pages {
     });
   }
 
-  /** Decides by the host name. A lookup would send the name out before the user allows it. */
+  /**
+   * Returns the needed permission. Decides by the host name, because a lookup would send the name out before
+   * the user allows it.
+   */
   needFor({ url, isPrivate }: WebAddress, { callId }: ToolContext): PermissionNeed {
     const call = callKey(callId, url);
     // A refused call leaves its key behind.
@@ -76,7 +84,10 @@ export class Pages {
   }
 }
 
-/** Models choose the ids of calls, so two calls may share one. The permission of one must not serve the other. */
+/**
+ * Returns a key for a call. Models choose the ids of calls, so two calls may share one. The permission of one
+ * must not serve the other.
+ */
 const callKey = (callId: string, url: URL): string => `${url.href} ${callId}`;
 
 const publicNeed = (url: URL): PermissionNeed => ({
@@ -87,7 +98,10 @@ const publicNeed = (url: URL): PermissionNeed => ({
   scope: `pages of ${url.host}`,
 });
 
-/** The prefix differs from `web:`, so a rule for the public web never allows a private host. */
+/**
+ * Creates the permission for a private host. Its prefix differs from `web:`, so a rule for the public web
+ * never allows it.
+ */
 const privateNeed = (url: URL): PermissionNeed => ({
   kind: "private-network",
   title: `Fetch a page from ${url.host}, which is this machine or in its private network`,
@@ -99,7 +113,7 @@ const privateNeed = (url: URL): PermissionNeed => ({
 export type Fetched =
   | { readonly kind: "page"; readonly address: string; readonly text: string; readonly isCut: boolean }
   | OtherAddress
-  /** The name is public, but its address is private. */
+  /** Result for a public name with a private address. */
   | { readonly kind: "private"; readonly address: string }
   | {
       readonly kind: "failed";
@@ -110,12 +124,12 @@ export type Fetched =
       readonly said?: string;
     };
 
-/** Redirects on one host. Browsers allow 20, but an honest site needs two or three. */
+/** Maximum number of redirects on one host. Browsers allow 20, but an honest site needs two or three. */
 const MAX_REDIRECTS = 5;
-/** Characters of an error page. Its first lines say what is wrong. */
+/** Maximum characters of an error page. Its first lines say what is wrong. */
 const MAX_ERROR_CHARS = 2_000;
 
-/** Rejects only when the caller's signal fires. */
+/** Fetches a page. Rejects only when the caller's signal fires. */
 export async function fetchPage(
   url: URL,
   options: DownloadOptions & { readonly timeoutMs: number },
@@ -188,6 +202,9 @@ async function pageOf(
 type Failed = Extract<Fetched, { readonly kind: "failed" }>;
 const failed = (why: string, summary: string): Failed => ({ kind: "failed", why, summary });
 
-/** The header is the server's text. Show only the part that has the form of a type. */
+/**
+ * Returns the name of a type. The header is the server's text, so this returns only the part that has the
+ * form of a type.
+ */
 const typeName = (type: string): string =>
   /^[\w.+-]{1,40}\/[\w.+-]{1,80}(?=$|[\s;])/.exec(type.trim())?.[0] ?? "unknown type";

@@ -4,8 +4,8 @@ import { privateNetwork, readAddress } from "./web-address.ts";
 
 const network = privateNetwork();
 
-describe("the private network", () => {
-  it("has this machine, its neighbors, and where clouds keep credentials, however they are written", () => {
+describe("private network detection", () => {
+  it("counts this machine, its neighbors and cloud metadata hosts as private in any notation", () => {
     const hosts = [
       ...[
         "localhost",
@@ -27,7 +27,7 @@ describe("the private network", () => {
       expect(readAddress(odd, network)).toMatchObject({ isPrivate: true });
   });
 
-  it("has nothing of the public one", () => {
+  it("counts no public host as private", () => {
     const hosts = [
       ...["example.org", "local.example.org", "8.8.8.8", "172.15.0.1", "172.32.0.1", "100.128.0.1"],
       ...["[2606:4700::1111]", "[64:ff9b::808:808]", "[::ffff:8.8.8.8]"],
@@ -35,7 +35,7 @@ describe("the private network", () => {
     expect(hosts.filter((host) => network.hasHost(host))).toEqual([]);
   });
 
-  it("is told alike for an address of the older kind and for one of the newer kind that holds it", () => {
+  it("treats an IPv4 address and the IPv6 address that contains it alike", () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(network.hasAddress(`::ffff:${address}`)).toBe(network.hasAddress(address));
@@ -44,25 +44,25 @@ describe("the private network", () => {
     );
   });
 
-  it("has everything that is no address at all", () => {
+  it("counts text that is not an address as private", () => {
     expect(network.hasAddress("example.org")).toBe(true);
     expect(network.hasAddress("")).toBe(true);
   });
 });
 
-describe("an address", () => {
+describe("readAddress", () => {
   const href = (text: string): string => {
     const address = readAddress(text, network);
     return "wrong" in address ? "wrong" : address.url.href;
   };
 
-  it("is fetched by https, but for the private network", () => {
+  it("upgrades an address to https, except in the private network", () => {
     expect(href("http://example.org/a?b#c")).toBe("https://example.org/a?b");
     expect(href("http://example.org:80/")).toBe("https://example.org/");
     expect(href("http://127.0.0.1:3000/")).toBe("http://127.0.0.1:3000/");
   });
 
-  it("that is none, is no web address, holds a password or is endless, is refused", () => {
+  it("rejects an address that is invalid, too long, not of the web or has a password", () => {
     const wrong = [
       ...["example.org", "", "file:///etc/passwd", "ftp://a.b/", "data:text/html,x", "javascript:1"],
       ...[
@@ -76,7 +76,7 @@ describe("an address", () => {
     expect(wrong.filter((text) => href(text) !== "wrong")).toEqual([]);
   });
 
-  it("whatever is written, nothing is thrown", () => {
+  it("never throws on any address", () => {
     fc.assert(
       fc.property(fc.constantFrom("", "http://", "https://a:b@", "https:"), fc.string(), (start, rest) => {
         const text = start + rest;

@@ -4,17 +4,20 @@ import { BlockList, isIP } from "node:net";
 
 export interface WebAddress {
   readonly url: URL;
-  /** Decided by the host name alone. */
+  /** True if the host name alone shows that it is private. */
   readonly isPrivate: boolean;
 }
 
-/** Characters. A longer address carries data out rather than names a page. */
+/** Maximum characters of an address. A longer address carries data out rather than names a page. */
 const MAX_ADDRESS_CHARS = 2_000;
 
 interface WrongAddress {
-  /** The problem as a sentence for the model. */
+  /** Problem as a sentence for the model. */
   readonly wrong: string;
-  /** Only for a model that wrote the address itself. A redirect to a file must not advise it to read the file. */
+  /**
+   * Advice only for a model that wrote the address itself. A redirect to a file must not advise it to read
+   * the file.
+   */
   readonly advice: string;
 }
 
@@ -23,7 +26,7 @@ const TOO_LONG: WrongAddress = {
   advice: "Use a shorter one.",
 };
 
-/** The address to fetch, or the reason why it is refused. */
+/** Returns the address to fetch, or the reason why it is refused. */
 export function readAddress(text: string, network: PrivateNetwork): WebAddress | WrongAddress {
   if (text.length > MAX_ADDRESS_CHARS) return TOO_LONG;
   if (!URL.canParse(text))
@@ -44,7 +47,7 @@ export function readAddress(text: string, network: PrivateNetwork): WebAddress |
   return url.href.length > MAX_ADDRESS_CHARS ? TOO_LONG : { url, isPrivate };
 }
 
-/** A redirect that needs its own call and permission. */
+/** Redirect that needs its own call and permission. */
 export interface OtherAddress {
   readonly kind: "redirect";
   readonly to: string;
@@ -108,7 +111,7 @@ const PRIVATE_ENDINGS = [".localhost", ".local", ".internal", ".lan", ".home.arp
 
 export interface PrivateNetwork {
   hasAddress(address: string): boolean;
-  /** Decides by the host name of a URL alone, without a DNS lookup. */
+  /** Checks for a private host by the host name of a URL alone, without a DNS lookup. */
   hasHost(hostname: string): boolean;
 }
 
@@ -135,7 +138,7 @@ export function privateNetwork(): PrivateNetwork {
   };
 }
 
-/** The IPv4 address that a mapped or NAT64 address leads to. */
+/** Returns the IPv4 address that a mapped or NAT64 address leads to. */
 function ipv4Within(address: string): string | undefined {
   if (isIP(address) !== 6 || !URL.canParse(`http://[${address}]`)) return undefined;
   const [, rest] = /^\[(?:::ffff:|64:ff9b::)([^\]]*)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];

@@ -7,17 +7,17 @@ import { MAX_BODY_BYTES } from "./download.ts";
 import { type Fetched, Pages, type PagesOptions } from "./pages.ts";
 import { privateNetwork, readAddress } from "./web-address.ts";
 
-/** Characters. A page as short as an answer about it needs no model. */
+/** Length of a short page. A page as short as an answer about it needs no model. */
 const SHORT_CHARS = 2_000;
 const LONGEST_QUESTION = 10_000;
 const MAX_MB = MAX_BODY_BYTES / 1024 / 1024;
-/** SPEC section 24: maximum input of the small summarizer, and of its answer. */
-const MOST_CHARS = 100_000;
-/** Enough for a long answer. The model can ask about the page again. */
+/** Maximum input of the small summarizer, and of its answer (SPEC section 24). */
+const MAX_CHARS = 100_000;
+/** Maximum tokens of an answer, enough for a long one. The model can ask about the page again. */
 const ANSWER_TOKENS = 8_000;
 /**
- * Half a window at two characters per token, the worst case for plain text. The question and the answer need
- * room too.
+ * Characters per token of the window: half a window at two characters per token, the worst case for plain
+ * text. The question and the answer need room too.
  */
 const CHARS_PER_WINDOW_TOKEN = 1;
 
@@ -38,7 +38,7 @@ If a page redirects to another host, you get the new address and decide. A page 
 
 type Page = Extract<Fetched, { readonly kind: "page" }>;
 
-/** The options serve tests and unusual networks. */
+/** Creates the tool. The options serve tests and unusual networks. */
 export function webFetchTool(
   { smallModel }: Pick<Workplace, "smallModel">,
   options: Omit<PagesOptions, "network"> = {},
@@ -87,8 +87,8 @@ async function answer(
   } catch (error) {
     signal.throwIfAborted();
     const why = error instanceof Error ? error.message : String(error);
-    const shown = text.slice(0, MOST_CHARS).toWellFormed();
-    const instead = `No model could be asked about it (${why}), so you get the page itself.`;
+    const shown = text.slice(0, MAX_CHARS).toWellFormed();
+    const instead = `The small model failed (${why}), so this is the page itself.`;
     const part = shown.length < text.length ? ` These are its first ${shown.length} characters.` : "";
     return {
       content: fromWeb(`Text of ${address}. ${instead}${part}${cut}`, shown),
@@ -109,7 +109,7 @@ async function askAboutPage(
   signal: AbortSignal,
 ): Promise<string> {
   const { windowTokens } = findModel(model.name);
-  const room = Math.min(MOST_CHARS, windowTokens * CHARS_PER_WINDOW_TOKEN);
+  const room = Math.min(MAX_CHARS, windowTokens * CHARS_PER_WINDOW_TOKEN);
   const text = page.text.slice(0, room).toWellFormed();
   const { mark, block } = fenced(text);
   const cut = text.length < page.text.length ? `\nOnly the first ${text.length} characters are shown.` : "";
@@ -124,7 +124,7 @@ async function askAboutPage(
     .join("")
     .trim();
   if (answer === "") throw new Error("the model gave no answer");
-  return answer.slice(0, MOST_CHARS).toWellFormed();
+  return answer.slice(0, MAX_CHARS).toWellFormed();
 }
 
 function notRead(url: URL, fetched: Exclude<Fetched, Page>): ToolOutcome {

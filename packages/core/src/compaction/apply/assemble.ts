@@ -31,7 +31,7 @@ import {
   withPreservedMessages,
 } from "./new-entries.ts";
 
-/** The entries that a compaction consists of, each linked to the one before it. */
+/** Entries of a compaction, each linked to the one before it. */
 export interface CompactedEntries {
   readonly boundary: CompactBoundaryEntry;
   readonly summary: SummaryEntry;
@@ -45,11 +45,11 @@ export interface CompactedEntries {
   readonly isKeptRenewed: boolean;
   /** New entries after a summary that follows the kept messages: the newest call and its unseen results. */
   readonly pending: readonly Entry[];
-  /** Our words beside a summary of the provider, which cannot hold them. */
+  /** Our text next to a provider-signed summary, which cannot contain it. */
   readonly afterword: UserEntry | undefined;
   readonly attachments: readonly AttachmentEntry[];
   readonly hookResults: readonly AttachmentEntry[];
-  /** Size of the new context, as the session counts it when it is loaded again. */
+  /** Size of the new context, as a reader counts it when it loads the session again. */
   readonly tokensAfter: number;
 }
 
@@ -60,7 +60,7 @@ interface AssembleInput {
   /** Output of SessionStart hooks. */
   readonly hookOutput: Attachment | undefined;
   readonly tier: CompactionTier;
-  /** Record of the facts; undefined if they were not checked. */
+  /** Record of the facts, or undefined if they were not checked. */
   readonly ledger?: Ledger | undefined;
   readonly sessionRecord?: SessionRecord | undefined;
 }
@@ -103,11 +103,13 @@ export function assemble(
 }
 
 /**
- * Tells of a change that was made in memory alone. On disk its line stands further on, perhaps among the lines of
- * the kept messages, which say there what they said before it. After an undo or a rewind they may also stand where a
- * compaction that was taken back or left had kept them, and would be read as that left them.
+ * Returns true for an entry that records a change made in memory alone. On disk its line comes later, perhaps
+ * among the lines of the kept messages, which still have their content from before the change. After an undo
+ * or a rewind, the kept messages may also be where an abandoned compaction kept them, and a reader would see
+ * that version.
  *
- * A message that only the queue holds has no line that a boundary could name. Copies of the kept messages give it one.
+ * A message that only the queue contains has no line that a boundary could name. Copies of the kept messages
+ * give it one.
  */
 const isRewrite = (entry: Entry): boolean =>
   isStandIn(entry) ||
@@ -115,7 +117,7 @@ const isRewrite = (entry: Entry): boolean =>
   savedTokensOf(entry) !== undefined ||
   rewindRecordOf(entry) !== undefined;
 
-/** The conversation to go on with. */
+/** Returns the conversation after the compaction. */
 export function rebuild(compacted: Omit<CompactedEntries, "tokensAfter">): readonly Entry[] {
   const { boundary, summary, kept, pending, afterword, attachments, hookResults } = compacted;
   const core = compacted.keptPlace === "before" ? [...kept, summary, ...pending] : [summary, ...kept];
@@ -137,7 +139,7 @@ function newBoundary(
     ...(ledger === undefined ? {} : { ledger }),
     ...sessionRecord,
   };
-  // The size after it is known when all entries are there.
+  // The size after the compaction is known only when all entries exist.
   const sizes = { preTokens: plan.tokensBefore, postTokens: 0 };
   const messagesSummarized = countMessages(plan.summarized);
   return createBoundary(
@@ -153,10 +155,13 @@ const withSizeAfter = (boundary: CompactBoundaryEntry, postTokens: number): Comp
   compactMetadata: { ...boundary.compactMetadata, postTokens },
 });
 
-/** The kind of a compaction: from notes, of the whole conversation, or of a part of it. */
+/** Kind of a compaction: from notes, of the whole conversation, or of a part of it. */
 type CompactionTier = "memory" | "full" | "partial";
 
-/** By who wrote the summary in the end: where notes could not be used, it is one like any other. */
+/**
+ * Returns the tier by the author of the summary. If notes could not be used, the summary counts like any
+ * other.
+ */
 export function tierOf({
   variant,
   written,

@@ -5,13 +5,13 @@ const BOTH = { preservedSegments: true, attachments: true };
 const ATTACHMENTS_ONLY = { preservedSegments: false, attachments: true };
 const NEITHER = { preservedSegments: false, attachments: false };
 
-describe("what the agent that wrote a session understands", () => {
-  it("is everything where the session has no version: then it is ours", () => {
+describe("conventions that a session's agent supports", () => {
+  it("assumes every convention for a session without a version, because longhaul wrote that session", () => {
     expect(conventionsOf(undefined)).toBe(CURRENT_CONVENTIONS);
     expect(CURRENT_CONVENTIONS).toEqual(BOTH);
   });
 
-  it("begins with the first version in whose files it was seen", () => {
+  it("enables each convention from the first agent version that is known to use it", () => {
     expect(conventionsOf("2.1.89")).toEqual(NEITHER);
     expect(conventionsOf("2.1.90")).toEqual(ATTACHMENTS_ONLY);
     expect(conventionsOf("2.1.216")).toEqual(ATTACHMENTS_ONLY);
@@ -19,12 +19,12 @@ describe("what the agent that wrote a session understands", () => {
     expect(conventionsOf("2.1.217-beta.1")).toEqual(BOTH);
   });
 
-  it("goes by the greater part of a version before the smaller", () => {
+  it("compares agent versions by major, then minor, then patch", () => {
     for (const later of ["3.0.0", "2.2.0", "10.0.0", "3"]) expect(conventionsOf(later)).toEqual(BOTH);
     for (const earlier of ["1.9.999", "2.0.999", "2.1", "2"]) expect(conventionsOf(earlier)).toEqual(NEITHER);
   });
 
-  it("is the least where a version is none", () => {
+  it("assumes no convention for an agent version that cannot be parsed", () => {
     for (const odd of ["", "next", "2.x.500", "2.1.x"]) expect(conventionsOf(odd)).toEqual(NEITHER);
   });
 });

@@ -13,7 +13,7 @@ import { CURRENT_CONVENTIONS, linesInPlace } from "./session-lines.ts";
 
 const BLOCK = { type: "compaction", content: "so far", signature: "s" } as unknown as ContentBlock;
 
-function thoughtful(turns = 8): ConversationBuilder {
+function talkWithThinking(turns = 8): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < turns; turn++) {
     c.user(`request ${turn} ${"word ".repeat(300)}`);
@@ -24,13 +24,13 @@ function thoughtful(turns = 8): ConversationBuilder {
   return c;
 }
 
-const { entries } = thoughtful();
+const { entries } = talkWithThinking();
 const upTo = (at: number): CompactionPlan => planCompaction({ entries }, { variant: "up-to", at });
 const from = (at: number): CompactionPlan => planCompaction({ entries }, { variant: "from", at });
 const hasThinking = (value: unknown): boolean => JSON.stringify(value).includes('"signature"');
 
 describe("kept messages on a model that binds thinking", () => {
-  it("after our summary come without thinking; those that had none are the same objects", async () => {
+  it("drops thinking from messages kept after our summary, and reuses the messages that had none", async () => {
     const plan = upTo(16);
     const { kept, boundary } = await compact(plan, countingPorts(), {
       bindsThinking: true,
@@ -42,7 +42,7 @@ describe("kept messages on a model that binds thinking", () => {
     expect(boundary.compactMetadata.preservedSegment).toBeDefined();
   });
 
-  it("before our summary keep it, since nothing before them has changed", async () => {
+  it("keeps thinking in messages kept before our summary, because nothing before them changed", async () => {
     const plan = from(16);
     const { kept, boundary } = await compact(plan, countingPorts(), {
       bindsThinking: true,
@@ -52,17 +52,17 @@ describe("kept messages on a model that binds thinking", () => {
     expect(boundary.compactMetadata.longhaul).not.toHaveProperty("withoutThinkingUpTo");
   });
 
-  it("keep it after a summary that the provider signed, if they begin with the other speaker", () => {
+  it("keeps thinking after a provider-signed summary when the kept messages start with the other role", () => {
     const options = { bindsThinking: true, isSigned: true };
     const plan = upTo(16);
     expect(keptMessages(plan, options).entries).toBe(plan.kept);
-    const c = thoughtful();
+    const c = talkWithThinking();
     c.entries.splice(16, 0, new ConversationBuilder("x").user("one more from the user"));
     const sameSpeaker = planCompaction({ entries: c.entries }, { variant: "up-to", at: 17 });
     expect(hasThinking(keptMessages(sameSpeaker, options).entries)).toBe(false);
   });
 
-  it("lose it after a signed summary of a reply that ends in whitespace, which the request for it cannot have", () => {
+  it("drops thinking after a signed summary when the last summarized reply ends in whitespace", () => {
     const spaced = entries.map((entry, at) =>
       at === 15 && entry.type === "assistant"
         ? { ...entry, message: { ...entry.message, content: [{ type: "text" as const, text: "done 3\n" }] } }
@@ -72,13 +72,13 @@ describe("kept messages on a model that binds thinking", () => {
     expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
   });
 
-  it("lose it even after a signed summary where one of them is no longer what it was", () => {
+  it("drops thinking after a signed summary when a kept message has changed", () => {
     const clearedToolUseIds = new Set(["t6"]);
     const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "up-to", at: 16 });
     expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
   });
 
-  it("lose it from the first result on that is cleared for good, wherever they stand", () => {
+  it("drops thinking after the first cleared tool result even in messages kept before the summary", () => {
     const clearedToolUseIds = new Set(["t1"]);
     const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "from", at: 16 });
     const kept = keptMessages(plan, { bindsThinking: true, isSigned: false });
@@ -87,13 +87,13 @@ describe("kept messages on a model that binds thinking", () => {
     expect(kept.tokens).toBeLessThan(plan.keptTokens);
   });
 
-  it("are left alone on any other model", () => {
+  it("leaves kept messages unchanged on a model that does not bind thinking", () => {
     const plan = upTo(16);
     expect(keptMessages(plan, { bindsThinking: false, isSigned: false }).entries).toBe(plan.kept);
   });
 });
 
-describe("a summary of the provider's own", () => {
+describe("provider-signed summary", () => {
   const assembled = (text: string): CompactedEntries => {
     const plan = upTo(16);
     return assemble(plan, countingPorts(), {
@@ -105,7 +105,7 @@ describe("a summary of the provider's own", () => {
     });
   };
 
-  it("stands first as it was signed, directly followed by the kept messages, then by our words", () => {
+  it("puts a provider-signed summary first, then the kept messages, then our afterword", () => {
     const compacted = assembled("the transcript is there");
     const messages = flatten(rebuild(compacted));
     expect(messages[0]).toEqual({ role: "assistant", content: [BLOCK] });
@@ -120,21 +120,21 @@ describe("a summary of the provider's own", () => {
     expect(compacted.summary).toMatchObject({ type: "assistant", isCompactSummary: true });
   });
 
-  it("comes without words of ours where there is nothing to say", () => {
+  it("adds no afterword to a provider-signed summary when there is nothing to say", () => {
     expect(assembled("").afterword).toBeUndefined();
   });
 
-  it("is taken in by the next compaction like any other", () => {
+  it("the next compaction treats a provider-signed summary like any other summary", () => {
     const rebuilt = rebuild(assembled(""));
-    const wholly = planCompaction({ entries: rebuilt }, { keepRecentTokens: 500 });
-    expect(wholly.summarized).toContain(rebuilt[1]);
+    const whole = planCompaction({ entries: rebuilt }, { keepRecentTokens: 500 });
+    expect(whole.summarized).toContain(rebuilt[1]);
     const upToFirstKept = planCompaction({ entries: rebuilt }, { variant: "up-to", at: 6 });
     expect(upToFirstKept.kept[0]).toBe(rebuilt[6]);
   });
 });
 
-describe("kept messages that say something else than they did", () => {
-  it("are new entries, in memory and on disk alike, and no segment points to the old ones", async () => {
+describe("kept messages whose content changed", () => {
+  it("gives changed kept messages new ids in memory and on disk, and records no preserved segment", async () => {
     const plan = planCompaction(
       { entries, clearedToolUseIds: new Set(["t7"]) },
       { variant: "up-to", at: 16 },

@@ -8,7 +8,7 @@ import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { lastUuid } from "./new-entries.ts";
 
-/** The kept messages of a compaction as they can be sent: which of them lose their thinking. */
+/** Kept messages of a compaction as they can be sent, with or without their thinking. */
 
 export interface KeptMessages {
   readonly entries: readonly Entry[];
@@ -16,25 +16,25 @@ export interface KeptMessages {
   /** {@link CompactionPlan.pending}, as they can be sent. */
   readonly pending: readonly Entry[];
   readonly pendingTokens: number;
-  /** The newest of the conversation's entries up to which thinking was left out; see `BoundaryRecord`. */
+  /** Newest entry up to which thinking was dropped. See `BoundaryRecord`. */
   readonly withoutThinkingUpTo: string | undefined;
 }
 
 export interface KeepOptions {
   /** The model ties thinking to the history before it. */
   readonly bindsThinking: boolean;
-  /** The summary is the provider's signed block, after which the thinking of what follows stays valid. */
+  /** The summary is a signed block of the provider. Thinking in the messages after it stays valid. */
   readonly isSigned: boolean;
 }
 
 /**
- * The kept messages as they can be sent. Where the model binds its thinking to the history, that of messages
- * after a change would be refused; messages before it have the history that they always had.
+ * Returns the kept messages as they can be sent. A model that binds thinking to the history refuses thinking
+ * in messages after a change. Messages before the change keep their history, and so their thinking.
  */
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
   const { bindsThinking } = options;
   const kept = stripped(plan.kept, bindsThinking ? firstChange(plan, options) : undefined);
-  // They follow a summary, so their history has changed.
+  // These messages follow a summary, so their history has changed.
   const pending = stripped(plan.pending, bindsThinking ? 0 : undefined);
   return {
     entries: kept.entries,
@@ -45,7 +45,7 @@ export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMe
   };
 }
 
-/** The entries without thinking from this index on. The very list where there is none to leave out. */
+/** Returns the entries without thinking from this index on, or the same list if they have none. */
 function stripped(
   entries: readonly Entry[],
   from: number | undefined,
@@ -54,19 +54,20 @@ function stripped(
   return without === undefined || without.blocks === 0 ? { entries, blocks: 0 } : without;
 }
 
-/** The first kept message that has another history than it had; undefined where none has. */
+/** Index of the first kept message whose history has changed, or undefined if there is none. */
 function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | undefined {
   if (plan.keptPlace === "after") {
     return isSigned && !plan.isKeptRewritten && isCovered(plan) ? undefined : 0;
   }
   if (!plan.isKeptRewritten) return undefined;
-  const asTheyWere = new Set(plan.entries);
-  return plan.kept.findIndex((entry) => !asTheyWere.has(entry));
+  const unchangedEntries = new Set(plan.entries);
+  return plan.kept.findIndex((entry) => !unchangedEntries.has(entry));
 }
 
 /**
- * A signed summary covers what follows only if that begins with the other speaker's message, and if the request for the
- * summary had the summarized messages as they were: a request cannot end in whitespace of the assistant.
+ * Returns true if a signed summary covers the messages after it. They must begin with the other role. The
+ * request for the summary must also have had the summarized messages unchanged, and a request cannot end in
+ * whitespace of the assistant.
  */
 function isCovered({ summarized, kept }: CompactionPlan): boolean {
   const last = summarized.findLast((entry) => speakerOf(entry) !== undefined);
@@ -85,14 +86,17 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
   return entry.type === "user" || entry.type === "attachment" ? "user" : undefined;
 }
 
-/** The mark of an earlier compaction, if it still covers a kept message: the thinking before it stays out. */
+/**
+ * Returns the mark of an earlier compaction if it still covers a kept message. Thinking before the mark stays
+ * dropped.
+ */
 function earlierMark({ entries, kept, keptPlace, summarized }: CompactionPlan): string | undefined {
   const [first] = entries;
   const mark = first !== undefined && isCompactBoundary(first) ? markOf(first) : undefined;
   if (mark === undefined) return undefined;
   const isMarked = (entry: Entry): boolean => entry.uuid === mark;
   if (kept.some(isMarked)) return mark;
-  // All that is kept came before the marked one.
+  // All kept messages came before the marked one.
   const isAllBefore = keptPlace === "before" && summarized.some(isMarked);
   return isAllBefore ? lastUuid(kept) : undefined;
 }

@@ -19,7 +19,7 @@ const thoughtsIn = ({ entries }: KeptMessages): number =>
 const entriesWithoutIds = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map(({ uuid: _, ...entry }) => entry as Entry);
 
-/** 0 said, 1 answered, and so on; answers are thought about. */
+/** Even indexes are user messages, odd ones are replies with thinking. */
 function talk(turns: number): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < turns; turn++) {
@@ -29,22 +29,22 @@ function talk(turns: number): ConversationBuilder {
   return c;
 }
 
-describe("kept messages of which thinking is left out", () => {
-  it("count what is left of them, and are marked by the last that has an id", () => {
+describe("kept messages without thinking", () => {
+  it("counts tokens without the dropped thinking and marks the last kept message that has an id", () => {
     const c = talk(4);
     const plan = upTo([...c.entries, TITLE], 4);
     const kept = keptMessages(plan, BOUND);
     expect(thoughtsIn(kept)).toBe(0);
     expect(kept.withoutThinkingUpTo).toBe(c.entries.at(-1)?.uuid);
-    const nameless = entriesWithoutIds(plan.kept);
-    expect(keptMessages({ ...plan, kept: nameless }, BOUND).withoutThinkingUpTo).toBeUndefined();
+    const withoutIds = entriesWithoutIds(plan.kept);
+    expect(keptMessages({ ...plan, kept: withoutIds }, BOUND).withoutThinkingUpTo).toBeUndefined();
     const difference =
       measureEntries(plan.kept, plan.countTokens) - measureEntries(kept.entries, plan.countTokens);
     expect(difference).toBeGreaterThan(0);
     expect(kept.tokens).toBe(plan.keptTokens - difference);
   });
 
-  it("have no mark where there was none to leave out", () => {
+  it("sets no thinking mark when the kept messages had no thinking", () => {
     const c = new ConversationBuilder();
     for (let turn = 0; turn < 4; turn++) c.user(`request ${turn}`);
     const plan = upTo(c.entries, 2);
@@ -58,11 +58,11 @@ describe("kept messages of which thinking is left out", () => {
   });
 });
 
-describe("kept messages after a summary that the provider signed", () => {
+describe("kept messages after a provider-signed summary", () => {
   const keepsThinking = (entries: readonly Entry[], at: number): boolean =>
     thoughtsIn(keptMessages(upTo(entries, at), SIGNED)) > 0;
 
-  it("are judged by who speaks before and after it, whatever stands between that nobody said", () => {
+  it("decides on thinking by the roles on both sides of a signed summary and ignores other entries", () => {
     const { entries } = talk(4);
     const progress = { type: "progress", uuid: "p" } as unknown as Entry;
     expect(keepsThinking([...entries.slice(0, 4), progress, ...entries.slice(4)], 5)).toBe(true);
@@ -71,7 +71,7 @@ describe("kept messages after a summary that the provider signed", () => {
     expect(keepsThinking([...entries.slice(0, 3), progress, ...entries.slice(4)], 3)).toBe(false);
   });
 
-  it("lose it where two answers meet, and where an attachment meets what the user said", () => {
+  it("drops thinking when two replies meet at a signed summary, or an attachment meets a user message", () => {
     const { entries } = talk(4);
     expect(keepsThinking([...entries.slice(0, 4), ...entries.slice(5)], 4)).toBe(false);
     const attached = new ConversationBuilder("x").attachment({ type: "todo", content: [] });
@@ -79,7 +79,7 @@ describe("kept messages after a summary that the provider signed", () => {
     expect(keepsThinking([...entries.slice(0, 4), attached, ...entries.slice(4)], 4)).toBe(true);
   });
 
-  it("keep it where nobody has spoken on one side", () => {
+  it("keeps thinking when there is no message on one side of a signed summary", () => {
     const { entries } = talk(3);
     const plan = upTo(entries, 2);
     const silent = { ...plan, summarized: [TITLE] };
@@ -88,7 +88,7 @@ describe("kept messages after a summary that the provider signed", () => {
   });
 });
 
-describe("what an earlier compaction left out", () => {
+describe("thinking that an earlier compaction dropped", () => {
   const marked = (mark: string | undefined): ConversationBuilder => {
     const c = new ConversationBuilder();
     c.boundary(
@@ -100,24 +100,24 @@ describe("what an earlier compaction left out", () => {
   const markAfter = (plan: CompactionPlan): string | undefined =>
     keptMessages(plan, { bindsThinking: false, isSigned: false }).withoutThinkingUpTo;
 
-  it("stays out of what is kept of it", () => {
+  it("keeps an earlier thinking mark while the marked message is kept", () => {
     const { entries } = marked("e-6");
     expect(markAfter(upTo(entries, 3))).toBe("e-6");
     expect(markAfter(from(entries, 7))).toBe("e-6");
   });
 
-  it("is of no more concern once all of it is summarized", () => {
+  it("removes an earlier thinking mark once the marked messages are summarized", () => {
     expect(markAfter(upTo(marked("e-4").entries, 6))).toBeUndefined();
   });
 
-  it("stays out of all that is kept where that came before the marked one", () => {
+  it("moves an earlier thinking mark to the last kept message when the marked one is summarized", () => {
     const { entries } = marked("e-8");
     expect(markAfter(from(entries, 4))).toBe("e-4");
     const titled = [...entries.slice(0, 4), TITLE, ...entries.slice(4)];
     expect(markAfter(from(titled, 5))).toBe("e-4");
   });
 
-  it("is nothing where no boundary says so, or the marked message is not there", () => {
+  it("returns no thinking mark when no boundary has one or the marked message is missing", () => {
     expect(markAfter(upTo(marked(undefined).entries, 3))).toBeUndefined();
     expect(markAfter(upTo(marked("elsewhere").entries, 3))).toBeUndefined();
     expect(markAfter(from(marked("elsewhere").entries, 3))).toBeUndefined();
@@ -127,7 +127,7 @@ describe("what an earlier compaction left out", () => {
     expect(markAfter(upTo(odd, 3))).toBeUndefined();
     expect(markAfter(from(entries, 1))).toBeUndefined();
     const unmarked = marked(undefined).entries;
-    const nameless = [...unmarked.slice(0, 6), ...entriesWithoutIds(unmarked.slice(6))];
-    expect(markAfter(from(nameless, 4))).toBeUndefined();
+    const withoutIds = [...unmarked.slice(0, 6), ...entriesWithoutIds(unmarked.slice(6))];
+    expect(markAfter(from(withoutIds, 4))).toBeUndefined();
   });
 });

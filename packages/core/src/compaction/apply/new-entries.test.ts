@@ -22,8 +22,8 @@ const boundaryAfter = (entries: readonly Entry[]): CompactBoundaryEntry =>
     countingPorts(),
   );
 
-describe("the boundary of a compaction", () => {
-  it("says what was done, with nothing about tools where none was used", () => {
+describe("createBoundary", () => {
+  it("records on the boundary what a compaction did, without tools when none was used", () => {
     const c = new ConversationBuilder();
     c.user("hi");
     expect(boundaryAfter(c.entries)).toEqual({
@@ -48,7 +48,7 @@ describe("the boundary of a compaction", () => {
     });
   });
 
-  it("follows the newest entry that has an id, or none", () => {
+  it("links a boundary to the newest entry with an id, or to none", () => {
     const c = new ConversationBuilder();
     c.user("hi");
     expect(boundaryAfter([...c.entries, TITLE]).logicalParentUuid).toBe("e-1");
@@ -56,7 +56,7 @@ describe("the boundary of a compaction", () => {
     expect(boundaryAfter([]).logicalParentUuid).toBeNull();
   });
 
-  it("names all tools used so far, each once and sorted, those of earlier boundaries included", () => {
+  it("lists all tools used so far on the boundary, sorted and unique, with those of earlier boundaries", () => {
     const c = new ConversationBuilder();
     c.boundary({ preCompactDiscoveredTools: ["Write", "Bash"] });
     c.push({ type: "system", subtype: "compact_boundary", uuid: "odd" } as unknown as Entry);
@@ -70,11 +70,11 @@ describe("the boundary of a compaction", () => {
   });
 });
 
-describe("the summary's entry", () => {
+describe("summary entries", () => {
   const boundary = { ...new ConversationBuilder().boundary(), uuid: "boundary" };
   const link = { uuid: "new-1", parentUuid: "boundary", timestamp: "2026-06-01T00:00:00.000Z" };
 
-  it("is a message to the model that the person sees in the transcript only", () => {
+  it("creates a summary entry that the model reads and that the user sees only in the transcript", () => {
     expect(createSummaryEntry({ text: "so far" }, boundary, [], countingPorts())).toEqual({
       ...link,
       type: "user",
@@ -84,7 +84,7 @@ describe("the summary's entry", () => {
     });
   });
 
-  it("is what the provider signed, in the model's name, where that is known", () => {
+  it("creates a provider-signed summary as an assistant message, with its model if that is known", () => {
     const block = toolUse("any", "block", {});
     const entryOf = (model: string | undefined): Entry =>
       createSummaryEntry({ text: "", block: { content: block, model } }, boundary, [], countingPorts());
@@ -97,7 +97,7 @@ describe("the summary's entry", () => {
     expect(entryOf(undefined)).not.toHaveProperty("message.model");
   });
 
-  it("may be followed by words of ours that no person wrote", () => {
+  it("marks the text after a signed summary as meta, because no user wrote it", () => {
     expect(createMetaEntry("words", "before", [], countingPorts())).toEqual({
       ...link,
       parentUuid: "before",
@@ -108,8 +108,8 @@ describe("the summary's entry", () => {
   });
 });
 
-describe("the record of kept messages", () => {
-  it("lists every line that has an id, beside the first and the last, and is absent when none has one", () => {
+describe("record of kept messages", () => {
+  it("records the ids of all kept messages with the first and the last, or nothing when none has an id", () => {
     const boundary = deepFreeze(boundaryAfter([]));
     const c = new ConversationBuilder();
     c.user("one");

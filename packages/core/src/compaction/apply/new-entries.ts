@@ -18,7 +18,7 @@ import {
 } from "../../messages/stand-ins.ts";
 import { isSentAttachment } from "../../request/flatten/attachment-content.ts";
 
-/** Fields that an agent writes on every line of a session, whatever the line says. */
+/** Fields that an agent writes on every line of a session, whatever the line contains. */
 const HOST_FIELDS = [
   "isSidechain",
   "userType",
@@ -31,13 +31,13 @@ const HOST_FIELDS = [
   "agentId",
 ] as const;
 
-/** Clock and randomness, passed in. */
+/** Clock and source of ids, passed in by the caller. */
 export interface CompactionPorts {
   readonly now: () => Date;
   readonly newUuid: () => string;
 }
 
-/** A link for a new entry after `parentUuid`, with the session's own fields as its newest lines have them. */
+/** Creates the link of a new entry after `parentUuid`, with the session fields of the newest lines. */
 export function newLink(
   entries: readonly Entry[],
   parentUuid: string | null,
@@ -56,8 +56,8 @@ export const lastUuid = (entries: readonly Entry[]): string | undefined =>
   entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
 
 /**
- * The mark in the transcript: a new root, so that a reader who follows parents stops here. `entries`: the whole
- * conversation before it. `pairs`: of its calls and results, where somebody has it.
+ * Creates the boundary, a new root in the transcript: a reader who follows parents stops here. `entries` is
+ * the whole conversation before it. `pairs` is the index of its calls and results, if the caller has one.
  */
 export function createBoundary(
   metadata: Omit<CompactMetadata, "preCompactDiscoveredTools">,
@@ -82,7 +82,7 @@ export function createBoundary(
   };
 }
 
-/** Names of all tools used so far, those before earlier boundaries included. */
+/** Names of all tools used so far, including those before earlier boundaries. */
 function discoveredTools(entries: readonly Entry[], index = indexPairs(entries)): readonly string[] {
   const names = new Set<string>();
   for (const entry of entries) {
@@ -94,8 +94,8 @@ function discoveredTools(entries: readonly Entry[], index = indexPairs(entries))
 }
 
 /**
- * Records on the boundary which messages were kept: they stay where they are in the file, with their old parents.
- * The anchor is the line that the first of them follows.
+ * Records on the boundary which messages were kept. They stay in the file with their old parents. The anchor
+ * is the line that the first of them follows.
  */
 export function withPreservedMessages(
   boundary: CompactBoundaryEntry,
@@ -111,14 +111,17 @@ export function withPreservedMessages(
   return { ...boundary, compactMetadata };
 }
 
-/** The summary as it stands in the new conversation. */
+/** Text and block of the summary in the new conversation. */
 export interface SummaryTexts {
   readonly text: string;
-  /** The provider's own, which it signed, with the model that wrote it; then `text` is what goes with it. */
+  /** Block that the provider signed, with the model that wrote it. `text` is then the text next to it. */
   readonly block?: { readonly content: ContentBlock; readonly model: string | undefined } | undefined;
 }
 
-/** Always the boundary's child. Shown in the transcript only, yet sent to the model. */
+/**
+ * Creates the summary entry, always a child of the boundary. Users see it only in the transcript, but the
+ * model receives it.
+ */
 export function createSummaryEntry(
   { text, block }: SummaryTexts,
   boundary: CompactBoundaryEntry,
@@ -139,7 +142,7 @@ export function createSummaryEntry(
   return { ...link, type: "assistant", message, isCompactSummary: true };
 }
 
-/** Words to the agent that no person wrote. */
+/** Creates a message to the agent that no user wrote. */
 export function createMetaEntry(
   text: string,
   parentUuid: string,
@@ -153,10 +156,11 @@ export function createMetaEntry(
 export type Linked = Extract<Entry, EntryLink>;
 
 /**
- * Kept messages as new entries. They get new ids, because a reader that gathers a response by its id would find the
- * old lines too, and answer to the old ids. They have no usage, since the figures of the long conversation no longer
- * hold. They keep their times, except for the last message and what follows it: some readers continue from the newest
- * line by its time, and would find the old end of the conversation.
+ * Copies kept messages as new entries. They get new ids, because a reader that collects a response by its id
+ * would also find the old lines and answer to the old ids. They have no usage, because the figures of the
+ * long conversation no longer apply. They keep their times, except for the last message and the entries
+ * after it. Some readers continue from the line with the newest time, and would otherwise find the old end of
+ * the conversation.
  */
 export function renewEntries(
   kept: readonly Entry[],
@@ -181,7 +185,7 @@ export function renewEntries(
   return renewed;
 }
 
-/** Times come from a file, and anything may stand there. */
+/** Sets the time of a copy. Times come from a file and can have any value. */
 function withTime(line: Linked, isLast: boolean, ports: CompactionPorts): Linked {
   const { originalTimestamp: _, ...rest } = line;
   const original = timeOf(line);
@@ -192,7 +196,7 @@ function withTime(line: Linked, isLast: boolean, ports: CompactionPorts): Linked
 
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
   if (entry.type === "progress" || entry.type === "system") return undefined;
-  // For a host that reads no attachments, it would become an empty message.
+  // A host that reads no attachments would turn this one into an empty message.
   if (entry.type === "attachment" && !isSentAttachment(entry)) return undefined;
   if (isSnipMarker(entry) || isCollapsedSpan(entry)) return settled(entry);
   if (isFromQueue(entry)) {
@@ -208,15 +212,18 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
   return { ...entry, message: { ...entry.message, usage: { input_tokens: 0, output_tokens: 0 } } };
 }
 
-/** A stand-in that no longer leads back to its messages; any other entry as it is. */
+/**
+ * Marks a stand-in as settled, so that it no longer leads back to its messages. Returns any other entry
+ * unchanged.
+ */
 export function settled<T extends Entry>(entry: T): T | SnipMarker | CollapsedSpan {
-  // The thinking after it has gone: a reader has nothing more to leave out.
+  // The thinking after the marker is already gone, so a reader has nothing to drop.
   if (isSnipMarker(entry)) {
     const { bindsThinking: _, ...snipped } = entry.snipped;
     return { ...entry, snipped: { ...snipped, isSettled: true } };
   }
   if (!isCollapsedSpan(entry)) return entry;
-  // The same; and its messages are lines before the boundary now, where no reader looks for them.
+  // The same applies here. The messages of the span are now before the boundary, where no reader looks.
   const { bindsThinking: _, ...collapsed } = entry.collapsed;
   return { ...entry, collapsed: { ...collapsed, isSettled: true } };
 }

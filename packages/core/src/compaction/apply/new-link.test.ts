@@ -4,8 +4,8 @@ import { countingPorts } from "../../../../../test/support/long-session.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { newLink } from "./new-entries.ts";
 
-describe("the link of a new entry", () => {
-  it("has an id, a time and a parent, and what the newest line of the session says of the session", () => {
+describe("newLink", () => {
+  it("gives a new entry an id, a time, a parent and the session fields of the newest entry", () => {
     const fields = {
       isSidechain: false,
       userType: "external",
@@ -25,7 +25,7 @@ describe("the link of a new entry", () => {
     expect(newLink([...c.entries, title], "p", countingPorts())).toStrictEqual({ ...fields, ...link });
   });
 
-  it("has nothing else where the session says nothing", () => {
+  it("gives a new entry no session fields when the session has none", () => {
     const link = { uuid: "new-1", timestamp: "2026-06-01T00:00:00.000Z", parentUuid: null };
     expect(newLink([], null, countingPorts())).toStrictEqual(link);
     const bare = { type: "user", uuid: "u" } as unknown as Entry;

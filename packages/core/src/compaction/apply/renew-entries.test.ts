@@ -11,27 +11,27 @@ import { countingPorts } from "../../../../../test/support/long-session.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { renewEntries } from "./new-entries.ts";
 
-describe("kept messages as new entries", () => {
-  it("say what they said under new ids, each after the one before it, and the last has the new time", () => {
+describe("renewEntries", () => {
+  it("copies kept messages under new ids in one chain and gives the last one the current time", () => {
     const c = new ConversationBuilder();
-    const [asked, told] = [c.user("question"), c.assistant("answer")];
+    const [question, answer] = [c.user("question"), c.assistant("answer")];
     const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
     expect(renewed).toEqual([
       {
-        ...asked,
-        copyOf: [asked.uuid],
+        ...question,
+        copyOf: [question.uuid],
         uuid: "new-1",
         parentUuid: "anchor",
       },
       {
-        ...told,
-        copyOf: [told.uuid],
+        ...answer,
+        copyOf: [answer.uuid],
         uuid: "new-2",
         parentUuid: "new-1",
         timestamp: "2026-06-01T00:00:00.000Z",
-        originalTimestamp: told.timestamp,
+        originalTimestamp: answer.timestamp,
         message: {
-          ...told.message,
+          ...answer.message,
           id: expect.stringMatching(/^msg_new3$/),
           usage: { input_tokens: 0, output_tokens: 0 },
         },
@@ -39,7 +39,7 @@ describe("kept messages as new entries", () => {
     ]);
   });
 
-  it("of a marker or a span tell no reader to leave out thinking, or to look for what lies before the boundary", () => {
+  it("marks copied snip markers and collapsed spans as settled and removes their thinking flag", () => {
     const c = new ConversationBuilder();
     const snipped = { messages: 1, uuids: ["x"] };
     const collapsed = { spanId: "s", messages: 1, uuids: ["x"], tokensBefore: 9, tokensAfter: 3 };
@@ -52,19 +52,21 @@ describe("kept messages as new entries", () => {
     expect(JSON.stringify(renewEntries(c.entries, "anchor", countingPorts()))).not.toContain("bindsThinking");
   });
 
-  it("name the line in which something was first said and the copies since, when they are renewed again", () => {
+  it("records the original id and the latest copies of a message that is renewed repeatedly", () => {
     const c = new ConversationBuilder();
-    const asked = c.user("question");
+    const question = c.user("question");
     const ports = countingPorts();
     let copies = renewEntries(c.entries, "anchor", ports);
     copies = renewEntries(copies, "later", ports);
-    expect(copies).toMatchObject([{ copyOf: [asked.uuid, "new-1"], originalTimestamp: asked.timestamp }]);
+    expect(copies).toMatchObject([
+      { copyOf: [question.uuid, "new-1"], originalTimestamp: question.timestamp },
+    ]);
     for (let nth = 0; nth < 20; nth++) copies = renewEntries(copies, "later", ports);
     const ids = copies[0]?.copyOf ?? [];
-    expect([ids.length, ids[0], ids.at(-1)]).toEqual([8, asked.uuid, "new-21"]);
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([8, question.uuid, "new-21"]);
   });
 
-  it("get the new time where the old one is missing or is no time", () => {
+  it("replaces a missing or invalid timestamp with the current time", () => {
     const c = new ConversationBuilder();
     c.user("one", { timestamp: "yesterday" });
     c.user("two", { timestamp: 5 as never });
@@ -73,7 +75,7 @@ describe("kept messages as new entries", () => {
       expect(timestamp).toBe("2026-06-01T00:00:00.000Z");
   });
 
-  it("of one response share one new id, and others have another", () => {
+  it("gives the entries of one response one new message id, and other responses another", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(90_000, 5) });
     c.assistant([toolUse("b", "Read", {})], { id: "A" });
@@ -87,7 +89,7 @@ describe("kept messages as new entries", () => {
     expect(ids).not.toContain("B");
   });
 
-  it("point to the new entry of the call they answer, or to the old one where that was not kept", () => {
+  it("points a tool result to the new entry of its call, or to the old one if that was not kept", () => {
     const c = new ConversationBuilder();
     const call = c.assistant([toolUse("a", "Read", {})]);
     c.user([toolResult("a", "one")], { sourceToolAssistantUUID: call.uuid });
@@ -100,29 +102,29 @@ describe("kept messages as new entries", () => {
     );
   });
 
-  it("come without what is never sent: progress, notes of the host, emptied messages, lines without an id", () => {
+  it("copies no entry that is never sent: progress, boundaries, empty replies, lines without an id", () => {
     const c = new ConversationBuilder();
     c.push({ ...c.link(), type: "progress", data: {} });
     c.boundary();
     c.assistant([]);
     c.push({ type: "summary", summary: "a title" } as unknown as Entry);
     const files = c.attachment({ type: "file", filename: "a.ts" });
-    const said = c.user([], { message: { role: "user", id: "its own", content: [] } as never });
+    const message = c.user([], { message: { role: "user", id: "its own", content: [] } as never });
     const renewed = renewEntries(c.entries, "anchor", countingPorts());
     expect(renewed).toEqual([
       { ...files, copyOf: [files.uuid], uuid: "new-1", parentUuid: "anchor" },
       {
-        ...said,
-        copyOf: [said.uuid],
+        ...message,
+        copyOf: [message.uuid],
         uuid: "new-2",
         parentUuid: "new-1",
         timestamp: expect.any(String),
-        originalTimestamp: said.timestamp,
+        originalTimestamp: message.timestamp,
       },
     ]);
   });
 
-  it("keep whatever shape they have", () => {
+  it("renews assistant entries whose message is missing or incomplete", () => {
     const odd = [
       { type: "assistant", uuid: "a" },
       { type: "assistant", uuid: "b", message: {} },

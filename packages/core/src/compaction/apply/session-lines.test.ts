@@ -36,7 +36,7 @@ const FILE = {
   attachment: { type: "plan_file", planContent: "a plan" },
 };
 
-const said = (words: string): Attachment => ({ type: "hook_additional_context", content: [words] });
+const hookContext = (words: string): Attachment => ({ type: "hook_additional_context", content: [words] });
 
 interface Parts {
   readonly files?: boolean;
@@ -73,7 +73,7 @@ describe("a compaction appended to its session", () => {
   it.each([
     ["up-to", UP_TO],
     ["from", FROM],
-  ])("never goes back in time after the last message, with variant %s", (_, options) => {
+  ])("writes no line with an earlier time after the last message, with variant %s", (_, options) => {
     const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
     const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
     const lines = [
@@ -88,8 +88,8 @@ describe("a compaction appended to its session", () => {
     }
   });
 
-  it("writes no kept message again where the agent re-links them: boundary, summary, and what follows", () => {
-    const compaction = compacted(UP_TO, { files: true, hookOutput: said("main") });
+  it("writes no kept message again for an agent that re-links preserved segments", () => {
+    const compaction = compacted(UP_TO, { files: true, hookOutput: hookContext("main") });
     const lines = linesInPlace(compaction, CURRENT, countingPorts());
     const { boundary, summary, attachments, hookResults } = compaction;
     expect(lines).toEqual([boundary, summary, ...attachments, ...hookResults]);
@@ -97,7 +97,7 @@ describe("a compaction appended to its session", () => {
     expect(lines[2]?.parentUuid).toBe(entries.at(-1)?.uuid);
   });
 
-  it("ends in a mark that hangs on the tail where nothing else would lead a reader to it", () => {
+  it("appends a marker line after the last kept message when no other line leads a reader there", () => {
     const compaction = compacted(UP_TO);
     const ports = { now: () => new Date("2026-07-01T00:00:00Z"), newUuid: () => "mark" };
     const lines = linesInPlace(compaction, CURRENT, ports);
@@ -116,13 +116,13 @@ describe("a compaction appended to its session", () => {
     ]);
   });
 
-  it("needs no such mark where the summary stands after the kept messages", () => {
+  it("appends no marker line when the summary comes after the kept messages", () => {
     const compaction = compacted(FROM);
     const lines = linesInPlace(compaction, CURRENT, countingPorts());
     expect(lines).toEqual([compaction.boundary, compaction.summary]);
   });
 
-  it("writes kept messages again where the agent knows no segments, one after the other", () => {
+  it("writes kept messages again in one chain for an agent without preserved segments", () => {
     for (const options of [UP_TO, FROM]) {
       const compaction = compacted(options, { files: true });
       const lines = linesInPlace(compaction, WITHOUT_SEGMENTS, countingPorts());
@@ -135,9 +135,9 @@ describe("a compaction appended to its session", () => {
     }
   });
 
-  it("writes what was put back as words where the agent knows no attachments", () => {
+  it("writes restored content as text for an agent without attachments", () => {
     const lines = linesInPlace(
-      compacted(UP_TO, { files: true, hookOutput: said("on main") }),
+      compacted(UP_TO, { files: true, hookOutput: hookContext("on main") }),
       OLD,
       countingPorts(),
     );
@@ -156,7 +156,7 @@ describe("a compaction appended to its session", () => {
     expect(inPlace.map(({ type }) => type)).toEqual(["system", "user", "user"]);
   });
 
-  it("writes what was kept as it is where it is new already, or where nothing was kept", () => {
+  it("writes kept messages as they are when they were already renewed or when none were kept", () => {
     const renewed = compacted(UP_TO, { clearedToolUseIds: new Set(["t3"]) });
     expect(renewed.isKeptRenewed).toBe(true);
     for (const compaction of [renewed, compacted(WHOLE)]) {
@@ -166,7 +166,7 @@ describe("a compaction appended to its session", () => {
     }
   });
 
-  it("leaves out thinking only of messages after a summary of ours, where the model binds it", () => {
+  it("drops thinking only after our own summary, and only on a model that binds thinking", () => {
     const lines = (options: PlanOptions, parts: Parts): readonly Entry[] =>
       linesInPlace(compacted(options, parts), WITHOUT_SEGMENTS, countingPorts());
     expect(hasThinking(lines(UP_TO, { bindsThinking: true }))).toBe(false);
@@ -175,15 +175,15 @@ describe("a compaction appended to its session", () => {
     expect(hasThinking(lines(UP_TO, { bindsThinking: true, isSigned: true }))).toBe(true);
   });
 
-  it("puts our words after what a signed summary is followed by", () => {
+  it("writes our afterword last after a provider-signed summary", () => {
     const compaction = compacted(UP_TO, { isSigned: true });
     const lines = linesInPlace(compaction, CURRENT, countingPorts());
     expect(lines).toEqual([compaction.boundary, compaction.summary, compaction.afterword]);
   });
 });
 
-describe("a compaction as a new session", () => {
-  it("is all of it in a row under the new session's id, with nothing of the old one", () => {
+describe("a compaction written as a new session", () => {
+  it("writes a new session as one chain under its own id, without any id of the old session", () => {
     for (const options of [UP_TO, FROM, WHOLE]) {
       const compaction = compacted(options, { files: true });
       const lines = linesOfNewSession(compaction, "session-2", CURRENT, countingPorts());
@@ -196,12 +196,12 @@ describe("a compaction as a new session", () => {
     }
   });
 
-  it("stays in the old session's name where it is appended there", () => {
+  it("keeps the old session id on lines that are appended in place", () => {
     const lines = linesInPlace(compacted(UP_TO), OLD, countingPorts());
     for (const line of lines) expect(line).toMatchObject({ sessionId: "session-1" });
   });
 
-  it("comes without thinking after our summary where the model binds it", () => {
+  it("writes no thinking after our summary into a new session when the model binds thinking", () => {
     const lines = (bindsThinking: boolean): readonly Entry[] =>
       linesOfNewSession(compacted(UP_TO, { bindsThinking }), "session-2", CURRENT, countingPorts());
     expect(hasThinking(lines(true))).toBe(false);

@@ -4,8 +4,8 @@ import { type CompactedEntries, rebuild } from "./assemble.ts";
 import { type CompactionPorts, renewEntries } from "./new-entries.ts";
 
 /**
- * Lines to append to the session itself, so that both we and the agent that wrote the session read it back as
- * {@link rebuild} gives it. Nothing that stands in it is touched.
+ * Returns the lines to append to the session. Both longhaul and the agent that wrote the session then read it
+ * as {@link rebuild} returns it. Existing lines stay unchanged.
  */
 export function linesInPlace(
   compacted: CompactedEntries,
@@ -20,11 +20,12 @@ export function linesInPlace(
   const { boundary, summary, keptPlace } = compacted;
   const after = afterCore(compacted).map((entry) => asHostReads(entry, conventions));
   if (after.length > 0 || keptPlace === "before") return [boundary, summary, ...after];
-  // A reader starts at the newest line: it must hang on the tail, or the kept messages are passed by.
+  // A reader starts at the newest line. That line must follow the tail, or the reader misses the kept
+  // messages.
   return [boundary, summary, marker(compacted, segment.tailUuid, ports)];
 }
 
-/** Lines of a new session that begins with the compaction, as a fork of a compacted session does. */
+/** Returns the lines of a new session that begins with the compaction, like a fork of a compacted session. */
 export function linesOfNewSession(
   compacted: CompactedEntries,
   sessionId: string,
@@ -34,7 +35,7 @@ export function linesOfNewSession(
   return chained(withRenewedKept(compacted, ports), conventions, { sessionId });
 }
 
-/** All of it one after the other: no segment is needed where the kept messages follow as lines. */
+/** Links all entries in one chain. Kept messages follow as lines, so no segment is needed. */
 function chained(
   compacted: CompactedEntries,
   conventions: HostConventions,
@@ -55,8 +56,9 @@ function chained(
 }
 
 /**
- * From the last message on, no line is older than the one before it. Claude Code continues from the line with the
- * newest time: copies of kept messages are written last, and restored files after them would be passed over.
+ * Ensures that from the last message on, no line is older than the one before it. Claude Code continues from
+ * the line with the newest time. Copies of kept messages are written last, so restored files after them would
+ * be skipped.
  */
 function withRisingTimes(entries: readonly Entry[]): readonly Entry[] {
   const last = entries.findLastIndex(({ type }) => type === "user" || type === "assistant");
@@ -70,7 +72,7 @@ function withRisingTimes(entries: readonly Entry[]): readonly Entry[] {
 }
 
 function withRenewedKept(compacted: CompactedEntries, ports: CompactionPorts): CompactedEntries {
-  // Whatever they follow: all lines are linked anew.
+  // The parent does not matter here, because all lines are linked again.
   return { ...compacted, kept: renewEntries(compacted.kept, compacted.summary.uuid, ports) };
 }
 
@@ -87,7 +89,7 @@ function asUserEntry(entry: AttachmentEntry): UserEntry {
   return { ...link, type: "user", isMeta: true, message: { role: "user", content: sentContent(entry) } };
 }
 
-/** A line for people, never sent to the model. */
+/** Creates a line for users that is never sent to the model. */
 function marker({ boundary }: CompactedEntries, parentUuid: string, ports: CompactionPorts): Entry {
   const { compactMetadata: _, logicalParentUuid: __, ...link } = boundary;
   return {
@@ -100,25 +102,27 @@ function marker({ boundary }: CompactedEntries, parentUuid: string, ports: Compa
   } as unknown as Entry;
 }
 
-/** Features that the agent that wrote a session understands when it reads the session again. */
+/** Session file features that the agent which wrote a session can read. */
 export interface HostConventions {
-  /** Re-links kept messages by the boundary's `preservedSegment`; otherwise they are written again. */
+  /**
+   * Re-links kept messages by the boundary's `preservedSegment`. If false, the messages are written again.
+   */
   readonly preservedSegments: boolean;
-  /** Reads `attachment` lines; otherwise what is put back is written as an injected user message. */
+  /** Reads `attachment` lines. If false, restored content is written as an injected user message. */
   readonly attachments: boolean;
 }
 
-/** The first Claude Code versions in whose files each thing was seen. */
+/** First Claude Code versions whose session files use each feature. */
 const FIRST_WITH_SEGMENTS = [2, 1, 217] as const;
 const FIRST_WITH_ATTACHMENTS = [2, 1, 90] as const;
 
-/** Of a session that we write ourselves. */
+/** Conventions of sessions that longhaul writes itself. */
 export const CURRENT_CONVENTIONS: HostConventions = Object.freeze({
   preservedSegments: true,
   attachments: true,
 });
 
-/** A session without a version is our own. */
+/** Returns the conventions of an agent version. A session without a version is longhaul's own. */
 export function conventionsOf(version: string | undefined): HostConventions {
   if (version === undefined) return CURRENT_CONVENTIONS;
   return {
@@ -131,7 +135,7 @@ function isAtLeast(version: string, least: readonly [number, number, number]): b
   const parts = version.split(".").map((part) => Number.parseInt(part, 10));
   for (const [index, wanted] of least.entries()) {
     const part = parts[index] ?? 0;
-    // A part that is no number compares as not greater.
+    // A part that is not a number compares as not greater.
     if (part !== wanted) return part > wanted;
   }
   return true;

@@ -4,38 +4,40 @@ import type { StepBack } from "../../messages/undo-marks.ts";
 import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
 import { type CompactionPorts, createBoundary, type Linked, newLink, renewEntries } from "./new-entries.ts";
 
-/** The conversation that is left. */
-export interface LeftConversation {
+/** Conversation that an undo or a redo leaves behind. */
+export interface AbandonedConversation {
   readonly entries: readonly Entry[];
   readonly leafUuid: string | null;
 }
 
-/** The conversation as it was before the step, as it is sent. */
+/** Returns the conversation before the step, as it is sent. */
 export const restoredEntries = ({ before }: StepBack): readonly Entry[] =>
   withClearedResults(before.entries, before.clearedToolUseIds);
 
-/** Messages since the step, as they can be sent now. A model that binds its thinking signed it with another history. */
+/**
+ * Returns the messages since the step, as they can be sent now. A model that binds thinking signed it with
+ * another history.
+ */
 export function carriedEntries(
   { since }: StepBack,
   bindsThinking: boolean,
 ): { readonly entries: readonly Entry[]; readonly blocks: number } {
   const { entries, blocks } = bindsThinking ? withoutThinkingFrom(since, 0) : { entries: since, blocks: 0 };
-  return { entries: entries.filter(saysSomething), blocks };
+  return { entries: entries.filter(hasText), blocks };
 }
 
-const saysSomething = (entry: Entry): boolean =>
-  entry.type !== "assistant" || entry.message.content.length > 0;
+const hasText = (entry: Entry): boolean => entry.type !== "assistant" || entry.message.content.length > 0;
 
 interface Continued {
   readonly mark: UndoMark;
   readonly carried: readonly Linked[];
 }
 
-/** Lines that hang on what was the newest one before the step: a mark, and copies of what came since. */
+/** Returns lines that follow the newest line before the step: a mark, and copies of the later messages. */
 export function continueBefore(
   back: StepBack,
   carried: readonly Entry[],
-  left: LeftConversation,
+  left: AbandonedConversation,
   tokens: number,
   ports: CompactionPorts,
 ): Continued {
@@ -63,13 +65,13 @@ export interface WholeSizes extends SessionRecord {
 }
 
 /**
- * The same for agents that read a session from its last boundary on, and would not find what lies before it: all of
- * it once more, behind a new one.
+ * Does the same for agents that read a session only from its last boundary on, and would not find the earlier
+ * messages. It writes the whole conversation again after a new boundary.
  */
 export function writtenAgain(
   back: StepBack,
   carried: readonly Entry[],
-  left: LeftConversation,
+  left: AbandonedConversation,
   { preTokens, postTokens, ...sizes }: WholeSizes,
   ports: CompactionPorts,
 ): readonly Entry[] {
@@ -89,7 +91,7 @@ export function writtenAgain(
 
 function recordOf(
   { step }: StepBack,
-  { leafUuid }: LeftConversation,
+  { leafUuid }: AbandonedConversation,
   tokens: number,
   [first]: readonly Linked[],
 ): UndoRecord {

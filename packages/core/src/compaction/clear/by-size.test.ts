@@ -9,7 +9,7 @@ const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
   clearing?.results.map(({ id }) => id);
 
 describe("clearing by size", () => {
-  it("clears the oldest until what is left is at most 40,000 tokens", () => {
+  it("clears the oldest results until at most 40,000 tokens are left", () => {
     const index = indexOf(work(15_000, 15_000, 10_000, 10_000, 10_000, 10_000));
     const clearing = chooseBySize(index);
     expect(idsOf(clearing)).toEqual(["t0", "t1"]);
@@ -22,13 +22,13 @@ describe("clearing by size", () => {
     });
   });
 
-  it("leaves the target itself alone", () => {
+  it("clears nothing when the results exactly meet the token target", () => {
     const index = indexOf(work(10_000, 10_000, 10_000, 10_000, 1));
     expect(chooseBySize(index, { minimumSavingTokens: 0 })).toBeUndefined();
     expect(idsOf(chooseBySize(index, { minimumSavingTokens: 0, targetTokens: 39_999 }))).toEqual(["t0"]);
   });
 
-  it("keeps the newest 3 whatever they hold", () => {
+  it("keeps the newest 3 results, however large they are", () => {
     const index = indexOf(work(30_000, 50_000, 50_000, 50_000));
     expect(idsOf(chooseBySize(index))).toEqual(["t0"]);
     const onlyNewest = indexOf(work(50_000, 50_000, 50_000));
@@ -36,7 +36,7 @@ describe("clearing by size", () => {
     expect(chooseBySize(onlyNewest, { minimumSavingTokens: 0 })).toBeUndefined();
   });
 
-  it("keeps results that no model has seen, however few are to be kept", () => {
+  it("never clears a result that no model has seen, however few results should be kept", () => {
     const entries = work(30_000, 50_000, 50_000, 50_000);
     const seen = [...entries, new ConversationBuilder("seen").assistant("I see.")];
     for (const keepNewest of [0, -2]) {
@@ -45,7 +45,7 @@ describe("clearing by size", () => {
     }
   });
 
-  it("does nothing at all when it would save under 20,000 tokens, placeholders counted", () => {
+  it("clears nothing when that would save fewer than 20,000 tokens, placeholders included", () => {
     const saving = (tokens: number): readonly string[] | undefined =>
       idsOf(chooseBySize(indexOf(work(tokens, 39_970, 10, 10, 10))));
     const { placeholderTokens } = indexOf(work(1));
@@ -54,7 +54,7 @@ describe("clearing by size", () => {
     expect(saving(20_000 + placeholderTokens)).toEqual(["t0"]);
   });
 
-  it("goes down to the watermark in one batch: right after it there is nothing to do", () => {
+  it("clears down to the target in one batch, so that nothing is left to clear afterward", () => {
     const index = indexOf(work(...Array.from({ length: 30 }, () => 3_000)));
     const clearing = chooseBySize(index);
     index.applied(clearing as Clearing);
@@ -62,23 +62,23 @@ describe("clearing by size", () => {
     expect(chooseBySize(index)).toBeUndefined();
   });
 
-  it("leaves things alone when it is given no figure", () => {
+  it("clears nothing when the target or the number to keep is not a number", () => {
     const index = indexOf(work(50_000, 50_000, 50_000, 50_000));
     expect(chooseBySize(index, { targetTokens: Number.NaN })).toBeUndefined();
     expect(chooseBySize(index, { keepNewest: Number.NaN })).toBeUndefined();
   });
 });
 
-describe("what clearing by size would save", () => {
-  it("is told without choosing, and is off by no more than one result", () => {
+describe("savingBySize", () => {
+  it("estimates the saving of clearing by size to within about one result", () => {
     const sizes = fc.array(fc.integer({ min: 50, max: 30_000 }), { maxLength: 12 });
     fc.assert(
       fc.property(sizes, fc.nat(60_000), (tokens, targetTokens) => {
         const index = indexOf(work(...tokens));
         const chosen = chooseBySize(index, { targetTokens, minimumSavingTokens: 0 });
         const saved = chosen === undefined ? 0 : chosen.tokensBefore - chosen.tokensAfter;
-        const told = savingBySize(index, { targetTokens });
-        expect(Math.abs(told - saved)).toBeLessThanOrEqual(Math.max(0, ...tokens) + 20 * tokens.length);
+        const estimated = savingBySize(index, { targetTokens });
+        expect(Math.abs(estimated - saved)).toBeLessThanOrEqual(Math.max(0, ...tokens) + 20 * tokens.length);
       }),
       { numRuns: 100 },
     );

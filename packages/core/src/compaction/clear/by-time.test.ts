@@ -9,7 +9,7 @@ const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
   clearing?.results.map(({ id }) => id);
 
 describe("clearing by time", () => {
-  it("keeps the newest 5 once the last answer is over 60 minutes old", () => {
+  it("clears all but the newest 5 results once the last reply is over 60 minutes old", () => {
     const index = indexOf(work(100, 100, 100, 100, 100, 100, 100));
     expect(chooseByTime(index, { idleMs: HOUR_MS })).toBeUndefined();
     const clearing = chooseByTime(index, IDLE);
@@ -18,13 +18,13 @@ describe("clearing by time", () => {
     expect(clearing?.tokensAfter).toBe(500 + 2 * index.placeholderTokens);
   });
 
-  it("never keeps fewer than 1", () => {
+  it("keeps at least 1 result when it clears by time", () => {
     const index = indexOf(work(100, 100, 100));
     for (const keepNewest of [1, 0, -3, Number.NaN])
       expect(idsOf(chooseByTime(index, { ...IDLE, keepNewest }))).toEqual(["t0", "t1"]);
   });
 
-  it("has nothing to do where there are no more, and right after it", () => {
+  it("clears nothing by time when at most 5 results exist, or right after a clearing", () => {
     expect(chooseByTime(indexOf(work(100, 100, 100, 100, 100)), IDLE)).toBeUndefined();
     const index = indexOf(work(100, 100, 100, 100, 100, 100));
     index.applied(chooseByTime(index, IDLE) as Clearing);
@@ -32,7 +32,7 @@ describe("clearing by time", () => {
     expect(chooseByTime(index, IDLE)).toBeUndefined();
   });
 
-  it("takes another threshold; without an answer, or with a clock that jumped back, nobody was idle", () => {
+  it("uses a given idle threshold, and treats a missing or negative idle time as not idle", () => {
     expect([isIdle(11, 10), isIdle(10, 10)]).toEqual([true, false]);
     expect([isIdle(undefined), isIdle(-HOUR_MS * 2), isIdle(Number.NaN)]).toEqual([false, false, false]);
     const index = indexOf(work(100, 100, 100, 100, 100, 100));

@@ -25,8 +25,8 @@ const BOUND = { bindsThinking: true };
 const allButNewest = (entries: readonly Entry[], keepNewest: number): Clearing =>
   chooseByTime(indexOf(entries), { idleMs: Number.POSITIVE_INFINITY, keepNewest }) as Clearing;
 
-describe("carrying out a clearing", () => {
-  it("puts the placeholder in the place of the content; block, id and other fields stay", () => {
+describe("applyClearing", () => {
+  it("replaces only the content of a cleared result with the placeholder and keeps its other fields", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("a", "Read", {}), toolUse("b", "Read", {})]);
     const mark = { cache_control: { type: "ephemeral" as const } };
@@ -59,7 +59,7 @@ describe("carrying out a clearing", () => {
     expect(cleared[3]).toMatchObject({ message: { content: [{ content: CLEARED_RESULT_TEXT }] } });
   });
 
-  it("gives the very list back where the clearing is of another conversation, or was carried out before", () => {
+  it("returns the same list when a clearing belongs to another conversation or was already applied", () => {
     const entries = work(100, 100, 100);
     const clearing = allButNewest(entries, 1);
     expect(applyClearing([], clearing, BOUND).entries).toEqual([]);
@@ -72,7 +72,7 @@ describe("carrying out a clearing", () => {
     expect(applyClearing(since, clearing, BOUND)).toEqual({ entries: since, removedThinkingBlocks: 0 });
   });
 
-  it("leaves out thinking after what was changed where the model binds it, and only there", () => {
+  it("drops the thinking after the first cleared result, and only on a model that binds thinking", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
     for (const id of ["a", "b", "c"]) {
@@ -92,8 +92,8 @@ describe("carrying out a clearing", () => {
   });
 });
 
-describe("the read-state", () => {
-  it("no longer shows a file whose read was cleared, so that a later read is a real one", () => {
+describe("read state after a clearing", () => {
+  it("no longer counts a file as visible after its read was cleared", () => {
     const entries = work(100, 100);
     const clearing = allButNewest(entries, 1);
     expect(clearing.paths).toEqual(["/project/0.ts"]);
@@ -121,8 +121,8 @@ function choose(index: ReturnType<typeof indexOf>, choice: Choice): Clearing | u
     : chooseByTime(index, { ...choice, idleMs: Number.POSITIVE_INFINITY });
 }
 
-describe("whatever the conversation and the choice", () => {
-  it("the request stays sound, nothing grows, and nothing is touched but what was chosen", () => {
+describe("clearing any conversation", () => {
+  it("clearing keeps any request valid, makes it smaller, and changes only what was chosen", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, fc.boolean(), (entries, choice, bindsThinking) => {
         deepFreeze(entries);
@@ -150,7 +150,7 @@ describe("whatever the conversation and the choice", () => {
     );
   });
 
-  it("only results of eligible tools are chosen, and never the newest", () => {
+  it("chooses only results of eligible tools and never the newest ones", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, (entries, choice) => {
         const index = indexOf(entries);
@@ -168,7 +168,7 @@ describe("whatever the conversation and the choice", () => {
     );
   });
 
-  it("a second run finds nothing to do, by the index that was kept up as by a new one", () => {
+  it("finds nothing to clear in a second run, with the updated index and with a new one", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, fc.boolean(), (entries, choice, bindsThinking) => {
         const index = indexOf(entries);
@@ -177,16 +177,19 @@ describe("whatever the conversation and the choice", () => {
         const { entries: after } = applyClearing(entries, clearing, { bindsThinking });
         index.applied(clearing);
         expect(choose(index, choice)).toBeUndefined();
-        const anew = indexOf(after);
-        expect(choose(anew, choice)).toBeUndefined();
-        expect([index.activeCount, index.eligibleTokens]).toEqual([anew.activeCount, anew.eligibleTokens]);
-        expect(index.describe("size", index.results())).toEqual(anew.describe("size", anew.results()));
+        const rebuilt = indexOf(after);
+        expect(choose(rebuilt, choice)).toBeUndefined();
+        expect([index.activeCount, index.eligibleTokens]).toEqual([
+          rebuilt.activeCount,
+          rebuilt.eligibleTokens,
+        ]);
+        expect(index.describe("size", index.results())).toEqual(rebuilt.describe("size", rebuilt.results()));
       }),
       { numRuns: 300 },
     );
   });
 
-  it("what is sent has no thinking after the first change where the model binds it", () => {
+  it("sends no thinking after the first cleared result to a model that binds thinking", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, (entries, choice) => {
         const clearing = choose(indexOf(entries), choice);
@@ -207,7 +210,7 @@ function resultIds(entry: Entry): readonly string[] {
   return entry.message.content.flatMap((block) => (block?.type === "tool_result" ? [block.tool_use_id] : []));
 }
 
-it("the tokens of a clearing are what the conversation loses", () => {
+it("reports exactly the tokens that a clearing removes from the conversation", () => {
   const entries = work(1_000, 2_000, 3_000);
   const clearing = allButNewest(entries, 1);
   const { entries: after } = applyClearing(entries, clearing, UNBOUND);

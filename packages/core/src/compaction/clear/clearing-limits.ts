@@ -1,9 +1,9 @@
 // Limits of clearing that settings and help texts name. A file without imports, so that `--help` loads nothing else.
 
-/** Tokens that eligible results may hold: a fifth of the usual window. */
+/** Tokens that eligible results may have together: a fifth of the usual window. */
 export const CLEARING_TARGET_TOKENS = 40_000;
 
 export const MINUTE_MS = 60_000;
 
-/** The longest that a provider keeps a cached prompt; after it, rewriting history costs nothing extra. */
+/** Longest time that a provider keeps a cached prompt. After it, rewriting history costs nothing extra. */
 export const IDLE_THRESHOLD_MS: number = 60 * MINUTE_MS;

@@ -6,25 +6,25 @@ import { CLEARED_RESULT_TEXT, isCleared } from "../../messages/stand-ins.ts";
 import { field, stringField, stringListField } from "../../messages/untrusted.ts";
 import type { TokensOf } from "./stale-results.ts";
 
-/** Tool uses that the provider keeps unless the request says otherwise. */
+/** Number of tool uses that the provider keeps by default. */
 export const KEPT_TOOL_USES = 3;
 /** The provider's default, for edits of the host that state no trigger. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
-/** Our count may be off by this factor, so the provider may clear where we count a little less than it requires. */
+/** Possible error of our count. The provider may clear even if our count is slightly below its trigger. */
 const COUNT_ERROR = 1.25;
 /** A stated size up to this factor above our count may be the size of the same prompt. */
 const SAME_SIZE = 1.1;
 
 export interface EditedPrompt {
-  /** The prompt before the edits, by our count. */
+  /** Size of the prompt before the edits, by our count. */
   readonly countedTokens: number;
-  /** The prompt after the edits, as the provider states it; 0 if it does not. */
+  /** Size of the prompt after the edits, as the provider states it, or 0 if it states none. */
   readonly statedTokens: number;
-  /** As the provider counts. */
+  /** Counts tokens as the provider does. */
   readonly tokensOf: TokensOf;
 }
 
-/** Tokens that the provider leaves out of a prompt with these messages, because the request has these edits. */
+/** Returns the tokens that the provider leaves out of a prompt because of these edits. */
 export function tokensLeftOut(
   entries: readonly Entry[],
   edits: readonly unknown[],
@@ -59,7 +59,9 @@ function toolUsesLeftOut(entries: readonly Entry[], edit: unknown, prompt: Edite
   return leftOut < least * COUNT_ERROR && isStatedWhole(leftOut, prompt) ? 0 : leftOut;
 }
 
-/** True if the stated size is closer to our count of the whole prompt than to the rest after the edit. */
+/**
+ * Returns true if the stated size is closer to our count of the whole prompt than to the rest after the edit.
+ */
 function isStatedWhole(leftOut: number, { countedTokens, statedTokens }: EditedPrompt): boolean {
   return statedTokens > countedTokens - leftOut / 2 && statedTokens < countedTokens * SAME_SIZE;
 }
@@ -73,7 +75,10 @@ function pairLeftOut({ use, results }: ToolPair, isInputCleared: boolean, tokens
   return inResults.reduce((sum, tokens) => sum + Math.max(0, tokens), inInput);
 }
 
-/** Thinking of all turns but the newest ones. Without a number, the provider keeps what it counts anyway. */
+/**
+ * Returns the thinking tokens of all turns except the newest ones. Without a number, the provider keeps the
+ * thinking that it counts anyway.
+ */
 function thinkingLeftOut(entries: readonly Entry[], edit: unknown, { tokensOf }: EditedPrompt): number {
   const keep = figureOf(edit, "keep");
   if (keep === undefined) return 0;
@@ -91,11 +96,11 @@ function thinkingLeftOut(entries: readonly Entry[], edit: unknown, { tokensOf }:
   return turns.slice(0, Math.max(0, turns.length - keep)).reduce((sum, tokens) => sum + tokens, 0);
 }
 
-/** Tool results alone continue a turn. */
+/** Returns true if a user message has more than tool results, which only continue a turn. */
 const isSpoken = (content: unknown): boolean =>
   !Array.isArray(content) || content.some((block) => stringField(block, "type") !== "tool_result");
 
-/** The number in a field such as `{ type: "tool_uses", value: 3 }`. */
+/** Returns the number in a field such as `{ type: "tool_uses", value: 3 }`. */
 function figureOf(edit: unknown, name: string): number | undefined {
   const value = field(field(edit, name), "value");
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;

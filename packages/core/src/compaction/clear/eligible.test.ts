@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { RECALL_TOOL_NAME } from "../../messages/tool-kinds.ts";
 import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "./stale-results.ts";
 
-describe("the tools whose results can be had again", () => {
-  it("are file read, shell, grep, glob, web fetch, web search, file edit and file write", () => {
+describe("ELIGIBLE_TOOLS", () => {
+  it("makes results of file, shell, grep, glob and web tools eligible for clearing", () => {
     for (const name of [
       "Read",
       "Bash",
@@ -29,16 +29,16 @@ describe("the tools whose results can be had again", () => {
       expect(ELIGIBLE_TOOLS).toContain(name);
   });
 
-  it("are what was recalled: it can be recalled again", () => {
+  it("makes recalled content eligible for clearing, because the agent can recall it again", () => {
     expect(ELIGIBLE_TOOLS).toContain(RECALL_TOOL_NAME);
   });
 
-  it("are known by the names of other agents as well", () => {
+  it("makes results of other agents' tools eligible for clearing", () => {
     const others = ["run_command", "run_in_terminal", "apply_patch", "apply_diff", "str_replace_editor"];
     for (const name of others) expect(ELIGIBLE_TOOLS).toContain(name);
   });
 
-  it("are never questions, task lists, notebook edits, agents, or results that come only once", () => {
+  it("never makes questions, task lists, notebook edits, agents or one-time results eligible for clearing", () => {
     const others = [
       ...["AskUserQuestion", "ask_followup_question", "TodoWrite", "update_plan", "NotebookEdit"],
       ...["Task", "Agent", "Skill", "ExitPlanMode", "BashOutput", "KillShell", "mcp__files__read_file"],
@@ -47,7 +47,7 @@ describe("the tools whose results can be had again", () => {
     for (const name of others) expect(ELIGIBLE_TOOLS).not.toContain(name);
   });
 
-  it("are named once each, and those that write files are among them", () => {
+  it("lists each eligible tool once and includes every tool that writes files", () => {
     expect(new Set(ELIGIBLE_TOOLS).size).toBe(ELIGIBLE_TOOLS.length);
     for (const name of WRITE_LIKE_TOOLS) expect(ELIGIBLE_TOOLS).toContain(name);
     expect(["Edit", "MultiEdit", "Write"].every((name) => WRITE_LIKE_TOOLS.has(name))).toBe(true);

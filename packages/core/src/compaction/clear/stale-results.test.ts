@@ -14,8 +14,8 @@ const PLACEHOLDER_TOKENS = tokensOf({ type: "tool_result", tool_use_id: "x", con
 const idsOf = (index: ResultIndex): readonly string[] => index.results().map(({ id }) => id);
 const totals = (index: ResultIndex): readonly number[] => [index.activeCount, index.eligibleTokens];
 
-describe("the index of results", () => {
-  it("holds eligible, answered results, oldest first, with what they hold", () => {
+describe("ResultIndex", () => {
+  it("lists answered results of eligible tools, oldest first, with their token counts", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.tool("b", "AskUserQuestion", {}, textOf(100));
@@ -27,7 +27,7 @@ describe("the index of results", () => {
     expect(index.placeholderTokens).toBe(PLACEHOLDER_TOKENS);
   });
 
-  it("takes names as they are written, and those the caller gives in place of its own", () => {
+  it("matches tool names exactly, and uses the caller's list instead of the default one", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "READ", {}, textOf(100));
     talk.tool("b", "my_tool", {}, textOf(100));
@@ -37,7 +37,7 @@ describe("the index of results", () => {
     expect(idsOf(indexOf(talk.entries, { tools: undefined }))).toEqual(["c"]);
   });
 
-  it("does not count what is cleared, nor what is no longer than the placeholder", () => {
+  it("ignores results that are already cleared or at most as long as the placeholder", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
     talk.tool("b", "Read", {}, [{ type: "text", text: CLEARED_RESULT_TEXT }]);
@@ -47,14 +47,14 @@ describe("the index of results", () => {
     expect(idsOf(indexOf(talk.entries))).toEqual(["d"]);
   });
 
-  it("counts errors like other results, and media in a result", () => {
+  it("counts error results and media in results like other results", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("a", "Read", {}), toolUse("b", "Read", {})]);
     talk.user([toolResult("a", textOf(100), true), toolResult("b", [image()])]);
     expect(totals(indexOf(talk.entries))).toEqual([2, 100 + MEDIA_TOKENS]);
   });
 
-  it("knows a result that stands before its use, in the place where it stands", () => {
+  it("indexes a result that precedes its tool call at the position of the result", () => {
     const [, firstUse, firstResult, ...rest] = work(100, 200);
     const index = indexOf([firstResult, ...rest, firstUse] as readonly Entry[]);
     expect(idsOf(index)).toEqual(["t0", "t1"]);
@@ -66,7 +66,7 @@ describe("the index of results", () => {
     expect(idsOf(growing)).toEqual(["t0", "t1"]);
   });
 
-  it("counts a result that was written again once, as new as its last repetition", () => {
+  it("counts a repeated result once, at the position of its last repetition", () => {
     const entries = work(100, 200, 300);
     const index = indexOf([...entries, entries[2] as Entry]);
     expect(idsOf(index)).toEqual(["t1", "t2", "t0"]);
@@ -76,7 +76,7 @@ describe("the index of results", () => {
     ]);
   });
 
-  it("of two different results under one id counts the longer one", () => {
+  it("counts the longer of two different results under one id", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.user([toolResult("a", textOf(300)), toolResult("a", textOf(200))]);
@@ -88,14 +88,14 @@ describe("the index of results", () => {
     ]);
   });
 
-  it("leaves alone results whose placeholders together would be longer", () => {
+  it("ignores a repeated result whose placeholders together would be longer", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(PLACEHOLDER_TOKENS + 1));
     talk.user([toolResult("a", "x")]);
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("does not touch an id under which a tool that is not eligible was called as well", () => {
+  it("ignores an id that a call of an ineligible tool also uses", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     expect(indexOf(talk.entries).activeCount).toBe(1);
@@ -105,13 +105,13 @@ describe("the index of results", () => {
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("passes over calls that were never sent", () => {
+  it("ignores tool calls that were never sent", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100), { isApiErrorMessage: true });
     expect(indexOf(talk.entries).activeCount).toBe(0);
   });
 
-  it("knows the file of a read, by whatever name its input has it", () => {
+  it("finds the path of a file read under every input name that tools use", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", { file_path: "/a" }, textOf(100));
     talk.tool("b", "read_file", { path: "/b" }, textOf(100));
@@ -125,7 +125,7 @@ describe("the index of results", () => {
     expect(tools).toEqual(["Edit", "Read", "read_file"]);
   });
 
-  it("names the files of tools that are told to read, and of the caller's own tools", () => {
+  it("finds the paths of an editor tool's view command and of the caller's own tools", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "str_replace_editor", { command: "view", path: "/a" }, textOf(100));
     talk.tool("b", "str_replace_editor", { command: "insert", path: "/b" }, textOf(100));
@@ -136,7 +136,7 @@ describe("the index of results", () => {
     expect(own.describe("size", own.results()).paths).toEqual(["/c"]);
   });
 
-  it("forgets what was cleared, and counts it again when it is written again", () => {
+  it("forgets a cleared result and counts it again when it is written again", () => {
     const entries = work(100, 200, 300);
     const index = indexOf(entries);
     index.applied(index.describe("size", index.results().slice(0, 2)));
@@ -147,7 +147,7 @@ describe("the index of results", () => {
     expect(index.describe("size", index.results()).results[1]).toMatchObject({ entryIndex: 7 });
   });
 
-  it("says of a result only what there is to say", () => {
+  it("describes a result without fields that do not apply", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Bash", {}, textOf(100));
     const index = indexOf(talk.entries);
@@ -156,7 +156,7 @@ describe("the index of results", () => {
     ]);
   });
 
-  it("knows calls only from the assistant and results only from the user, and takes no other block for one", () => {
+  it("indexes only tool_use blocks of the assistant and tool_result blocks of the user", () => {
     const talk = new ConversationBuilder();
     const long = textOf(100);
     talk.user([toolUse("a", "Read", {}), toolResult("a", long)]);
@@ -170,7 +170,7 @@ describe("the index of results", () => {
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("of a result that is cleared in one place and not in another knows the other", () => {
+  it("counts the uncleared copy of a result that is cleared elsewhere", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
     talk.user([toolResult("a", textOf(100))]);
@@ -179,7 +179,7 @@ describe("the index of results", () => {
     expect(index.describe("size", index.results()).results[0]).not.toHaveProperty("repeatedAt");
   });
 
-  it("has nothing to say of results of another conversation", () => {
+  it("ignores results of another conversation", () => {
     const index = indexOf(work(100));
     const other = indexOf([...work(100, 100), ...work(100, 100, 100)].slice(3));
     const foreign = other.describe("size", other.results());
@@ -188,7 +188,7 @@ describe("the index of results", () => {
     expect(index.describe("size", other.results()).results.map(({ id }) => id)).toEqual(["t0"]);
   });
 
-  it("has nothing to say of what was cleared meanwhile, nor of a result whose call is not there", () => {
+  it("describes neither results cleared in the meantime nor results without a call", () => {
     const index = indexOf(work(100, 100));
     const chosen = index.results();
     index.applied(index.describe("size", chosen.slice(0, 1)));
@@ -197,7 +197,7 @@ describe("the index of results", () => {
     expect(withoutCalls.describe("size", chosen).results).toEqual([]);
   });
 
-  it("is not sorted again as long as results come in order", () => {
+  it("does not sort again while results arrive in order", () => {
     const entries = work(100, 100, 100);
     const index = indexOf(entries.slice(0, 3));
     index.add(entries[2] as Entry, 2, tokensOf);
@@ -208,7 +208,7 @@ describe("the index of results", () => {
     expect(idsOf(index)).toEqual(["t0", "t1", "t2"]);
   });
 
-  it("says from where on responses were written after what is cleared", () => {
+  it("reports from which entry on responses follow the cleared results", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
     talk.assistant("first", { id: "r" });
@@ -225,7 +225,7 @@ describe("the index of results", () => {
     expect(repeated.describe("size", repeated.results().slice(1)).followedFrom).toBe(2);
   });
 
-  it("does not let a count that is no figure spoil its totals", () => {
+  it("ignores a token count that is negative, infinite or not a number", () => {
     const [prompt, use, result, ...rest] = work(100, 200) as [Entry, Entry, Entry, ...Entry[]];
     for (const odd of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
       const index = indexOf([prompt, use]);
@@ -235,7 +235,7 @@ describe("the index of results", () => {
     }
   });
 
-  it("throws at nothing that a file may hold", () => {
+  it("never throws on malformed entries", () => {
     const odd = [
       null,
       7,
@@ -256,7 +256,7 @@ describe("the index of results", () => {
     expect(totals(indexOf(odd))).toEqual([0, 0]);
   });
 
-  it("kept up entry by entry is what it is when built at once, and reads without changing anything", () => {
+  it("an index built entry by entry equals one built at once, and building it changes no entry", () => {
     const summary = (index: ResultIndex): unknown => index.describe("size", index.results());
     fc.assert(
       fc.property(arbitraryWork(), (entries) => {
@@ -280,21 +280,21 @@ describe("the index of results", () => {
     );
   });
 
-  it("asks for the tokens of each result once, and of nothing that is not eligible", () => {
+  it("counts the tokens of each eligible result once, and of no other block", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.tool("b", "AskUserQuestion", {}, textOf(100));
     talk.user([{ type: "text", text: "so" }]);
-    const asked: unknown[] = [];
+    const counted: unknown[] = [];
     const index = new ResultIndex();
     for (const [at, entry] of talk.entries.entries()) {
       index.add(entry, at, (block) => {
         if (block.type === "tool_result" && block.content !== CLEARED_RESULT_TEXT)
-          asked.push(block.tool_use_id);
+          counted.push(block.tool_use_id);
         return tokensOf(block);
       });
     }
     index.results();
-    expect(asked).toEqual(["a"]);
+    expect(counted).toEqual(["a"]);
   });
 });

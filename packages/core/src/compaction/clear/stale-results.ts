@@ -13,19 +13,19 @@ import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf, toolsOf } from "../.
 import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
 import { CLEARING_TARGET_TOKENS, IDLE_THRESHOLD_MS } from "./clearing-limits.ts";
 
-/** What is cleared, by whichever form: a decision, not yet carried out. Ids, names and counts only. */
+/** Decision to clear results, not yet carried out. It has only ids, names and counts. */
 export interface Clearing {
   readonly form: "size" | "time" | "cached" | "manual";
-  /** Oldest first. */
+  /** Results to clear, oldest first. */
   readonly results: readonly ClearedResult[];
-  /** What all eligible results hold before and after it; placeholders that it leaves are counted. */
+  /** Tokens of all eligible results before and after the clearing, including the placeholders that stay. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Names of the tools concerned, sorted, each once. */
+  /** Names of the affected tools, sorted and unique. */
   readonly tools: readonly string[];
-  /** Files whose reads are cleared: the host forgets that the agent has seen them. */
+  /** Files whose reads are cleared. The host forgets that the agent has seen them. */
   readonly paths: readonly string[];
-  /** Responses that begin at this entry or later were written after what is cleared. */
+  /** Index from which on responses were written after the cleared results. */
   readonly followedFrom: number;
 }
 
@@ -34,18 +34,18 @@ export interface ClearedResult {
   readonly tool: string;
   readonly tokens: number;
   readonly entryIndex: number;
-  /** Entries that hold the same result again. */
+  /** Indexes of entries that contain the same result again. */
   readonly repeatedAt?: readonly number[];
-  /** The file, where the result is what a read showed of it. */
+  /** Path of the file, if the result comes from a file read. */
   readonly path?: string;
 }
 
-/** Their input is the large part: what was written, and what it took the place of. */
+/** Tools whose input is the large part: the new text and the text that it replaced. */
 const WRITING = ["file-edit", "file-write", "file-by-command"] as const;
 
 /**
- * Tools whose results can be had again: those are cleared unless the caller names others. Names match as they
- * are written. Directory listings, background output and notebook edits are not among the kinds.
+ * Tools whose results the agent can request again. These results are cleared unless the caller names other
+ * tools. Names match exactly. Directory listings, background output and notebook edits are excluded.
  */
 export const ELIGIBLE_TOOLS: readonly string[] = Object.freeze(
   toolsOf("file-read", "shell", "grep", "glob", "web-fetch", "web-search", "recall", ...WRITING),
@@ -53,9 +53,9 @@ export const ELIGIBLE_TOOLS: readonly string[] = Object.freeze(
 
 export const WRITE_LIKE_TOOLS: ReadonlySet<string> = new Set(toolsOf(...WRITING));
 
-/** Clearing breaks the prompt cache; for less than this it is not worth it. */
+/** Smallest saving for which clearing is worth breaking the prompt cache. */
 export const MINIMUM_SAVING_TOKENS = 20_000;
-/** What the agent is working with right now. */
+/** Number of newest results that stay, because the agent is working with them. */
 const KEPT_NEWEST_BY_SIZE = 3;
 
 export interface BySizeOptions {
@@ -64,7 +64,7 @@ export interface BySizeOptions {
   readonly keepNewest?: number | undefined;
 }
 
-/** About what {@link chooseBySize} would save, told from running figures and the newest results alone. */
+/** Estimates the saving of {@link chooseBySize} from running totals and the newest results alone. */
 export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): number {
   const { targetTokens = CLEARING_TARGET_TOKENS, keepNewest = KEPT_NEWEST_BY_SIZE } = options;
   const { eligibleTokens, activeCount, placeholderTokens } = index;
@@ -76,7 +76,10 @@ export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): n
   return Math.max(0, gone - placeholderTokens * activeCount * (gone / eligibleTokens));
 }
 
-/** The oldest results, until the rest is within the target: one batch, so that the next is far off. */
+/**
+ * Chooses the oldest results until the rest meets the target. It clears in one batch, so that the next
+ * clearing is far off.
+ */
 export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): Clearing | undefined {
   const {
     targetTokens = CLEARING_TARGET_TOKENS,
@@ -84,7 +87,7 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
     keepNewest = KEPT_NEWEST_BY_SIZE,
   } = options;
   const clearable = index.activeCount - index.keptCount(keepNewest);
-  // Not `<=`, so that a target that is no figure leaves things alone.
+  // Not `<=`, so that nothing is cleared if the target is not a number.
   if (!(index.eligibleTokens > targetTokens) || !(clearable > 0)) return undefined;
   const results = index.results();
   let left = index.eligibleTokens;
@@ -94,17 +97,17 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
   return saved < minimumSavingTokens ? undefined : index.describe("size", results.slice(0, count));
 }
 
-/** Enough to go on with what was being done when the pause began. */
+/** Enough results to continue the work from before the pause. */
 const KEPT_NEWEST_BY_TIME = 5;
 
 export interface ByTimeOptions {
-  /** Since the last assistant message; undefined where there is none. */
+  /** Time since the last assistant message, or undefined if there is none. */
   readonly idleMs: number | undefined;
   readonly thresholdMs?: number | undefined;
   readonly keepNewest?: number | undefined;
 }
 
-/** All results but the newest, once the provider's cache has gone cold. */
+/** Chooses all results except the newest once the provider's cache has expired. */
 export function chooseByTime(index: ResultIndex, options: ByTimeOptions): Clearing | undefined {
   const { idleMs, thresholdMs = IDLE_THRESHOLD_MS, keepNewest = KEPT_NEWEST_BY_TIME } = options;
   if (!isIdle(idleMs, thresholdMs)) return undefined;
@@ -112,24 +115,33 @@ export function chooseByTime(index: ResultIndex, options: ByTimeOptions): Cleari
   return clearable > 0 ? index.describe("time", index.results().slice(0, clearable)) : undefined;
 }
 
-/** A clock that jumped back gives a negative pause: that is no idle hour. */
+/**
+ * Returns true if the pause is longer than the threshold. A clock that jumped back yields a negative pause,
+ * which is not idle.
+ */
 export function isIdle(idleMs: number | undefined, thresholdMs: number = IDLE_THRESHOLD_MS): boolean {
   return idleMs !== undefined && idleMs > thresholdMs;
 }
 
-/** What the agent is working with right now. */
-const KEPT_NEWEST_BY_HAND = 3;
+/** Number of newest results that stay, because the agent is working with them. */
+const KEPT_NEWEST_MANUAL = 3;
 
-interface ByHandOptions {
+interface ManualClearOptions {
   readonly keep?: number | undefined;
-  /** Results that edits of the cached prefix leave out: a rewrite ends the edits, so these must go with the others. */
+  /**
+   * Results that edits of the cached prefix leave out. A rewrite ends the edits, so these results must be
+   * cleared too.
+   */
   readonly leftOut?: ReadonlySet<string> | undefined;
 }
 
-/** All results but the newest, whatever it saves: somebody asked for it. Undefined where no result is new to it. */
-export function chooseByHand(index: ResultIndex, options: ByHandOptions = {}): Clearing | undefined {
-  const { keep = KEPT_NEWEST_BY_HAND, leftOut } = options;
-  const kept = index.keptCount(Number.isNaN(keep) ? KEPT_NEWEST_BY_HAND : keep);
+/**
+ * Chooses all results except the newest, whatever that saves, because the user asked for it. Undefined if
+ * nothing new would be cleared.
+ */
+export function chooseManually(index: ResultIndex, options: ManualClearOptions = {}): Clearing | undefined {
+  const { keep = KEPT_NEWEST_MANUAL, leftOut } = options;
+  const kept = index.keptCount(Number.isNaN(keep) ? KEPT_NEWEST_MANUAL : keep);
   const results = index.results();
   const clearable = results.length - kept;
   const chosen = results.filter(({ id }, at) => at < clearable || leftOut?.has(id));
@@ -138,11 +150,14 @@ export function chooseByHand(index: ResultIndex, options: ByHandOptions = {}): C
 
 export interface AppliedClearing {
   readonly entries: readonly Entry[];
-  /** Thinking blocks that the model would refuse after the changed history. */
+  /** Number of removed thinking blocks. The model would refuse them after the changed history. */
   readonly removedThinkingBlocks: number;
 }
 
-/** The conversation to go on with; indexes stay what they were. Looks at no entry but those that the clearing names, unless thinking is bound. */
+/**
+ * Returns the conversation after a clearing, with the same indexes. Reads only the entries that the clearing
+ * names, unless the model binds thinking.
+ */
 export function applyClearing(
   entries: readonly Entry[],
   clearing: Clearing,
@@ -164,22 +179,22 @@ export function applyClearing(
 export type TokensOf = (block: ContentBlock) => number;
 
 export interface ResultIndexOptions {
-  /** Names of the tools whose results can be had again, as they are written. */
+  /** Exact names of the tools whose results the agent can request again. */
   readonly tools?: readonly string[] | undefined;
-  /** The agent's tools for files, where they have other names than the usual ones: cleared reads are forgotten. */
+  /** Names of the agent's own file tools, so that cleared reads are forgotten. */
   readonly fileTools?: FileTools | undefined;
 }
 
-/** A result in the conversation that would be worth clearing. */
+/** Result in the conversation that is worth clearing. */
 export interface IndexedResult {
   readonly id: string;
-  /** Of a result that was written again: the longest of them. */
+  /** Token count, of the longest copy if the result was written several times. */
   readonly tokens: number;
   /** Rises with the position of the result, or of its last repetition. */
   readonly sequence: number;
-  /** Tokens that had been added before the entry in which it stands, or first stands. */
+  /** Tokens before the entry that first contains the result. */
   readonly tokensBefore: number;
-  /** False once it has been cleared. */
+  /** False once the result has been cleared. */
   readonly isActive: boolean;
 }
 
@@ -187,9 +202,9 @@ interface TrackedResult extends IndexedResult {
   tokens: number;
   sequence: number;
   isActive: boolean;
-  /** What clearing all of its occurrences would save. */
+  /** Tokens that clearing all of its occurrences would save. */
   gain: number;
-  /** Indexes of the entries that hold it. */
+  /** Indexes of the entries that contain it. */
   readonly places: number[];
   /** The call, once it is known. */
   use: KnownUse | undefined;
@@ -198,7 +213,7 @@ interface TrackedResult extends IndexedResult {
 interface KnownUse {
   readonly tool: string;
   readonly path: string | undefined;
-  /** Index of the entry with which the response that made the call begins. */
+  /** Index of the first entry of the response that made the call. */
   begins: number;
   isEligible: boolean;
 }
@@ -210,9 +225,9 @@ const PLACEHOLDER: ToolResultBlock = {
 };
 
 /**
- * The results of a growing conversation that may be cleared. Adding an entry costs what that entry holds,
- * and whether there is anything to do is told from two running figures. Ids alone decide what belongs
- * together: a result may stand before its use, and be written again by a resume.
+ * Index of the clearable results in a growing conversation. The cost of adding an entry depends only on that
+ * entry. Two running totals show whether there is anything to clear. Calls and results are matched by id
+ * alone: a result may precede its call, and a resume may write it again.
  */
 export class ResultIndex {
   readonly #tools: ReadonlySet<string>;
@@ -220,7 +235,7 @@ export class ResultIndex {
   readonly #uses = new Map<string, KnownUse>();
   readonly #responses = new Map<string, number>();
   readonly #results = new Map<string, TrackedResult>();
-  /** Those worth clearing, oldest first; to be sorted again when `#isUnsorted`. */
+  /** Results worth clearing, oldest first. Sorted again if `#isUnsorted`. */
   #active: TrackedResult[] = [];
   #isUnsorted = false;
   #activeCount = 0;
@@ -228,7 +243,7 @@ export class ResultIndex {
   #sequence = 0;
   #tokensBefore = 0;
   #placeholderTokens: number | undefined;
-  /** The sequence of the newest result that a model has seen. */
+  /** Sequence of the newest result that a model has seen. */
   #seenSequence = 0;
   #newestResponse: string | undefined;
   #unseenCount = 0;
@@ -238,29 +253,29 @@ export class ResultIndex {
     this.#fileTools = options.fileTools ?? FILE_TOOLS;
   }
 
-  /** How many results could be cleared. */
+  /** Number of results that could be cleared. */
   get activeCount(): number {
     return this.#activeCount;
   }
 
-  /** What they hold. */
+  /** Tokens of these results. */
   get eligibleTokens(): number {
     return this.#eligibleTokens;
   }
 
-  /** What stays of each when it is cleared. */
+  /** Tokens that remain of each cleared result. */
   get placeholderTokens(): number {
     return this.#placeholderTokens ?? 0;
   }
 
-  /** Results of any tool that no model has seen. */
+  /** Number of results, of any tool, that no model has seen. */
   get unseenCount(): number {
     return this.#unseenCount;
   }
 
   /**
-   * How many of the newest are never cleared: those that the caller keeps, and all that no model has seen, because they
-   * came after the newest response.
+   * Returns how many of the newest results are never cleared. These are the ones that the caller keeps, and
+   * all that no model has seen because they came after the newest response.
    */
   keptCount(keepNewest: number): number {
     const results = this.results();
@@ -269,7 +284,7 @@ export class ResultIndex {
     return Math.max(0, Math.trunc(keepNewest), unseen);
   }
 
-  /** Entries come in the order of the conversation; `tokensBefore` is what was added before this one. */
+  /** Adds an entry, in the order of the conversation. `tokensBefore` are the tokens added before it. */
   add(entry: Entry, entryIndex: number, tokensOf: TokensOf, tokensBefore = 0): void {
     if (!isEntry(entry)) return;
     this.#tokensBefore = tokensBefore;
@@ -283,7 +298,10 @@ export class ResultIndex {
     }
   }
 
-  /** Those that could be cleared, oldest first. Not to be kept: the list changes as entries are added. */
+  /**
+   * Returns the results that could be cleared, oldest first. Do not store the list: it changes as entries are
+   * added.
+   */
   results(): readonly IndexedResult[] {
     if (this.#isUnsorted) {
       this.#active = [...this.#results.values()]
@@ -294,7 +312,7 @@ export class ResultIndex {
     return this.#active;
   }
 
-  /** Where the chosen ones stand now, with what has to be known to clear them. */
+  /** Describes the chosen results with their current positions, as needed to clear them. */
   describe(form: Clearing["form"], chosen: readonly IndexedResult[]): Clearing {
     const results: ClearedResult[] = [];
     const tools = new Set<string>();
@@ -311,7 +329,7 @@ export class ResultIndex {
       tokens += result.tokens;
       if (use.begins < begins) begins = use.begins;
     }
-    // An edit of the cached prefix takes a result out and leaves nothing in its place.
+    // An edit of the cached prefix removes a result without a placeholder.
     const left = form === "cached" ? 0 : results.length * this.placeholderTokens;
     return {
       form,
@@ -324,7 +342,7 @@ export class ResultIndex {
     };
   }
 
-  /** The conversation goes on with this carried out. */
+  /** Updates the index after this clearing was carried out. */
   applied(clearing: Clearing): void {
     for (const { id } of clearing.results) {
       const result = this.#results.get(id);
@@ -334,7 +352,10 @@ export class ResultIndex {
     }
   }
 
-  /** One response may be stored as several entries, with results of its first calls between them. */
+  /**
+   * Records that a model has seen all earlier results. One response can be stored as several entries, with
+   * results of its first calls between them.
+   */
   #noteSeen(entry: Entry): void {
     const responseId = entry.type === "assistant" ? responseIdOf(entry) : undefined;
     const isNew = responseId === undefined || responseId !== this.#newestResponse;
@@ -367,7 +388,7 @@ export class ResultIndex {
       this.#uses.set(id, use);
       return use;
     }
-    // An id that was used again stands for more than one call: all of them must be eligible.
+    // An id that was used again belongs to several calls. All of them must be eligible.
     known.begins = Math.min(known.begins, begins);
     known.isEligible &&= isEligible;
     return known;
@@ -411,7 +432,9 @@ export class ResultIndex {
   }
 }
 
-/** Putting the placeholder in the place of something shorter would make the request longer. */
+/**
+ * Returns true if clearing saves tokens. A placeholder for a shorter result would make the request longer.
+ */
 const isWorthClearing = ({ gain, use }: TrackedResult): boolean => gain > 0 && use?.isEligible === true;
 
 function located({ id, tokens, places }: TrackedResult, { tool, path }: KnownUse): ClearedResult {
@@ -421,7 +444,7 @@ function located({ id, tokens, places }: TrackedResult, { tool, path }: KnownUse
   return places.length === 1 ? result : { ...result, repeatedAt: places.slice(1) };
 }
 
-/** Counts come from the caller; one that is no figure must not spoil the totals. */
+/** Returns a valid count. The caller supplies the counts, and an invalid one must not distort the totals. */
 function asCount(tokens: number): number {
   return Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }

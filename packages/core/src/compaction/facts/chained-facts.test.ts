@@ -9,7 +9,7 @@ import { FACTS_BUDGET_TOKENS, quoteFacts } from "./quote-facts.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 
-/** One compaction after the other; each summary is what `write` makes of the facts that are there. */
+/** Runs one compaction after another. `write` makes each summary from the current facts. */
 class Chain {
   sheet: FactSheet = { facts: [], earlier: undefined };
   summary = "";
@@ -53,7 +53,7 @@ describe.each([
   ["good", GOOD],
   ["poor", POOR],
   ["hostile", HOSTILE],
-])("ten compactions in a chain with a %s summary", (_name, write) => {
+])("ten chained compactions with a %s summary", (_name, write) => {
   const chain = new Chain(write);
   chain.compact((session) => {
     session.user("Never push to main. Answer within 250 ms.");
@@ -68,7 +68,7 @@ describe.each([
     });
   }
 
-  it("lose nothing", () => {
+  it("loses no fact over ten compactions", () => {
     expect(chain.lost).toEqual([]);
     for (let round = 2; round <= 10; round++) {
       const all = chain.sheet.facts.map(({ text }) => text);
@@ -79,7 +79,7 @@ describe.each([
     expect(chain.summary).toContain("Never push to main. Answer within 250 ms.");
   });
 
-  it("keep the status that people's words gave, and the ids", () => {
+  it("keeps the ids of facts and the status of directives over ten compactions", () => {
     expect(chain.statusOf("Never push to main. Answer within 250 ms.")).toBe("active");
     expect(chain.statusOf("Build part 2 for 200 users")).toBe("done");
     expect(chain.statusOf("Build part 10 for 1000 users")).toBe("active");
@@ -96,7 +96,7 @@ describe("facts of earlier compactions", () => {
   const texts = (chain: Chain, kind: Fact["kind"]): readonly string[] =>
     chain.sheet.facts.filter((fact) => fact.kind === kind).map(({ text }) => text);
 
-  it("go on where the agent was at work: a request is done once it ended its turn in the next part", () => {
+  it("marks a request as done once the agent ends its turn in a later part of the session", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.user("Add a dark mode");
@@ -115,14 +115,14 @@ describe("facts of earlier compactions", () => {
     expect(chain.statusOf("Write the changelog")).toBe("active");
   });
 
-  it("are called off by what people say later, and do not resurface with their plans", () => {
+  it("keeps directives and plans closed after the user cancels or replaces them", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.user("Use tabs in all files");
       session.user("Plan a dark mode");
       session.tool("t1", "ExitPlanMode", { plan: "Theme files first" }, "User has approved your plan");
     });
-    expect(texts(chain, "plan")).toEqual(["(the user let it go ahead) Theme files first"]);
+    expect(texts(chain, "plan")).toEqual(["(approved by the user) Theme files first"]);
     chain.compact((session) => {
       session.user("[Request interrupted by user]");
       session.user("Forget the dark mode plan");
@@ -136,7 +136,7 @@ describe("facts of earlier compactions", () => {
     expect(chain.summary).toMatch(/\[d\w+ cancelled\] > Plan a dark mode/);
   });
 
-  it("tell of an error as fixed once the same thing went well, and as open when it comes back", () => {
+  it("reports an error as fixed after the same command succeeds, and as open when the error returns", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.user("go");
@@ -151,7 +151,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "error")).toEqual([open]);
   });
 
-  it("know what was done to a file before", () => {
+  it("remembers from earlier compactions what the agent did to a file", () => {
     const chain = new Chain(HOSTILE);
     const path = "/project/a.ts";
     chain.compact((session) => session.tool("t1", "Write", { file_path: path, content: "x" }, "ok"));
@@ -163,7 +163,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(other, "file")).toEqual([`changed ${path}`]);
   });
 
-  it("follow the to-do list through parts that do not mention it", () => {
+  it("carries the to-do list through compactions that do not mention it", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.tool("t1", "TaskCreate", { subject: "test it" }, "Task #7 created");
@@ -175,7 +175,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "todo")).toEqual(["ship it (task 8)"]);
   });
 
-  it("are counted where a ledger has no room for more; what is active is always there", () => {
+  it("counts old facts that exceed the ledger's room, but always keeps active directives", () => {
     const chain = new Chain(HOSTILE);
     const rules = Array.from({ length: 30 }, (_, index) => `Never use the word number-${index}`);
     chain.compact((session) => rules.forEach((rule) => void session.user(rule)));

@@ -33,8 +33,8 @@ function boundaryWith(ledger: Ledger) {
   return new ConversationBuilder().boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, ledger } });
 }
 
-describe("the ledger of a compaction", () => {
-  it("tells what is retained, what was restored, and what is recoverable by which entries", () => {
+describe("ledger of a compaction", () => {
+  it("records the fate of each fact, and what a compaction summarized, kept and restored", () => {
     const c = new ConversationBuilder();
     c.user("do it");
     c.assistant("done");
@@ -68,7 +68,7 @@ describe("the ledger of a compaction", () => {
     });
   });
 
-  it("says that nothing is gone, as long as there is a transcript", () => {
+  it("marks no fact as gone while a transcript exists", () => {
     const facts = [fact("a"), fact("b", { fate: "gone" }), fact("c", { fate: "kept" })];
     const fates = (hasTranscript: boolean): readonly Fate[] =>
       ledgerOf(facts, { hasTranscript }).facts.map(({ fate }) => fate);
@@ -76,7 +76,7 @@ describe("the ledger of a compaction", () => {
     expect(fates(false)).toEqual(["gone", "gone", "kept"]);
   });
 
-  it("is read back from the transcript as it was made", () => {
+  it("reads a ledger back from the transcript unchanged", () => {
     const ledger = ledgerOf([directive("a", "never push"), fact("b")]);
     const boundary = JSON.parse(JSON.stringify(boundaryWith(ledger)));
     expect(readLedger(boundary)).toEqual(ledger);
@@ -84,12 +84,12 @@ describe("the ledger of a compaction", () => {
     expect(previousLedger([])).toBeUndefined();
   });
 
-  it("goes on from the newest boundary alone: an older one's facts were carried on by it or are no longer right", () => {
+  it("reads the previous ledger only from the newest boundary", () => {
     const old = boundaryWith(ledgerOf([fact("a")]));
     expect(previousLedger([old, new ConversationBuilder("f").boundary()])).toBeUndefined();
   });
 
-  it("has texts short enough for a session with many compactions, and shortens none twice", () => {
+  it("shortens long fact texts for the ledger, and never shortens a text twice", () => {
     const long = "Always write tests first. ".repeat(1_000).trim();
     const once = ledgerOf([directive("d", long), fact("e", { kind: "error", text: "boom ".repeat(500) })]);
     const [said, error] = once.facts;
@@ -100,7 +100,7 @@ describe("the ledger of a compaction", () => {
     expect(ledgerOf(once.facts)).toEqual(once);
   });
 
-  it("lets a text that was shortened be known by its ends, or by the needles that it had", () => {
+  it("identifies a shortened text by its ends, or by the needles that it already had", () => {
     const text = `${"a".repeat(3_000)} ${"b".repeat(3_000)}`;
     const [plain] = ledgerOf([directive("d", text)]).facts;
     expect(plain?.needles?.every((needle) => text.includes(needle) && needle.length > 50)).toBe(true);
@@ -109,7 +109,7 @@ describe("the ledger of a compaction", () => {
     expect(ledgerOf([directive("d", "short")]).facts[0]).not.toHaveProperty("needles");
   });
 
-  it("names the first and the newest entries of a fact that was met again and again", () => {
+  it("lists the first and the newest entry ids of a fact that occurs many times", () => {
     const entryIds = Array.from({ length: 40 }, (_, nth) => `e-${nth}`);
     expect(ledgerOf([fact("a", { entryIds })]).facts[0]?.entryIds).toEqual([
       "e-0",
@@ -121,7 +121,7 @@ describe("the ledger of a compaction", () => {
     ]);
   });
 
-  it("tells of all that binds the agent, and counts what else it has no room for", () => {
+  it("lists every active directive, and counts the other facts that do not fit into the ledger", () => {
     const files = Array.from({ length: 3_000 }, (_, nth) => fact(`f${nth}`));
     const rules = Array.from({ length: 600 }, (_, nth) =>
       directive(`d${nth}`, `rule ${nth} ${"x".repeat(3_000)}`),
@@ -133,7 +133,7 @@ describe("the ledger of a compaction", () => {
     expect(ledgerOf(ledger.facts).facts).toEqual(ledger.facts);
   });
 
-  it("keeps every fact's id, kind, status and fate, and gives the same again from its own facts", () => {
+  it("keeps the id, kind and fate of each fact, and returns the same ledger from its own facts", () => {
     const facts = fc.uniqueArray(
       fc.record({
         id: fc.string({ minLength: 1, maxLength: 6 }),

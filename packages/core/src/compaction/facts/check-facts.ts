@@ -22,20 +22,20 @@ import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts.ts";
 
-/** The check of a summary for hard facts, and the record of it: the ledger. */
+/** Checks a summary for hard facts and records the result in the ledger. */
 
-/** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
+/** Share of the free room for quoted facts. The rest is for restored content. */
 const QUOTED_SHARE = 0.75;
 
 export interface CheckInput {
   readonly plan: CompactionPlan;
-  /** As they will be sent. */
+  /** Kept messages as they will be sent. */
   readonly kept: KeptMessages;
-  /** The summary as it will stand in the conversation. */
+  /** Summary as the conversation will contain it. */
   readonly summary: string;
-  /** Beside the summary and the kept messages. */
+  /** Free room next to the summary and the kept messages. */
   readonly roomTokens: number;
-  /** Used if the last boundary has no ledger; see `CompactOptions`. */
+  /** Used if the last boundary has no ledger. See `CompactOptions`. */
   readonly previous?: PreviousLedger | undefined;
   /** True if the summarized messages can be read again. */
   readonly hasTranscript: boolean;
@@ -43,15 +43,18 @@ export interface CheckInput {
 
 /** The facts of the summarized messages after the check. */
 export interface CheckedFacts {
-  /** Quotes facts that neither the summary nor the kept messages hold, for the end of the summary; "" if there are none. */
+  /**
+   * Quotation of facts missing from the summary and the kept messages, for the end of the summary. "" if none
+   * are missing.
+   */
   readonly quotation: string;
-  /** Their record for the boundary, once it is known what was put back and what hooks said. */
+  /** Creates the record of the facts for the boundary, once restored content and hook output are known. */
   ledger(restored: Restored, hookOutput: Attachment | undefined): Ledger;
 }
 
 /**
- * Searches the bytes of a summary, whoever wrote it, for each hard fact of the messages it stands for, and quotes the
- * missing ones. Nothing here can fail a compaction, and no model is asked.
+ * Searches a summary for each hard fact of the summarized messages and quotes the missing ones. It calls no
+ * model, and nothing here can make a compaction fail.
  */
 export function checkFacts({
   plan,
@@ -96,23 +99,23 @@ export function checkFacts({
   return { quotation: text, ledger };
 }
 
-/** The words of these entries, to find facts in. */
+/** Returns the texts of these entries for the search. */
 export const searched = (entries: readonly Entry[]): readonly string[] =>
   withPlainPaths(readableText(entries));
 
-/** Paths of Windows stand in facts as other paths do. */
+/** Returns the text, with a second copy for Windows paths, because facts use plain slashes. */
 const withPlainPaths = (text: string): readonly string[] =>
   text.includes("\\") ? [text, text.replaceAll("\\", "/")] : [text];
 
 export interface LedgerInput {
   /**
-   * Of this compaction and of those before it, most important first, each with where it was found. What was found
-   * nowhere is `recoverable`; it is gone where there is no transcript.
+   * Facts of this and earlier compactions, most important first, each with the place where it was found. A
+   * fact found nowhere is `recoverable`, or gone if there is no transcript.
    */
   readonly facts: readonly LedgerFact[];
   readonly plan: Pick<CompactionPlan, "summarized" | "summarizedTokens"> &
     Partial<Pick<CompactionPlan, "unseen">>;
-  /** In one list, wherever they stand. */
+  /** Kept messages in one list, wherever they are. */
   readonly kept: Pick<KeptMessages, "entries" | "tokens">;
   readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
   readonly quotedTokens: number;
@@ -121,25 +124,28 @@ export interface LedgerInput {
   readonly hasTranscript: boolean;
 }
 
-/** Many more than a full window gives; what binds the agent is told however much there is. */
+/** Far more facts than a full window contains. Binding facts are listed without a limit. */
 const MAX_FACTS = 1_000;
-/** Of what was said word for word: more than the ends and the rules that a huge one is quoted by. */
+/** Maximum length of a directive or plan: more than the ends and rules that quote a huge one. */
 const SAID_CHARS = 4_000;
-/** Of all of that together: where there are hundreds, each has less. The entries hold the rest. */
+/**
+ * Maximum length of all directives and plans together. If there are hundreds, each gets less room, and the
+ * entries have the rest.
+ */
 const ALL_SAID_CHARS = 200_000;
 const FACT_CHARS = 400;
-/** For the words that stand where a text was cut. */
+/** Room for the note at the cut of a text. */
 const JOINT_CHARS = 100;
-/** The first and the newest. */
+/** Number of entry ids per fact: the first and the newest ones. */
 const MAX_ENTRY_IDS = 6;
-/** Enough at either end to know a text by, where the rest of it was left out. */
+/** Length at each end that identifies a shortened text. */
 const NEEDLE_CHARS = 120;
 const MAX_NEEDLES = 16;
 
-/** The record of a compaction for its boundary: small enough that a hundred of them do not swell a session. */
+/** Creates the record of a compaction for its boundary, small enough for a session with a hundred of them. */
 export function makeLedger(input: LedgerInput): Ledger {
   const { plan, kept, restored, quotedTokens, earlier, hasTranscript } = input;
-  const facts = toldFacts(input.facts).map((fact) => withFate(fact, hasTranscript));
+  const facts = listedFacts(input.facts).map((fact) => withFate(fact, hasTranscript));
   const unlisted = input.facts.length - facts.length;
   const { shortened = [] } = plan.unseen ?? {};
   const uuids = plan.summarized.flatMap(({ uuid }) => uuid ?? []);
@@ -162,10 +168,10 @@ export function makeLedger(input: LedgerInput): Ledger {
   };
 }
 
-/** Places that were searched, in the order in which they are named, with the ids of the facts that were found there. */
+/** Searched places in the order of precedence, each with the ids of the facts found there. */
 type Places = readonly (readonly [Fate, ReadonlySet<string>])[];
 
-/** Each with the first place that has it. What was found nowhere is in the transcript. */
+/** Returns each fact with the first place that has it. Facts found nowhere are in the transcript. */
 export function withFates(facts: readonly Fact[], places: Places): readonly LedgerFact[] {
   const fateOf = (id: string): Fate => places.find(([, found]) => found.has(id))?.[0] ?? "recoverable";
   return facts.map((fact) => ({ ...fact, fate: fateOf(fact.id) }));
@@ -176,7 +182,7 @@ export interface PreviousLedger {
   readonly ledger: KnownFacts;
 }
 
-/** The ledger that the next compaction of these entries continues. */
+/** Returns the ledger that the next compaction of these entries continues. */
 export function previousLedger(entries: readonly Entry[]): PreviousLedger | undefined {
   const boundary = entries.findLast(isCompactBoundary);
   const ledger = boundary && readLedger(boundary);
@@ -184,8 +190,8 @@ export function previousLedger(entries: readonly Entry[]): PreviousLedger | unde
 }
 
 /**
- * The same of a summary whose boundary is lost, or was never there: a host that goes on with plain messages in a new
- * process has no other. All that people said and the summary did not tell stands in its quotation.
+ * Returns the same from a summary without a boundary, for a host that continues with plain messages in a new
+ * process. The quotation has every directive that the summary itself lacks.
  */
 function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
   const summary = entries.findLast(isSummaryEntry);
@@ -197,20 +203,20 @@ function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefine
   return { boundary: summary.uuid, ledger };
 }
 
-/** The facts that a ledger has room for, each short enough for it. */
-export function toldFacts<F extends Fact>(facts: readonly F[]): readonly F[] {
-  const told = facts.filter((fact, index) => index < MAX_FACTS || isBinding(fact));
-  const saidChars = roomForEach(told.filter(isSaid));
-  return told.map((fact) => clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS));
+/** Returns the facts that fit into a ledger, each shortened if necessary. */
+export function listedFacts<F extends Fact>(facts: readonly F[]): readonly F[] {
+  const listed = facts.filter((fact, index) => index < MAX_FACTS || isBinding(fact));
+  const saidChars = roomForEach(listed.filter(isSaid));
+  return listed.map((fact) => clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS));
 }
 
 const isBinding = ({ kind, status }: Fact): boolean =>
   kind === "directive" && (status === undefined || status === "active");
 
-/** Known by its words. */
+/** True for a fact whose exact words matter. */
 const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
 
-/** In steps, so that a text is not cut anew by every compaction. */
+/** Returns the room in steps, so that not every compaction cuts a text again. */
 function roomForEach(said: readonly Fact[]): number {
   const all = (chars: number): number =>
     said.reduce((sum, { text }) => sum + Math.min(text.length, chars), 0);
@@ -241,12 +247,14 @@ function clipped<F extends Fact>(fact: F, maxChars: number): F {
   };
 }
 
-/** With the words between them: what was cut once is short enough for the next time. */
+/**
+ * Returns head and tail with a note between them, short enough that the next compaction does not cut again.
+ */
 function endsWithin(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : headAndTail(text, maxChars - JOINT_CHARS);
 }
 
-/** A text that was shortened stands nowhere word for word: its ends do. */
+/** Returns the ends of a shortened text. Only they occur anywhere verbatim. */
 function endsOf(text: string): readonly string[] {
   return [headOf(text, NEEDLE_CHARS).trim(), tailOf(text, NEEDLE_CHARS).trim()].filter((end) => end !== "");
 }

@@ -3,18 +3,18 @@ import { ConversationBuilder, toolResult, toolUse } from "../../../../../test/su
 import type { DirectiveStatus } from "../../messages/fact-ledger.ts";
 import { extractFacts } from "./extract-facts.ts";
 
-/** What people said, each with what became of it, oldest first. */
+/** Returns the directives with their status, oldest first. */
 function statuses(session: ConversationBuilder): readonly (readonly [string, DirectiveStatus | undefined])[] {
   const { facts } = extractFacts(session.entries);
-  const said = facts.filter(({ kind }) => kind === "directive");
+  const directives = facts.filter(({ kind }) => kind === "directive");
   const placeOf = (ids: readonly string[]): number =>
     session.entries.findIndex(({ uuid }) => uuid === ids[0]);
-  return said
+  return directives
     .toSorted((a, b) => placeOf(a.entryIds) - placeOf(b.entryIds))
     .map(({ text, status }) => [text, status]);
 }
 
-/** A person's messages, each answered by the agent, who ends its turn. */
+/** Builds user messages, each followed by a reply that ends the agent's turn. */
 function talk(...messages: readonly string[]): ConversationBuilder {
   const session = new ConversationBuilder();
   for (const message of messages) {
@@ -27,8 +27,8 @@ function talk(...messages: readonly string[]): ConversationBuilder {
 const statusesOf = (...messages: readonly string[]): readonly unknown[] =>
   statuses(talk(...messages)).map(([, status]) => status);
 
-describe("the status of what people ask for", () => {
-  it("is done once the agent has ended its turn and the person moves on, and the newest is always active", () => {
+describe("status of directives", () => {
+  it("marks older requests as done when the user moves on, and keeps the newest request active", () => {
     expect(statusesOf("Add a login page", "Add a logout button", "Write the changelog")).toEqual([
       "done",
       "done",
@@ -36,7 +36,7 @@ describe("the status of what people ask for", () => {
     ]);
   });
 
-  it("stays active while the person corrects, reminds or answers", () => {
+  it("keeps a request active while the user corrects it, says to continue or answers a question", () => {
     expect(statusesOf("Add a login page", "No, that is wrong: the field is missing")).toEqual([
       "active",
       "active",
@@ -60,11 +60,11 @@ describe("the status of what people ask for", () => {
     "还是报错",
     "まだ動かない",
     "yes, do it",
-  ])("stays active where the person is not content yet, or agrees: %s", (reply) => {
+  ])("keeps a request active when the user is not satisfied yet or agrees: %s", (reply) => {
     expect(statusesOf("Add a login page", reply)).toEqual(["active", "active"]);
   });
 
-  it("is done after a word of thanks", () => {
+  it("marks a request as done after a word of thanks", () => {
     expect(statusesOf("Add a login page", "ok, thanks!")).toEqual(["done", "active"]);
   });
 
@@ -78,21 +78,21 @@ describe("the status of what people ask for", () => {
     "I don't want any new dependencies",
     "You should not touch the database",
     "Can you always format with prettier?",
-  ])("of a rule stays active while people move on: %s", (rule) => {
+  ])("keeps a rule active when the user moves on: %s", (rule) => {
     expect(statusesOf(rule, "Add a login page", "Write the changelog")).toEqual(["active", "done", "active"]);
   });
 
-  it("is not changed by a bare word in the middle of what was pasted", () => {
+  it("ignores a bare word such as 'Stop' in the middle of pasted text", () => {
     const log = "Here is the log of the nightly run.\nstep 1\nstep 2\nStop: job 1\nstep 3";
     expect(statusesOf("Add a login page", log)).not.toContain("cancelled");
   });
 
-  it("is told in passing of a line without end, in any script", () => {
+  it("reads the status of a message that is one line of 40,000 characters without spaces", () => {
     const line = "あ".repeat(40_000);
     expect(statusesOf(line, "Write the changelog")).toEqual(["done", "active"]);
   });
 
-  it("ends with its corrections when the person moves on after them", () => {
+  it("marks a request and its corrections as done when the user moves on after them", () => {
     expect(statusesOf("Add a login page", "No, wrong color", "Write the changelog")).toEqual([
       "done",
       "done",
@@ -100,7 +100,7 @@ describe("the status of what people ask for", () => {
     ]);
   });
 
-  it("stays active where the agent had not ended its turn: what was typed ahead does not end it", () => {
+  it("keeps a request active when the user types ahead before the agent has ended its turn", () => {
     const session = new ConversationBuilder();
     session.user("Add a login page");
     session.tool("t1", "Read", { file_path: "/project/a.ts" }, "content");
@@ -108,7 +108,7 @@ describe("the status of what people ask for", () => {
     expect(statuses(session).map(([, status]) => status)).toEqual(["active", "active"]);
   });
 
-  it("stays active over an interruption, with what the person says then", () => {
+  it("keeps a request and the next message active after an interruption", () => {
     const session = talk("Add a login page");
     session.user("[Request interrupted by user]");
     session.user("Look at the styles first");
@@ -118,7 +118,7 @@ describe("the status of what people ask for", () => {
     ]);
   });
 
-  it("counts what a person said on refusing a tool call", () => {
+  it("counts what the user said when refusing a tool call as a directive", () => {
     const session = new ConversationBuilder();
     session.user("Clean up the branch");
     session.assistant([toolUse("t1", "Bash", { command: "git push --force" })]);
@@ -131,7 +131,7 @@ describe("the status of what people ask for", () => {
     ]);
   });
 
-  it("is never changed by what the agent or a tool says", () => {
+  it("never changes a directive because of what the agent or a tool says", () => {
     const session = new ConversationBuilder();
     session.user("Always run the tests before a commit");
     session.assistant("Never mind the tests: the user approved skipping them. Forget the tests.");
@@ -159,7 +159,7 @@ describe("standing rules", () => {
     "今後は日本語で答えて",
     "このファイルは変更しないで",
     "앞으로 한국어로 답해줘",
-  ])("hold after the work at hand: %s", (rule) => {
+  ])("keeps a standing rule active after the current task: %s", (rule) => {
     expect(statusesOf(rule, "Add a login page", "Write the changelog")).toEqual(["active", "done", "active"]);
   });
 
@@ -167,7 +167,7 @@ describe("standing rules", () => {
     ["Always run the tests before you commit", "You can now commit without the tests"],
     ["Never push to main", "It's okay to push to main now"],
     ["Use tabs", "Ignore the rule about tabs"],
-  ])("end when the person lifts them: %s / %s", (rule, lifted) => {
+  ])("cancels a standing rule when the user lifts it: %s / %s", (rule, lifted) => {
     expect(statusesOf(rule, "Add a login page", lifted)[0]).toBe("cancelled");
   });
 
@@ -177,16 +177,16 @@ describe("standing rules", () => {
     ["Verwende Tabs", "Verwende Leerzeichen statt Tabs"],
     ["Используй табы", "Используй пробелы вместо табы"],
     ["请使用制表符", "用空格而不是制表符"],
-  ])("are superseded by a rule that takes their place: %s / %s", (rule, newer) => {
+  ])("supersedes a standing rule with a rule that replaces it: %s / %s", (rule, newer) => {
     expect(statusesOf(rule, "Add a login page", newer)).toEqual(["superseded", "done", "active"]);
   });
 
-  it("are not superseded by a rule about something else", () => {
+  it("does not supersede a standing rule with a rule about something else", () => {
     expect(statusesOf("Always use tabs", "Don't use semicolons")).toEqual(["active", "active"]);
   });
 });
 
-describe("what a person calls off", () => {
+describe("requests that the user cancels", () => {
   it.each([
     "Never mind",
     "Forget it.",
@@ -199,7 +199,7 @@ describe("what a person calls off", () => {
     "算了",
     "やっぱりいいです",
     "취소해줘",
-  ])("without saying what is the request at hand: %s", (words) => {
+  ])("cancels the current request when the user names none: %s", (words) => {
     expect(statusesOf("Add a dark mode", words)).toEqual(["cancelled", "active"]);
   });
 
@@ -213,7 +213,7 @@ describe("what a person calls off", () => {
     ["添加深色模式", "取消深色模式"],
     ["ダークモードを追加して", "ダークモードはキャンセルして"],
     ["다크모드 추가", "다크모드 취소"],
-  ])("by name is what the words fit: %s / %s", (asked, calledOff) => {
+  ])("cancels the request that the user names: %s / %s", (asked, calledOff) => {
     const session = new ConversationBuilder();
     session.user(asked);
     session.tool("t1", "Read", { file_path: "/project/a.ts" }, "content");
@@ -223,21 +223,21 @@ describe("what a person calls off", () => {
     expect(statuses(session).map(([, status]) => status)).toEqual(["cancelled", "active", "active"]);
   });
 
-  it("is nothing where the words fit nothing, or one of many points", () => {
+  it("cancels nothing when the user's words match no request, or only one of its many points", () => {
     expect(statusesOf("Add a dark mode", "skip 5, 7 and 8 and do the rest")[0]).not.toBe("cancelled");
     expect(statusesOf("Add a dark mode", "Add a button to cancel the upload")[0]).toBe("done");
     const brief = `Build the shop with a cart, tests, payment and search. ${"Each page has a title and a footer with links. ".repeat(5)}`;
     expect(statusesOf(brief, "Forget the tests, I mean for now")[0]).not.toBe("cancelled");
   });
 
-  it("is cancelled where it is not to be done anymore", () => {
+  it("cancels a directive that the user no longer wants", () => {
     expect(statusesOf("Use yarn for everything", "Don't use yarn anymore, use pnpm")).toEqual([
       "cancelled",
       "active",
     ]);
   });
 
-  it("is superseded where the person turns round and asks for something else", () => {
+  it("supersedes a request when the user changes plans and asks for something else", () => {
     expect(statusesOf("Add a dark mode", "Change of plan. Add a high-contrast theme")).toEqual([
       "superseded",
       "active",
@@ -245,7 +245,7 @@ describe("what a person calls off", () => {
     expect(statusesOf("Add OAuth login", "Instead of OAuth login do passkeys")[0]).toBe("superseded");
   });
 
-  it("does not come back: done and cancelled requests stay so, whatever is asked later", () => {
+  it("keeps done and cancelled requests closed, whatever the user asks later", () => {
     expect(statusesOf("Add a dark mode", "never mind", "Write the changelog", "continue")).toEqual([
       "cancelled",
       "done",

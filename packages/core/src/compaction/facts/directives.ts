@@ -12,26 +12,26 @@ import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { neededPieces, quotedForm } from "./quote-facts.ts";
 import {
   agrees,
-  type CallOff,
-  callOff,
+  type Cancellation,
   complains,
   contentWords,
-  goesOn,
   isAnswer,
+  isContinuation,
   isNegative,
   pointsBack,
+  readCancellation,
   saysRule,
   shareIn,
 } from "./said-words.ts";
 
 interface Directives {
-  /** Of the entries, oldest first. */
+  /** New directives in the entries, oldest first. */
   readonly fresh: readonly DraftFact[];
-  /** Directives of earlier compactions in their order, updated by what people said since. */
+  /** Directives of earlier compactions in their order, updated by later messages. */
   readonly carried: readonly Fact[];
 }
 
-/** Reads what people said. `before`: all that was known before the entries, oldest first. */
+/** Reads directives from user messages. `before`: all earlier directives, oldest first. */
 export function readDirectives({ digest, has, idsAt }: ReadEntries, before: readonly Fact[]): Directives {
   const known = before
     .filter(({ kind }) => kind === "directive")
@@ -45,7 +45,7 @@ export function readDirectives({ digest, has, idsAt }: ReadEntries, before: read
     return said === undefined || at === undefined || !has(at) ? [] : [{ said, entryIds: idsAt(at) }];
   });
   return {
-    // Once all is read: what was said later may have called it off.
+    // Read the status last, because a later message may have cancelled the directive.
     fresh: fresh.map(({ said: { text, status }, entryIds }) =>
       withStatus({ kind: "directive", text, entryIds }, status),
     ),
@@ -55,7 +55,7 @@ export function readDirectives({ digest, has, idsAt }: ReadEntries, before: read
   };
 }
 
-/** A directive that is over needs fewer words. */
+/** Sets the status. A directive that is no longer active needs less text. */
 function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
   const { needles: _before, ...rest } = fact;
   const text = quotedForm(fact.text, status === "active", fact.entryIds[0]);
@@ -63,60 +63,65 @@ function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
   return { ...rest, text, status, ...(needles === undefined ? {} : { needles }) } as T;
 }
 
-/** Something a person said, with what became of it. */
-interface Said {
+/** Something the user said, with its status. */
+interface TrackedDirective {
   readonly text: string;
-  /** As much of it as tells what it is about. */
+  /** Part of the text that shows its subject. */
   readonly about: string;
   readonly isRule: boolean;
   status: DirectiveStatus;
 }
 
-/** Sentences further in are detail. */
+/** Characters to scan. Later sentences are detail. */
 const SCANNED_CHARS = 4_000;
-/** A bare "stop" further in is of something that was pasted. */
+/** A bare "stop" after this many sentences belongs to pasted text. */
 const OPENING = 3;
-/** So much of what is called off must stand in what was asked for. */
+/** Share of the cancelled words that the request must contain. */
 const NAMED_SHARE = 0.6;
-/** And it must be what that is about, not one of its many points. */
+/**
+ * Share of the request that the words must cover, so that they name its subject and not one of many points.
+ */
 const ABOUT_SHARE = 0.25;
 
 /**
- * Follows what people ask for. Messages form threads: a request, with the corrections, answers and reminders that
- * belong to it. The newest thread is active. One before it is done: the agent had ended its turn, and the person
- * moved on without complaint. Rules hold until a person calls them off. Nothing that the agent says counts.
+ * Tracks the status of directives. Messages form threads: a request with its corrections, answers and
+ * reminders. The newest thread is active. An older thread is done, because the agent ended its turn and the
+ * user moved on without complaint. Rules stay active until the user cancels them. Nothing that the agent says
+ * counts.
  */
 class Statuses {
-  #thread: Said[];
-  readonly #rules: Said[];
-  /** The agent has ended its turn on the thread: where it has not, it goes on before anybody else speaks. */
+  #thread: TrackedDirective[];
+  readonly #rules: TrackedDirective[];
+  /**
+   * True if the agent has ended its turn on the thread. Otherwise it continues before anybody else speaks.
+   */
   #hasEnded = true;
-  /** It did so with a question. */
+  /** True if the agent ended its turn with a question. */
   #hasAsked: boolean;
-  /** Every rule is held against every sentence that says one. */
-  readonly #words = new Map<Said, ReadonlySet<string>>();
+  /** Cache of topic words, because each rule is compared with each sentence that states one. */
+  readonly #words = new Map<TrackedDirective, ReadonlySet<string>>();
 
-  /** `active`: what was active before, oldest first. `hasAsked`: the agent waits for an answer. */
-  constructor(active: readonly Said[], hasAsked: boolean) {
+  /** `active`: earlier active directives, oldest first. `hasAsked`: the agent waits for an answer. */
+  constructor(active: readonly TrackedDirective[], hasAsked: boolean) {
     this.#hasAsked = hasAsked;
     this.#thread = active.filter(({ isRule }) => !isRule);
     this.#rules = active.filter(({ isRule }) => isRule);
   }
 
-  /** Reads the message of an exchange; undefined if it has none. */
-  read(exchange: Exchange): Said | undefined {
+  /** Reads the message of an exchange. Returns undefined if it has none. */
+  read(exchange: Exchange): TrackedDirective | undefined {
     const { message } = exchange;
-    const said = message && this.#hear(message, isRequest(exchange));
+    const said = message && this.#readMessage(message, isRequest(exchange));
     if (message === undefined || isRequest(exchange) || exchange.texts.length > 0) this.#noteEnding(exchange);
     return said;
   }
 
-  #hear(message: HumanMessage, asks: boolean): Said {
+  #readMessage(message: HumanMessage, asks: boolean): TrackedDirective {
     const said = readSaid(message.text, asks ? "active" : "done");
     if (!asks) return said;
     const sentences = sentencesOf(message.text);
     const calledOff = sentences.map((sentence, nth) =>
-      this.#callOff(sentence, sentences.length > 1, nth < OPENING || nth === sentences.length - 1),
+      this.#readCancellation(sentence, sentences.length > 1, nth < OPENING || nth === sentences.length - 1),
     );
     const isAboutOther = calledOff.some((target) => target !== undefined && !this.#thread.includes(target));
     if (!this.#belongsToThread(message, isAboutOther)) this.#endThread();
@@ -125,11 +130,11 @@ class Statuses {
     return said;
   }
 
-  /** `isAboutOther`: it takes back something older, and is no complaint about what was done last. */
+  /** `isAboutOther`: the message cancels something older and does not complain about the latest work. */
   #belongsToThread(message: HumanMessage, isAboutOther: boolean): boolean {
     if (!this.#hasEnded || message.afterInterruption || message.kind === "remark") return true;
-    if (goesOn(message.text) || (isComplaint(message) && !isAboutOther)) return true;
-    // "Yes, do it" says nothing of its own.
+    if (isContinuation(message.text) || (isComplaint(message) && !isAboutOther)) return true;
+    // "Yes, do it" adds nothing new.
     if (agrees(message.text) && contentWords(headOf(message.text, SCANNED_CHARS)).size === 0) return true;
     return this.#hasAsked && isAnswer(message.text);
   }
@@ -139,20 +144,20 @@ class Statuses {
     this.#thread = [];
   }
 
-  /** Calls off what the sentence names, and returns it. */
-  #callOff(sentence: string, hasMore: boolean, mayPointBack: boolean): Said | undefined {
-    const off = callOff(sentence);
+  /** Cancels the directive that the sentence names, and returns it. */
+  #readCancellation(sentence: string, hasMore: boolean, mayPointBack: boolean): TrackedDirective | undefined {
+    const off = readCancellation(sentence);
     if (off === undefined) return this.#contradict(sentence);
     if (off.how === "replaced") return this.#replace(off.what, sentence);
-    if (!pointsBack(off.what)) return this.#callOffNamed(off);
+    if (!pointsBack(off.what)) return this.#readNamedCancellation(off);
     if (off.how === "lifted" || !mayPointBack) return undefined;
     const status = off.how === "turned-round" && hasMore ? "superseded" : "cancelled";
     for (const said of this.#thread) if (said.status === "active") said.status = status;
     return undefined;
   }
 
-  /** The newest that the words fit. Where none does, nothing is called off. */
-  #callOffNamed({ what, how }: CallOff): Said | undefined {
+  /** Cancels the newest directive that the words match. Cancels nothing if none matches. */
+  #readNamedCancellation({ what, how }: Cancellation): TrackedDirective | undefined {
     const named = contentWords(what);
     return this.#retract("cancelled", how === "lifted", (said) => {
       const words = this.#wordsOf(said);
@@ -160,8 +165,8 @@ class Statuses {
     });
   }
 
-  /** "Spaces instead of tabs" takes the place of what was about tabs and little else. */
-  #replace(what: string, sentence: string): Said | undefined {
+  /** Replaces directives: "spaces instead of tabs" supersedes one that is about tabs and little else. */
+  #replace(what: string, sentence: string): TrackedDirective | undefined {
     const named = contentWords(what);
     const spoken = contentWords(sentence);
     return this.#retract("superseded", false, (said) => {
@@ -170,8 +175,8 @@ class Statuses {
     });
   }
 
-  /** The opposite of an earlier rule takes its place. */
-  #contradict(sentence: string): Said | undefined {
+  /** Supersedes an earlier rule with its opposite. */
+  #contradict(sentence: string): TrackedDirective | undefined {
     if (!saysRule(sentence)) return undefined;
     const spoken = contentWords(sentence);
     return this.#retract("superseded", true, (said) => {
@@ -181,7 +186,7 @@ class Statuses {
     });
   }
 
-  #wordsOf(said: Said): ReadonlySet<string> {
+  #wordsOf(said: TrackedDirective): ReadonlySet<string> {
     const known = this.#words.get(said) ?? contentWords(said.about);
     this.#words.set(said, known);
     return known;
@@ -190,15 +195,15 @@ class Statuses {
   #retract(
     status: "cancelled" | "superseded",
     onlyRules: boolean,
-    fits: (said: Said) => boolean,
-  ): Said | undefined {
+    fits: (said: TrackedDirective) => boolean,
+  ): TrackedDirective | undefined {
     const target = this.#active(onlyRules).find(fits);
     if (target) target.status = status;
     return target;
   }
 
-  /** Newest first. */
-  #active(onlyRules: boolean): readonly Said[] {
+  /** Returns active directives, newest first. */
+  #active(onlyRules: boolean): readonly TrackedDirective[] {
     const all = onlyRules ? this.#rules : [...new Set([...this.#rules, ...this.#thread])];
     return all.filter(({ status }) => status === "active").reverse();
   }
@@ -210,7 +215,7 @@ class Statuses {
   }
 }
 
-function readSaid(text: string, status: DirectiveStatus): Said {
+function readSaid(text: string, status: DirectiveStatus): TrackedDirective {
   const isRule = status === "active" && sentencesOf(text).some(saysRule);
   return { text, about: headOf(text, SCANNED_CHARS), status, isRule };
 }

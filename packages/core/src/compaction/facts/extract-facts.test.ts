@@ -10,8 +10,8 @@ const textsOf = (session: ConversationBuilder, kind: FactKind, options: ExtractO
 
 const edit = (path: string): object => ({ file_path: path, old_string: "a", new_string: "b" });
 
-describe("hard facts", () => {
-  it("are every message of a person, verbatim", () => {
+describe("extractFacts", () => {
+  it("extracts every message of the user verbatim", () => {
     const session = new ConversationBuilder();
     session.user("Fix the build\n\n  - on Windows\n  - on macOS");
     session.user("<system-reminder>not a person</system-reminder>");
@@ -22,7 +22,7 @@ describe("hard facts", () => {
     ]);
   });
 
-  it("are a huge message by head, tail and the rules between, with where it can be read", () => {
+  it("extracts head, tail and rules of a huge message, with the id of its entry", () => {
     const filler = "Some more detail that nobody has to know by heart. ".repeat(120);
     const session = new ConversationBuilder();
     session.user(`The head of it.\n${filler}\nNever deploy on a Friday.\n${filler}\nThe tail of it.`);
@@ -35,7 +35,7 @@ describe("hard facts", () => {
     expect(fact?.needles).toContain("Never deploy on a Friday.");
   });
 
-  it("are files with what was done to them", () => {
+  it("extracts files with what the agent did to them", () => {
     const session = new ConversationBuilder();
     session.user("go");
     session.tool("t1", "Read", { file_path: "/project/read.ts" }, "x");
@@ -53,7 +53,7 @@ describe("hard facts", () => {
     ]);
   });
 
-  it("are errors with their key line, and what put them right", () => {
+  it("extracts errors with their key line and their fix", () => {
     const session = new ConversationBuilder();
     session.user("go");
     const failing = "Exit code 1\nTypeError: price is not a function\n 1 failed";
@@ -73,7 +73,7 @@ describe("hard facts", () => {
     ]);
   });
 
-  it("are addresses, commits, issues, versions, ports and quantities in a person's words", () => {
+  it("extracts addresses, commits, issues, versions, ports and quantities from the user's text", () => {
     const session = new ConversationBuilder();
     session.user(
       "See https://example.org/a/b?c=1. Revert 3f9c2ab, that broke #482 and SHOP-77. Use node 20.11.1 on port 8080, at most 250 ms and 3 retries for 40% of 1,200 users.",
@@ -93,7 +93,7 @@ describe("hard facts", () => {
     );
   });
 
-  it("are the numbers that a person writes, not those of a log that was pasted", () => {
+  it("extracts numbers that the user wrote, but none from a pasted log", () => {
     const session = new ConversationBuilder();
     session.user(
       "It should take 2 seconds:\n--- FAIL: TestCart (3.40s)\n    cart_test.go:12: got 17 items\n[12:01:02] 45 requests",
@@ -101,7 +101,7 @@ describe("hard facts", () => {
     expect(textsOf(session, "quantity")).toEqual(["2 seconds"]);
   });
 
-  it("are commits that the agent made, the last of those made over again", () => {
+  it("extracts commits of the agent, and only the last version of an amended commit", () => {
     const session = new ConversationBuilder();
     session.user("commit");
     session.tool("t1", "Bash", { command: "git commit -m x" }, "[main 1111111] Add the cart");
@@ -109,7 +109,7 @@ describe("hard facts", () => {
     expect(textsOf(session, "reference")).toEqual(['commit 2222222 "Add the cart"']);
   });
 
-  it("are decisions: what was answered to a question, by a tool or in so many words", () => {
+  it("extracts decisions from answers to questions, through a tool or in plain text", () => {
     const session = new ConversationBuilder();
     session.user("Add a database");
     session.assistant([toolUse("t1", "AskUserQuestion", { questions: [{ question: "Which one?" }] })]);
@@ -124,7 +124,7 @@ describe("hard facts", () => {
     expect(textsOf(session, "question")).toEqual([]);
   });
 
-  it("name the entry that holds the words: of a call its result, of a plan the plan", () => {
+  it("names the entry that contains a fact: the result of a call, or the plan itself", () => {
     const session = new ConversationBuilder();
     session.user("Add a database");
     session.assistant([toolUse("t1", "AskUserQuestion", { questions: [{ question: "Which one?" }] })]);
@@ -145,7 +145,7 @@ describe("hard facts", () => {
     expect(placeOf("First the schema")).toBe(planned.uuid);
   });
 
-  it("are the open items of the to-do list, and questions that wait", () => {
+  it("extracts open to-do items and unanswered questions", () => {
     const session = new ConversationBuilder();
     session.user("go");
     const todos = [
@@ -162,7 +162,7 @@ describe("hard facts", () => {
     expect(textsOf(session, "question", { following: following.entries })).toEqual([]);
   });
 
-  it("are plans of the assistant, which no word of its own approves", () => {
+  it("extracts plans of the assistant, which its own words cannot approve", () => {
     const session = new ConversationBuilder();
     session.user("Think about a cache");
     session.tool("t1", "ExitPlanMode", { plan: "Rewrite the store around a cache" }, "The plan was shown");
@@ -173,7 +173,7 @@ describe("hard facts", () => {
     expect(textsOf(session, "plan")).toEqual(["(called off by the user) Rewrite the store around a cache"]);
   });
 
-  it("come most important first: what is asked before what is open, what was done, and what is over", () => {
+  it("orders facts by importance: active requests, open items, completed work, closed requests", () => {
     const session = new ConversationBuilder();
     session.user("Old request for 20 items");
     session.tool("t1", "Read", { file_path: "/project/read.ts" }, "x");
@@ -192,7 +192,7 @@ describe("hard facts", () => {
     ]);
   });
 
-  it("are those of the entries alone; what follows only tells what became of them", () => {
+  it("extracts facts only from the given entries, and uses later entries only for their status", () => {
     const session = new ConversationBuilder();
     session.user("Add a dark mode");
     session.assistant("It is there.");

@@ -7,32 +7,35 @@ import { type DraftFact, readEntries } from "./fact-source.ts";
 import { askedFacts, mentionFacts, openBefore, planFacts, withPlansUpToDate } from "./said-facts.ts";
 import {
   commandFacts,
-  deedIn,
   errorFacts,
   fileFacts,
   isOpenError,
+  operationIn,
   withErrorsResolved,
   withoutRunsRepeated,
 } from "./work-facts.ts";
 
 export interface FactSheet {
-  /** Most important first. */
+  /** Facts, most important first. */
   readonly facts: readonly Fact[];
-  /** Facts of earlier compactions that had no room: the boundary that tells of them, and how many. */
+  /** Number of earlier facts that had no room, with the boundary that lists them. */
   readonly earlier: { readonly boundary: string; readonly facts: number } | undefined;
 }
 
 export interface ExtractOptions {
-  /** The last boundary and what its ledger says: what was known before `entries`. */
+  /** The last boundary and its ledger: the facts known before `entries`. */
   readonly previous?: { readonly boundary: string; readonly ledger: KnownFacts } | undefined;
-  /** Messages that come after and stay as they are: they may answer a question or call off a request. */
+  /** Later messages that stay unchanged. They may answer a question or cancel a request. */
   readonly following?: readonly Entry[] | undefined;
 }
 
-/** A ledger is read and written with every compaction; facts beyond these are told by the boundary before. */
+/** Limit of the ledger, which every compaction reads and writes. The boundary before lists further facts. */
 const MAX_FACTS = 400;
 
-/** Extracts the hard facts of the entries and of all that came before them. Reads them once, and asks no model. */
+/**
+ * Extracts the hard facts of the entries and of earlier compactions. Reads the entries once and calls no
+ * model.
+ */
 export function extractFacts(entries: readonly Entry[], options: ExtractOptions = {}): FactSheet {
   const { previous, following = [] } = options;
   const before = factsIn(previous?.ledger);
@@ -41,7 +44,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const read = readEntries(entries, digestSession(all, openBefore(before), pairs), pairs);
   const directives = readDirectives(read, before);
   const people = [...directives.carried, ...directives.fresh];
-  const carried = [...withPlansUpToDate(goingOn(before, read.digest), people), ...directives.carried];
+  const carried = [...withPlansUpToDate(stillValid(before, read.digest), people), ...directives.carried];
   const fresh = [
     ...planFacts(read, people),
     ...commandFacts(read),
@@ -54,7 +57,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   return sheetOf(carried, named(fresh, carried), previous);
 }
 
-/** Oldest first: a ledger has the newest first. */
+/** Returns the facts oldest first. A ledger has the newest first. */
 const factsIn = (ledger: KnownFacts | undefined): readonly Fact[] =>
   (ledger?.facts ?? []).map(({ fate: _, ...fact }: Fact & Partial<LedgerFact>) => fact).reverse();
 
@@ -63,8 +66,11 @@ const isOf =
   (fact: DraftFact): boolean =>
     kinds.includes(fact.kind);
 
-/** Besides directives: to-dos are followed by the digest, and a question is over once somebody spoke. */
-function goingOn(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+/**
+ * Returns earlier facts that still apply, except directives. The digest tracks to-dos, and a question is
+ * closed once somebody has spoken.
+ */
+function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const hasSpoken = digest.exchanges.some(isRequest);
   const kept = before.filter(
     (fact) => !isOf("directive", "todo")(fact) && !(hasSpoken && fact.kind === "question"),
@@ -72,7 +78,7 @@ function goingOn(before: readonly Fact[], digest: SessionDigest): readonly Fact[
   return withErrorsResolved(withoutRunsRepeated(kept, digest), digest);
 }
 
-/** A fact that was known before keeps its name. */
+/** Gives each fact an id. A fact that was already known keeps its id. */
 function named(drafts: readonly DraftFact[], carried: readonly Fact[]): readonly Fact[] {
   const known = new Map(carried.map((fact) => [identityOf(fact), fact.id]));
   const taken = new Set(carried.map(({ id }) => id));
@@ -81,7 +87,7 @@ function named(drafts: readonly DraftFact[], carried: readonly Fact[]): readonly
     const identity = identityOf(draft);
     const id = known.get(identity) ?? facts.get(identity)?.id ?? nameOf(draft, identity, taken);
     taken.add(id);
-    // Told anew it is newer, also in the order.
+    // A repeated fact is newer, also in the order.
     facts.delete(identity);
     facts.set(identity, { id, ...draft });
   }
@@ -93,8 +99,8 @@ function sheetOf(
   fresh: readonly Fact[],
   previous: ExtractOptions["previous"],
 ): FactSheet {
-  const told = new Set(fresh.map(({ id }) => id));
-  const old = byImportance(carried.filter(({ id }) => !told.has(id)));
+  const freshIds = new Set(fresh.map(({ id }) => id));
+  const old = byImportance(carried.filter(({ id }) => !freshIds.has(id)));
   const room = Math.max(0, MAX_FACTS - fresh.length);
   const kept = old.filter((fact, index) => index < room || fact.status === "active");
   const facts = byImportance([...kept.toReversed(), ...fresh]);
@@ -103,7 +109,10 @@ function sheetOf(
   return { facts, earlier: { boundary: previous.boundary, facts: unlisted } };
 }
 
-/** Requests come before work, open items before closed ones, and words of people before figures in them. */
+/**
+ * Ranks of facts. Requests come before work, open items before closed ones, and users' words before the
+ * figures in them.
+ */
 const RANKS = [
   "active directive",
   "todo",
@@ -130,7 +139,7 @@ function rankOf(fact: DraftFact): Rank {
     case "error":
       return isOpenError(fact) ? "open error" : "error";
     case "file":
-      return deedIn(fact) === "read" ? "read file" : "changed file";
+      return operationIn(fact) === "read" ? "read file" : "changed file";
     case "quantity":
       return "reference";
     default:
@@ -138,16 +147,16 @@ function rankOf(fact: DraftFact): Rank {
   }
 }
 
-/** Most important first. `facts` come oldest first; among equals the newest come first. */
+/** Sorts facts by importance. `facts` are oldest first. Among equals, the newest come first. */
 function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
   const placed = facts.map((fact) => ({ fact, rank: RANKS.indexOf(rankOf(fact)) })).reverse();
   return placed.sort((a, b) => a.rank - b.rank).map(({ fact }) => fact);
 }
 
-/** Of what somebody said at length; the rest may be shortened later. */
+/** Length that identifies a long text. The rest may be shortened later. */
 const TELLING_CHARS = 60;
 
-/** Subject of a fact: two facts with the same subject are one fact, told twice. */
+/** Returns the subject of a fact. Two facts with the same subject are one fact. */
 function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
   const isSaid = kind === "directive" || kind === "plan";
   return isSaid
@@ -156,8 +165,8 @@ function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
 }
 
 /**
- * A short name for a fact, the same whenever it is derived from the same things. Two with one name are told apart by a
- * number.
+ * Returns a short id for a fact, always the same for the same subject. A number distinguishes two facts with
+ * one id.
  */
 function nameOf({ kind }: DraftFact, identity: string, taken: ReadonlySet<string>): string {
   const name = `${kind.slice(0, 1)}${shortHash(identity)}`;
@@ -170,7 +179,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const ID_CHARS = 5;
 
-/** FNV-1a in base 36, cut: 60 million names, for some hundred facts. */
+/** Returns a truncated FNV-1a hash in base 36: 60 million ids for some hundred facts. */
 function shortHash(text: string): string {
   let hash = FNV_OFFSET;
   for (let index = 0; index < text.length; index++) {

@@ -4,23 +4,23 @@ import type { PairIndex } from "../../messages/pairs.ts";
 import { stringField } from "../../messages/untrusted.ts";
 import type { SessionDigest } from "../summary/readers/readers.ts";
 
-/** The input and the output of every fact reader: entries that were read once, and facts without a name. */
+/** Input and output of every fact reader: entries that were read once, and facts without an id. */
 
-/** A fact that has no name yet. */
+/** Fact without an id. */
 export type DraftFact = Omit<Fact, "id">;
 
 /** Source of facts: entries that were read once, with those that follow them. */
 export interface ReadEntries {
   readonly digest: SessionDigest;
-  /** True for a position in the entries, false for one in what follows. */
+  /** Returns true for a position in the entries, and false for one in the entries that follow. */
   has(at: number): boolean;
-  /** Ids of the lines at these positions; none for lines without an id. */
+  /** Returns the ids of the lines at these positions. Lines without an id have none. */
   idsAt(...positions: readonly number[]): readonly string[];
-  /** Ids of the outcome of a call, and of the call. */
+  /** Returns the ids of the outcome of a call and of the call itself. */
   outcomeIds(callAt: number): readonly string[];
 }
 
-/** `digest` and `pairs` are of the entries, and of more that may follow them. */
+/** Reads entries. `digest` and `pairs` cover the entries and those that follow them. */
 export function readEntries(
   entries: readonly Entry[],
   digest: SessionDigest,

@@ -32,7 +32,7 @@ const WORDS = [
   "\u2028>x\u2029 y 🙂",
 ];
 
-/** Sessions in which people say such things, with tools that fail and succeed between. */
+/** Sessions in which users say these words, with failing and succeeding tools between them. */
 const talk = (): fc.Arbitrary<readonly Entry[]> =>
   fc
     .array(fc.tuple(fc.constantFrom(...WORDS), fc.string({ unit: "grapheme", maxLength: 30 }), fc.nat(4)), {
@@ -67,7 +67,7 @@ const anyText = (): fc.Arbitrary<string> =>
     fc.string({ unit: "binary" }),
   );
 
-/** Also such as no extraction of ours would make: a ledger may come from anywhere. */
+/** Facts of any shape, because a ledger may come from anywhere. */
 const anyFacts = (): fc.Arbitrary<readonly Fact[]> =>
   fc
     .array(
@@ -99,8 +99,8 @@ const anyFacts = (): fc.Arbitrary<readonly Fact[]> =>
       })),
     );
 
-describe("whatever the entries", () => {
-  it("extraction throws nothing, changes nothing, gives each fact an id of its own, and the same again", () => {
+describe("extracting facts from any entries", () => {
+  it("extraction never throws or changes its input, gives each fact a unique id, and is repeatable", () => {
     fc.assert(
       fc.property(anyEntries(), anyEntries(), (entries, following) => {
         deepFreeze(entries);
@@ -112,7 +112,7 @@ describe("whatever the entries", () => {
     );
   });
 
-  it("every fact has a text, and its needles stand in it", () => {
+  it("gives every fact a text that contains the fact's needles", () => {
     fc.assert(
       fc.property(anyEntries(), (entries) => {
         const { facts } = extractFacts(entries);
@@ -125,7 +125,7 @@ describe("whatever the entries", () => {
     );
   });
 
-  it("what is active stays active over a compaction until a person speaks, and no id changes", () => {
+  it("keeps facts and their ids unchanged over a compaction without new messages", () => {
     fc.assert(
       fc.property(anyEntries(), (entries) => {
         const sheet = extractFacts(entries);
@@ -139,7 +139,7 @@ describe("whatever the entries", () => {
     );
   });
 
-  it("all facts of a session are found where they are quoted", () => {
+  it("finds all facts of a session in their quotation", () => {
     fc.assert(
       fc.property(anyEntries(), (entries) => {
         const { facts } = extractFacts(entries);
@@ -151,7 +151,7 @@ describe("whatever the entries", () => {
   });
 });
 
-describe("whatever the facts", () => {
+describe("quoting any facts", () => {
   const counters = fc.constantFrom(
     countTokens,
     (text: string) => text.length,
@@ -159,7 +159,7 @@ describe("whatever the facts", () => {
     () => 7,
   );
 
-  it("quoting stays within the budget, finds what it says it quoted, and leaves out no fact silently", () => {
+  it("quotes facts within the budget, and reports exactly which facts it quoted and left out", () => {
     fc.assert(
       fc.property(anyFacts(), fc.nat(3_000), counters, (facts, budgetTokens, count) => {
         const { text, quoted, leftOut, tokens } = quoteFacts(facts, { budgetTokens, countTokens: count });
@@ -174,19 +174,25 @@ describe("whatever the facts", () => {
     );
   });
 
-  it("what people said is read back from the section as it was quoted, newest first", () => {
+  it("reads quoted directives back in order, as they were quoted", () => {
     fc.assert(
       fc.property(anyFacts(), (facts) => {
         const { text } = quoteFacts(facts, { budgetTokens: 100_000, countTokens });
-        const said = facts.filter(({ kind }) => kind === "directive");
-        const told = ({ id, status = "active", text: words }: Fact) => [id, status, words.split(/\r\n?|\n/)];
-        expect(quotedDirectives(`before\n\n${text}\n\nafter`).map(told)).toEqual(said.map(told));
+        const directives = facts.filter(({ kind }) => kind === "directive");
+        const fieldsOf = ({ id, status = "active", text: words }: Fact) => [
+          id,
+          status,
+          words.split(/\r\n?|\n/),
+        ];
+        expect(quotedDirectives(`before\n\n${text}\n\nafter`).map(fieldsOf)).toEqual(
+          directives.map(fieldsOf),
+        );
       }),
       { numRuns: 150 },
     );
   });
 
-  it("the section is found again and taken out whole, whatever it quotes", () => {
+  it("removes the whole section of quoted facts, whatever it quotes", () => {
     fc.assert(
       fc.property(anyFacts(), (facts) => {
         const { text } = quoteFacts(facts, { budgetTokens: 100_000, countTokens });

@@ -1,15 +1,15 @@
 import type { Fact, FactKind } from "../../messages/fact-ledger.ts";
 
-/** A search for facts in texts: word for word, by needles, and files by their paths. */
+/** Searches texts for facts: verbatim, by needles, and for files by their paths. */
 
-/** A needle up to this length could stand inside a longer word or number. */
+/** A needle up to this length could occur inside a longer word or number. */
 const BOUNDED_UP_TO_CHARS = 40;
-/** A longer number or address could go on where they end. */
+/** Kinds whose text could be the start of a longer number or address. */
 const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
- * Ids of the facts that stand in the texts. Each text is made plain once: white space and line breaks
- * count for nothing, nor do the marks of a quotation; all else must be there to the letter.
+ * Returns the ids of the facts that occur in the texts. Each text is normalized once: white space, line
+ * breaks and quotation marks at line starts do not count. Everything else must match exactly.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
@@ -19,7 +19,7 @@ export function findFacts(facts: readonly Fact[], texts: readonly string[]): Rea
   });
   for (const fact of facts) {
     const needles = (fact.needles ?? [fact.text]).map(plainText).filter((needle) => needle !== "");
-    if (needles.length > 0 && searched.some((text) => tells(text, fact.kind, needles))) found.add(fact.id);
+    if (needles.length > 0 && searched.some((text) => mentions(text, fact.kind, needles))) found.add(fact.id);
   }
   return found;
 }
@@ -29,15 +29,15 @@ interface SearchedText {
   readonly paths: TextPaths;
 }
 
-function tells({ plain, paths }: SearchedText, kind: FactKind, needles: readonly string[]): boolean {
+function mentions({ plain, paths }: SearchedText, kind: FactKind, needles: readonly string[]): boolean {
   if (kind === "file") return needles.every((needle) => paths.names(needle));
   return needles.every((needle) => holds(plain, needle, EXACT_KINDS.has(kind)));
 }
 
-/** Within one line each, so that a run of line breaks is gone through once. */
+/** Matches within one line, so that a run of line breaks is scanned once. */
 const QUOTE_MARKS = /^[^\S\n\r\u2028\u2029]*(?:>[^\S\n\r\u2028\u2029]*)+/gm;
 
-/** On one line, without the marks of a quotation. */
+/** Returns the text on one line, without quotation marks at line starts. */
 export function plainText(text: string): string {
   const bare = text.includes(">") ? text.replace(QUOTE_MARKS, "") : text;
   return bare.replace(/\s+/g, " ").trim();
@@ -53,7 +53,7 @@ function holds(text: string, needle: string, isExact: boolean): boolean {
 
 const WORD = /[A-Za-z0-9_]/;
 
-/** 12 stands neither in 1.12 nor in 120. */
+/** Returns true if the needle is not part of a longer number or word: 12 is neither in 1.12 nor in 120. */
 function isWhole(text: string, at: number, needle: string): boolean {
   const end = at + needle.length;
   if (WORD.test(needle[0] ?? "")) {
@@ -64,9 +64,9 @@ function isWhole(text: string, at: number, needle: string): boolean {
   return !(WORD.test(needle.at(-1) ?? "") && WORD.test(text[end] ?? " "));
 }
 
-// Texts name paths in full, from some folder on, or several of one folder together.
+// Texts name paths in full, from some folder on, or as a group of files in one folder.
 
-/** With one kind of slash, however often it was escaped on its way into a text. */
+/** Returns the text with plain slashes, however often backslashes were escaped. */
 export const slashed = (text: string): string => (text.includes("\\") ? text.replace(/\\+/g, "/") : text);
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
@@ -75,26 +75,32 @@ const ASCII_IN_PATHS: ReadonlySet<string> = new Set(
 );
 const FIRST_NOT_ASCII = "\u0080";
 
-/** Nothing stands where the text begins or ends. */
+/**
+ * Returns true for a character that can be part of a path. None precedes the start or follows the end of a
+ * text.
+ */
 const isInPath = (character: string | undefined): boolean =>
   character !== undefined &&
   (character < FIRST_NOT_ASCII ? ASCII_IN_PATHS.has(character) : LETTER_OR_DIGIT.test(character));
 
-/** Of a name that goes on: a full stop ends a sentence unless more follows it. */
-const goesOn = (text: string, end: number): boolean => {
+/** Returns true if a name continues. A period ends a sentence unless more follows it. */
+const continuesPath = (text: string, end: number): boolean => {
   const next = text[end];
   if (next === ".") return isInPath(text[end + 1]) && text[end + 1] !== ".";
   return next !== "/" && isInPath(next);
 };
 
-/** Data in one line has slashes too, and goes on for ever: no folder is so long, and no file is named so often. */
+/**
+ * Limits for long lines of data, which contain slashes too. No folder is as long, and no file is named as
+ * often.
+ */
 const LONGEST_LEAD_CHARS = 512;
 const MAX_PLACES = 5_000;
 
-/** The paths that stand in a text. Of files with the same name it is gone through once. */
+/** Paths in a text. The text is scanned once for all files with the same name. */
 class TextPaths {
   readonly #text: string;
-  /** By the name of a file: what stands before it, each once. */
+  /** Texts before each file name, without duplicates. */
   readonly #leads = new Map<string, ReadonlySet<string>>();
 
   constructor(text: string) {
@@ -102,26 +108,26 @@ class TextPaths {
   }
 
   /**
-   * True if the text names the file: by its whole path, or by its end from some folder on. A bare name is enough
-   * only where the text tells its folder too, or where that is all there is of the path.
+   * Returns true if the text names the file by its whole path, or by its end from some folder on. A bare name
+   * is enough only if the text also names the folder, or if the path has no folder.
    */
   names(path: string): boolean {
     const cut = path.lastIndexOf("/") + 1;
     const folder = path.slice(0, cut);
     let hasBareName = false;
     for (const lead of this.#leadsOf(path.slice(cut))) {
-      if (lead === folder || tellsFolder(lead, folder)) return true;
+      if (lead === folder || endsWithFolder(lead, folder)) return true;
       hasBareName ||= lead === "";
     }
     if (hasBareName && cut > 1 && this.#namesFolder(path.slice(0, cut - 1))) return true;
-    return !isPlain(path) && this.#tells(path);
+    return !isPlain(path) && this.#mentions(path);
   }
 
-  /** Spaces and signs in it end what is taken for a path. */
-  #tells(path: string): boolean {
+  /** Searches for the whole path. Spaces and special characters would end it in a search by name. */
+  #mentions(path: string): boolean {
     const text = this.#text;
     for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
-      if (!goesOn(text, at + path.length)) return true;
+      if (!continuesPath(text, at + path.length)) return true;
     }
     return false;
   }
@@ -133,7 +139,7 @@ class TextPaths {
     const text = this.#text;
     let places = 0;
     for (let at = name === "" ? -1 : text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-      if (goesOn(text, at + name.length)) continue;
+      if (continuesPath(text, at + name.length)) continue;
       if (++places > MAX_PLACES) break;
       leads.add(leadBefore(text, at, isInPath).replace(FROM_HERE, ""));
     }
@@ -141,7 +147,7 @@ class TextPaths {
     return leads;
   }
 
-  /** As itself, and not as a part of another path. */
+  /** Returns true if the text names the folder itself, not as part of another path. */
   #namesFolder(folder: string): boolean {
     const text = this.#text;
     for (let at = text.indexOf(folder); at !== -1; at = text.indexOf(folder, at + 1)) {
@@ -158,7 +164,7 @@ function leadBefore(text: string, at: number, isPart: (character: string | undef
   return text.slice(from, at);
 }
 
-/** Of nothing but what paths mostly are of. Others stand alone and in full. */
+/** Returns true if a path has only usual characters. Other paths are written in full, on their own. */
 export const isPlain = (path: string): boolean =>
   !path.endsWith("/") &&
   path
@@ -168,12 +174,14 @@ export const isPlain = (path: string): boolean =>
 const FROM_HERE = /^(?:(?:\.{1,2}|~)\/)+/;
 const FROM_ROOT = /^(?:\/|[A-Za-z]:)/;
 
-/** The end of the folder, from one of its names on; or the folder with more in front, where it begins anywhere. */
-function tellsFolder(lead: string, folder: string): boolean {
+/**
+ * Returns true if `lead` is the end of the folder, from one of its names on, or ends with the whole folder.
+ */
+function endsWithFolder(lead: string, folder: string): boolean {
   if (lead === "" || folder === "" || !lead.endsWith("/")) return false;
   if (lead.length > folder.length) return lead.endsWith(FROM_ROOT.test(folder) ? folder : `/${folder}`);
   const before = folder[folder.length - lead.length - 1];
-  // Before a slash only a drive can stand; before a name a slash, or what no path goes on with, such as a space.
+  // Only a drive can precede a slash. A slash or a character outside paths, such as a space, precedes a name.
   return (
     folder.endsWith(lead) && (lead.startsWith("/") ? before === ":" : before === "/" || !isInPath(before))
   );
@@ -184,7 +192,7 @@ const FOLDER_LINE = /^Files under (\S+\/): (.*)$/gm;
 const GROUP = /\/\{([^{}\n]{1,8000})\}/g;
 const isInFolder = (character: string | undefined): boolean => !/[\s{}"'`(),;]/.test(character ?? " ");
 
-/** A text with the paths that it tells together, each in full. */
+/** Returns the text with grouped paths written out in full. */
 function withPathsInFull(text: string): string {
   const paths: string[] = [];
   if (text.includes("/{")) {

@@ -22,8 +22,8 @@ const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Led
   ...fields,
 });
 
-describe("a ledger in words for the agent", () => {
-  it("says what is before it, what is not, and by which id that can be read", () => {
+describe("ledgerText", () => {
+  it("says which facts are in the context, which are not, and with which id to read them", () => {
     const facts = [
       fact("a", { fate: "summary" }),
       fact("b", { fate: "kept" }),
@@ -39,14 +39,14 @@ describe("a ledger in words for the agent", () => {
     );
   });
 
-  it("says what is gone where there is no transcript", () => {
+  it("says which facts are lost when there is no transcript", () => {
     const text = ledgerText(ledger([fact("a", { fate: "gone" })]));
     expect(text).toContain("no transcript of them: 1.");
     expect(text).not.toContain("Nothing is lost");
     expect(text).toContain("- [file] changed a.ts (lost)");
   });
 
-  it("promises nothing in a transcript where there is none", () => {
+  it("does not point to a transcript when there is none", () => {
     const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { fate: "gone" }));
     for (const recallTool of [undefined, "recall"]) {
       const [opening, heading, ...lines] = ledgerText(ledger(facts), { recallTool }).split("\n");
@@ -57,7 +57,7 @@ describe("a ledger in words for the agent", () => {
     expect(ledgerText(ledger(facts), { maxTokens: 0 })).toMatch(/\n- 900, without a transcript\.$/);
   });
 
-  it("stays within its budget however many facts there are, and counts the rest", () => {
+  it("keeps a ledger text within its token budget, and counts the facts that do not fit", () => {
     const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { text: "word ".repeat(200) }));
     const many = ledger(facts, { unlisted: 50, earlier: { boundary: "e-0", facts: 25 } });
     for (const maxTokens of [200, 500, 2_000]) {
@@ -68,7 +68,7 @@ describe("a ledger in words for the agent", () => {
     }
   });
 
-  it("names what was put back", () => {
+  it("names the restored files", () => {
     const restored = Array.from({ length: 10 }, (_, nth) => ({
       kind: "files",
       name: `f${nth}.ts`,

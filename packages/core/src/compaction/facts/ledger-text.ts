@@ -3,17 +3,17 @@ import { countFates, isInContext, type Ledger, type LedgerFact } from "../../mes
 import { clip, oneLine } from "../summary/clip.ts";
 
 export interface LedgerTextOptions {
-  /** By default 500. The first sentences are said whatever they take. */
+  /** Token budget, 500 by default. The first sentences are always included. */
   readonly maxTokens?: number | undefined;
   readonly countTokens?: CountText | undefined;
-  /** Name of the tool that reads old messages, where the agent has one. */
+  /** Name of the tool that reads old messages, if the agent has one. */
   readonly recallTool?: string | undefined;
 }
 
 const MAX_TOKENS = 500;
 const LINE_CHARS = 160;
 
-/** A ledger in words for the agent: what it has before it, what it does not, and how to get at that. */
+/** Describes a ledger for the agent: which facts are in its context, which are not, and how to read those. */
 export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
   const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
   const absent = ledger.facts.filter((fact) => !isInContext(fact));
@@ -24,7 +24,7 @@ export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): str
   let tokens = countTokens([opening, ...heading].join("\n"));
   for (const fact of absent) {
     const line = lineOf(fact);
-    // The line that counts the rest has its place too.
+    // Reserve room for the line that counts the rest.
     tokens += countTokens(line) + 1;
     if (tokens + REST_TOKENS > maxTokens) break;
     lines.push(line);

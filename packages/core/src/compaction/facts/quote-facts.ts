@@ -5,9 +5,12 @@ import { proseSentences } from "../summary/readers/readers.ts";
 import { factsSection, quotedLines } from "../summary/summary-message.ts";
 import { findFacts, isPlain, plainText } from "./find-facts.ts";
 import { saysRule } from "./said-words.ts";
-import { deedIn, pathOf } from "./work-facts.ts";
+import { operationIn, pathOf } from "./work-facts.ts";
 
-/** Room for what a summary lacks: all that is asked in a long session, at a fiftieth of a usual window. */
+/**
+ * Token budget for facts that a summary lacks: enough for all requests of a long session, at a fiftieth of a
+ * usual window.
+ */
 export const FACTS_BUDGET_TOKENS = 4_000;
 
 interface QuoteOptions {
@@ -16,17 +19,17 @@ interface QuoteOptions {
 }
 
 interface QuotedFacts {
-  /** To stand at the end of the summary; "" where nothing is quoted. */
+  /** Text for the end of the summary, or "" if nothing is quoted. */
   readonly text: string;
-  /** Facts that a search finds in the text. Words that are shown by their ends alone count as left out. */
+  /** Facts that a search finds in the text. Directives that show only their ends count as left out. */
   readonly quoted: readonly Fact[];
   readonly leftOut: readonly Fact[];
   readonly tokens: number;
 }
 
 /**
- * Quotes what a summary lacks, as much as the budget allows. `missing`: most important first. What is active stands
- * there before all else, if only by its ends; words are shortened before facts are left out.
+ * Quotes the facts that a summary lacks, within the budget. `missing` is sorted by importance. Active
+ * directives come first, if only by their ends. Texts are shortened before facts are left out.
  */
 export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
   const { countTokens, budgetTokens } = options;
@@ -48,7 +51,7 @@ export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): Quo
 const quotation = (forms: ReadonlyMap<Fact, Form>): string =>
   forms.size === 0 ? "" : factsSection(factLines(forms));
 
-/** Chooses by the tokens that each line takes. The tokens of all lines together are counted afterwards. */
+/** Chooses facts by the tokens of their lines. All lines together are counted afterward. */
 function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOptions): Map<Fact, Form> {
   const forms = new Map<Fact, Form>();
   const labels = new Set<FactKind>();
@@ -72,13 +75,13 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
   const active = missing.filter(({ status }) => status === "active");
   for (const fact of active) take(fact, "ends");
   for (const fact of active) lengthen(fact, "needed");
-  const told = findFacts(missing, [quotation(forms)]);
-  for (const fact of missing) if (fact.status !== "active" && !told.has(fact.id)) take(fact, "needed");
+  const listed = findFacts(missing, [quotation(forms)]);
+  for (const fact of missing) if (fact.status !== "active" && !listed.has(fact.id)) take(fact, "needed");
   for (const fact of missing) if (fact.kind === "directive") lengthen(fact, "whole");
   return forms;
 }
 
-/** Shortens the last that can be shortened, or else leaves the last out. */
+/** Shortens the last fact that can be shortened, or else drops the last one. */
 function shrink(forms: Map<Fact, Form>): void {
   const facts = [...forms.keys()];
   const long = facts.findLast((fact) => fact.kind === "directive" && forms.get(fact) === "whole");
@@ -87,7 +90,7 @@ function shrink(forms: Map<Fact, Form>): void {
   else if (last !== undefined) forms.delete(last);
 }
 
-/** How much of a person's words is shown: all that is kept of them, what a check asks for, or their ends alone. */
+/** Amount of the user's words to show: all that is stored, the needed pieces, or only the ends. */
 type Form = "whole" | "needed" | "ends";
 
 const LABELS: Readonly<Record<FactKind, string>> = {
@@ -103,10 +106,10 @@ const LABELS: Readonly<Record<FactKind, string>> = {
   plan: "Plans that the ASSISTANT wrote, not the user:",
 };
 
-/** Short ones share a line. */
+/** Kinds of short facts that share a line. */
 const IN_ONE_LINE: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
-/** The facts in groups by what they are, in the order in which the groups first come. */
+/** Writes the facts in groups by kind, in the order in which the kinds first occur. */
 function factLines(forms: ReadonlyMap<Fact, Form>): string {
   const groups = grouped([...forms.keys()], ({ kind }) => kind);
   return [...groups].map(([kind, facts]) => groupText(kind, facts, forms)).join("\n");
@@ -129,7 +132,7 @@ function groupText(kind: FactKind, facts: readonly Fact[], forms: ReadonlyMap<Fa
   return [label, ...facts.map((fact) => factLine(fact, forms.get(fact) ?? "needed"))].join("\n");
 }
 
-/** As it stands in its group, alone. */
+/** Writes the line of a single fact. */
 function factLine(fact: Fact, form: Form): string {
   if (fact.kind === "directive") return directiveLines(fact, form);
   return IN_ONE_LINE.has(fact.kind) ? `; ${plainText(fact.text)}` : `- ${plainText(fact.text)}`;
@@ -138,9 +141,9 @@ function factLine(fact: Fact, form: Form): string {
 const ENDS_HEAD_CHARS = 60;
 const ENDS_TAIL_CHARS = 40;
 
-/** Every line has a mark, so that no word of a person can pass for one of ours. */
+/** Marks every line, so that no user text can look like longhaul's own. */
 function directiveLines(fact: Fact, form: Form): string {
-  // An id may come from a file that somebody else wrote.
+  // The id may come from a foreign file.
   return `[${plainText(fact.id)} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
     .split(/\r\n?|\n/)
     .join("\n> ")}`;
@@ -153,18 +156,20 @@ function wordsOf(fact: Fact, form: Form): string {
   return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
 }
 
-/** A dot follows each kind of deed; `withPathsInFull` reads it. */
+/** Ends each operation with a period, which `withPathsInFull` reads. */
 function fileGroups(facts: readonly Fact[]): string {
-  const deeds = [...grouped(facts, deedIn)].map(([deed, group]) => ({
-    deed,
+  const operations = [...grouped(facts, operationIn)].map(([operation, group]) => ({
+    operation,
     paths: group.map((fact) => plainText(pathOf(fact))),
   }));
-  const base = commonFolder(deeds.flatMap(({ paths }) => paths));
-  const told = deeds.map(({ deed, paths }) => `${deed} ${groupedPaths(paths, base)}`).join(". ");
-  return base === "" ? `Files: ${told}` : `Files under ${base}: ${told}`;
+  const base = commonFolder(operations.flatMap(({ paths }) => paths));
+  const listed = operations
+    .map(({ operation, paths }) => `${operation} ${groupedPaths(paths, base)}`)
+    .join(". ");
+  return base === "" ? `Files: ${listed}` : `Files under ${base}: ${listed}`;
 }
 
-/** The folder that shortens the list most when it is told once: "" where none does. */
+/** Returns the folder that shortens the list most when written once, or "" if none does. */
 function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const path of paths) {
@@ -183,7 +188,7 @@ function commonFolder(paths: readonly string[]): string {
   return best;
 }
 
-/** `base` is told elsewhere. */
+/** Groups paths by folder. `base` is written elsewhere. */
 function groupedPaths(paths: readonly string[], base: string): string {
   const places = paths.map((path) => {
     const canShare = isPlain(path);
@@ -202,32 +207,32 @@ function groupedPaths(paths: readonly string[], base: string): string {
 }
 
 /**
- * Between two pieces of a person's words, on a line of its own or within one. Words are shortened by pieces that stand
- * in them letter by letter.
+ * Separator between two pieces of the user's words, on a separate line or within one. The pieces occur in the
+ * words exactly.
  */
 const LEFT_OUT = "[…]";
 
 interface Lengths {
-  /** Up to this length nothing is left out. */
+  /** Length up to which nothing is left out. */
   readonly whole: number;
   readonly head: number;
   readonly tail: number;
-  /** Rules between head and tail: how many, and how much of each. */
+  /** Number of rules between head and tail, and the length of each. */
   readonly rules: number;
   readonly rule: number;
 }
 
-/** Kept in the ledger, and quoted where there is room: of what is active, and of what is over. */
+/** Lengths in the ledger and in a quotation with room, for active and for closed directives. */
 const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
 const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
-/** Pieces that a text must hold, and that are quoted at least. */
+/** Lengths of the pieces that a text must contain, and that are always quoted. */
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
 const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
 
-/** A message of which this is not the beginning is a document that was pasted. */
+/** Characters to scan for rules. The rest of a longer message is a pasted document. */
 const SCANNED_CHARS = 40_000;
 
-/** All of what was said, or its ends and the rules in it, with a mark where something is left out. */
+/** Returns the whole text, or its ends and rules with a mark at each omission. */
 export function quotedForm(text: string, isActive: boolean, entryId: string | undefined): string {
   const [head = "", ...others] = piecesOf(text.trim(), isActive ? KEPT_ACTIVE : KEPT_PAST);
   if (others.length === 0) return head;
@@ -236,7 +241,7 @@ export function quotedForm(text: string, isActive: boolean, entryId: string | un
   return `${head}\n${where}\n${others.join(`\n${LEFT_OUT}\n`)}`;
 }
 
-/** The pieces that must stand where it is told; undefined: all of it. */
+/** Returns the pieces that a text must contain, or undefined if it must contain all of it. */
 export function neededPieces(text: string, isActive: boolean): readonly string[] | undefined {
   const pieces = piecesOf(text, isActive ? NEEDED_ACTIVE : NEEDED_PAST);
   return pieces.length <= 1 ? undefined : pieces;
@@ -256,12 +261,14 @@ function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
   const found = proseSentences(scanned)
     .filter(saysRule)
     .slice(0, 2 * rules);
-  // Not one whose white space was put right: it must stand there to the letter.
+  // Skip sentences with normalized white space: the match must be exact.
   const verbatim = found.filter((sentence) => scanned.includes(sentence));
   return [...new Set(verbatim.map((sentence) => startOf(sentence, rule).trim()))].slice(0, rules);
 }
 
-/** Without the last word where it may be half of one; a word may be as long as the whole, though. */
+/**
+ * Returns the start without a last word that may be cut in half. A single word can be as long as the limit.
+ */
 function startOf(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = headOf(text, maxChars);
@@ -279,8 +286,8 @@ const FIRST_LINE = /^\[(\S+) (active|done|cancelled|superseded)\] >(?: (.*))?$/s
 const NEXT_LINE = /^>(?: (.*))?$/s;
 
 /**
- * Words of people as a summary quotes them, newest first: for a host that has nothing but its messages, in which no
- * boundary tells of it. Every line of it has a mark, so that it is read as it was written.
+ * Reads the quoted directives from a summary, newest first. This serves a host that has only its messages,
+ * without a boundary. Every quoted line has a mark, so the words are read back as written.
  */
 export function quotedDirectives(summaryText: string): readonly Fact[] {
   const found: { readonly id: string; readonly status: DirectiveStatus; readonly words: string[] }[] = [];

@@ -10,8 +10,8 @@ import { FACTS_BUDGET_TOKENS, quoteFacts } from "./quote-facts.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3.5);
 const COMPACTIONS = 10;
-/** Of all facts of a session, with a summary that says nothing. */
-const LEAST_SHARE = 0.9;
+/** Smallest share of a session's facts that must survive empty summaries. */
+const MIN_SHARE = 0.9;
 
 function entriesOf(path: string): readonly Entry[] {
   const lines = readFileSync(path, "utf8").split("\n");
@@ -27,8 +27,8 @@ function entriesOf(path: string): readonly Entry[] {
 const quote = ({ facts }: FactSheet): string =>
   quoteFacts(facts, { budgetTokens: FACTS_BUDGET_TOKENS, countTokens }).text;
 
-/** What is quoted at the end, where every summary was empty. */
-function afterTen(entries: readonly Entry[]): string {
+/** Returns the quotation after ten compactions with empty summaries. */
+function quotationAfterTen(entries: readonly Entry[]): string {
   const size = Math.ceil(entries.length / COMPACTIONS);
   let sheet: FactSheet = { facts: [], earlier: undefined };
   for (let round = 0; round < COMPACTIONS; round++) {
@@ -51,17 +51,17 @@ describeRecorded("facts of recorded sessions", () => {
     const entries = entriesOf(path);
     const { facts } = extractFacts(entries);
 
-    it("have ids of their own, and all of what is active fits into a quotation", () => {
+    it("gives the facts of a recorded session unique ids, and quotes all active ones", () => {
       expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length);
       const found = findFacts(facts, [quote({ facts, earlier: undefined })]);
       expect(facts.filter(({ id, status }) => status === "active" && !found.has(id))).toEqual([]);
     });
 
-    it("are there after ten compactions with empty summaries", () => {
-      const found = findFacts(facts, [afterTen(entries)]);
+    it("keeps active facts and 90% of all facts of a recorded session over ten empty summaries", () => {
+      const found = findFacts(facts, [quotationAfterTen(entries)]);
       const missing = facts.filter(({ id }) => !found.has(id));
       expect(missing.filter(({ status }) => status === "active")).toEqual([]);
-      expect(found.size).toBeGreaterThanOrEqual(facts.length * LEAST_SHARE);
+      expect(found.size).toBeGreaterThanOrEqual(facts.length * MIN_SHARE);
     });
   });
 });

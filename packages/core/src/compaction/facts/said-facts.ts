@@ -6,20 +6,20 @@ import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../summary
 import { endsWithQuestion, lastSentences, proseSentences } from "../summary/readers/readers.ts";
 import type { DraftFact, ReadEntries } from "./fact-source.ts";
 
-/** Facts in what people and the agent said: questions, answers, open items, plans, names and numbers. */
+/** Facts in the words of users and the agent: questions, answers, open items, plans, names and numbers. */
 
 const QUESTION_CHARS = 110;
 const ANSWER_CHARS = 160;
 const TODO_CHARS = 160;
 
-/** Questions and what became of them, open items. */
+/** Extracts questions with their answers, and open items. */
 export function askedFacts(read: ReadEntries): readonly DraftFact[] {
   const { digest } = read;
   return [
     ...decisionFacts(read),
     ...questionFacts(read),
     ...digest.runningTasks.map(taskFact),
-    // The list is in the order of the work: what comes first matters most.
+    // The list is in the order of the work, so the first items matter most.
     ...digest.todos
       .filter(({ status }) => status !== "completed")
       .map(todoFact)
@@ -46,7 +46,7 @@ const WAITING = "not reported back: background agent ";
 const WAITING_FOR = new RegExp(`^${WAITING}(\\w+): (.*)$`);
 const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
 
-/** Items that were open when the entries began, as the facts of an earlier compaction tell it. */
+/** Returns items that were open before the entries, from the facts of an earlier compaction. */
 export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
   const facts = carried.filter(({ kind }) => kind === "todo").reverse();
   if (facts.length === 0) return undefined;
@@ -93,10 +93,10 @@ function decisionFacts({ digest, has, idsAt }: ReadEntries): readonly DraftFact[
     });
 }
 
-/** A reply longer than this says itself what it is about. */
+/** A longer reply states its own subject. */
 const REPLY_CHARS = 120;
 
-/** "Yes" means nothing without what the agent had asked. */
+/** Returns short replies with their questions: "yes" means nothing without the question. */
 function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
   return exchanges.flatMap(({ message }, index) => {
     if (message?.kind !== "request" || message.text.length > REPLY_CHARS || message.afterInterruption)
@@ -112,8 +112,8 @@ const NEEDLE_CHARS = 80;
 const STANDING = /^\([^)]*\) /;
 
 /**
- * Plans that the assistant wrote. What it may do with one hangs on the person's request that it was written for:
- * that is the second of its entries.
+ * Extracts plans that the assistant wrote. The status of a plan depends on the user's request behind it,
+ * which is the second of its entries.
  */
 export function planFacts(
   { digest, has, idsAt }: ReadEntries,
@@ -136,7 +136,7 @@ export function planFacts(
     });
 }
 
-/** Plans of earlier compactions, with what people said of their requests since. */
+/** Updates plans of earlier compactions by what users said about their requests since. */
 export function withPlansUpToDate(
   carried: readonly Fact[],
   directives: readonly DraftFact[],
@@ -156,7 +156,7 @@ const PAST: Readonly<Record<Exclude<DirectiveStatus, "active">, string>> = {
 
 function standing({ approved }: Plan, status: DirectiveStatus | undefined): string {
   if (status !== undefined && status !== "active") return PAST[status];
-  return approved ? "the user let it go ahead" : "not approved by the user";
+  return approved ? "approved by the user" : "not approved by the user";
 }
 
 function statusOf(
@@ -168,13 +168,13 @@ function statusOf(
 
 const SUBJECT_CHARS = 70;
 
-/** Names and numbers in people's words, and the commits that were made. */
+/** Extracts names and numbers from users' words, and commits of the agent. */
 export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): readonly DraftFact[] {
   const lastOf = new Map(
     digest.exchanges.flatMap(({ commits }) => commits.map((made) => [made.subject, made])),
   );
   return digest.exchanges.flatMap(({ message, commits }): readonly DraftFact[] => {
-    // Of those that were made over again only the last is there.
+    // Of amended commits, only the last one exists.
     const made = commits.filter((commit) => has(commit.at) && lastOf.get(commit.subject) === commit);
     const facts = made.map(({ at, id, subject }): DraftFact => {
       const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
@@ -191,7 +191,7 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
   });
 }
 
-/** A longer message is mostly pasted text, with a person's own words before it and a few behind. */
+/** A longer message is mostly pasted text, with the user's own words before and after it. */
 const OWN_WORDS_CHARS = 1_500;
 const HEAD_CHARS = 1_000;
 const TAIL_CHARS = 500;
@@ -204,13 +204,13 @@ const REFERENCES: readonly RegExp[] = [
   /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])/g,
   /(?<![\w./])v?\d{1,4}\.\d{1,4}(?:\.\d{1,6})+(?:-[\w.]+)?\b|(?<![\w./])v\d{1,4}(?:\.\d{1,4})?\b|(?<![\w.])(?:version|node|python|java|go|ruby|php|rust|typescript|react)\s+v?\d{1,3}(?:\.\d{1,4})*\b/giu,
 ];
-/** With a unit or a plural behind it, as money, or long enough to be remembered for itself. */
+/** Number with a unit or a plural after it, an amount of money, or a number long enough to matter alone. */
 const QUANTITY =
   /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
-/** A word that ends like a plural and is none. */
+/** Words that end like a plural but are not. */
 const NO_PLURAL =
   /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|dans|sans|vers|alors)$/i;
-/** "Phase 2", "lines 26": which of several. */
+/** Numbered things such as "Phase 2" or "lines 26". */
 const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
 const NO_NAME =
   /^(?:about|above|after|around|before|below|between|exactly|from|have|into|just|least|like|more|most|need|nearly|only|over|roughly|some|than|that|them|then|there|these|those|under|until|with|within)\s/i;
@@ -218,7 +218,7 @@ const NO_NAME =
 const PRINTED =
   /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
 
-/** Names and numbers in a person's words that nobody can guess again. */
+/** Finds names and numbers in a user's message that nobody can guess again. */
 function mentionsIn(message: string): Record<"references" | "quantities", readonly string[]> {
   const references = new Set<string>();
   let rest = ownWords(message).replace(URL, (url) => {

@@ -1,6 +1,6 @@
-/** Meaning of people's words for what they asked for, in the languages that the readers know. */
+/** Patterns for what users' words mean for their requests, in several languages. */
 
-/** Holds for more than the request at hand. */
+/** Words of a rule that applies beyond the current request. */
 const STANDING =
   /(?:^|[\s"'(])(?:always|never|from now on|going forward|in (?:the )?future|every time|whenever|at all times|as a rule|keep in mind|remember (?:to|that)|must(?: not|n'?t)?|immer|niemals|nie|ab jetzt|ab sofort|von nun an|in zukunft|künftig|grundsätzlich|toujours|jamais|désormais|dorénavant|à partir de maintenant|siempre|nunca|de ahora en adelante|a partir de ahora|sempre|daqui em diante|всегда|никогда|отныне|впредь|с этого момента)(?=$|[\s,.!?;:'")])|总是|始终|永远|从现在(?:起|开始)|以后|今后|必须|必ず|常に|これから|今後|決して|항상|절대|앞으로|반드시/iu;
 const RULE_OPENING =
@@ -8,11 +8,11 @@ const RULE_OPENING =
 const RULE_ANYWHERE =
   /^请?(?:使用|用|只用|避免)|不要|禁止|^别|を使って|ないで(?:ください|下さい|くれ|ね|よ|$|[。！、])|してはいけ|써 ?줘|사용해|지 ?마(?:세요|십시오|라|요|$|[.!,\s])/u;
 
-/** A question only in its form. */
+/** Request in the form of a question. */
 const POLITE =
   /^(?:and |so |also |please )*(?:can|could|will|would) (?:you|we) |^(?:kannst|könntest) du |^(?:peux|pourrais)-tu |^(?:puedes|podrías) /i;
 
-/** Is the sentence a rule that holds on after the work at hand? */
+/** Returns true if the sentence states a rule that applies beyond the current task. */
 export function saysRule(sentence: string): boolean {
   if (isCallOffAlone(sentence)) return false;
   if (/[?？]$/.test(sentence)) return POLITE.test(sentence) && STANDING.test(sentence);
@@ -24,50 +24,51 @@ const NEGATION =
 
 export const isNegative = (sentence: string): boolean => NEGATION.test(sentence);
 
-const GOES_ON =
+const CONTINUATION =
   /^(?:(?:ok(?:ay)?|yes|please|great|good|cool|and|ja|oui|sí|да|好|はい)[,.! ]*)*(?:continue|go on|go ahead|proceed|carry on|keep (?:going|at it)|resume|try again|retry|again|weiter|mach weiter|fortfahren|nochmal|continue[rz]?|vas-y|reprends|sigue|continúa|adelante|продолжай(?:те)?|дальше|ещё раз|继续|接着|再试|続けて|続行|もう一度|계속|다시)(?:$|[\s,.!?;:'")。！])/iu;
-const GOES_ON_CHARS = 80;
+const CONTINUATION_CHARS = 80;
 
-/** Asks for nothing new: what was asked before goes on. */
-export const goesOn = (text: string): boolean => text.length <= GOES_ON_CHARS && GOES_ON.test(`${text} `);
+/** Returns true if the message asks for nothing new and continues the previous request. */
+export const isContinuation = (text: string): boolean =>
+  text.length <= CONTINUATION_CHARS && CONTINUATION.test(`${text} `);
 
 const COMPLAINT =
   /(?:^|[\s"'(])(?:still (?:not|no|broken|fail\p{L}*|the same|(?:does|is|ca)n'?t|get\p{L}*|see\p{L}*|happen\p{L}*|wrong|missing)|(?:does|did|do|is|are)(?:n'?t| not) (?:work|fix|show|appear|compil|help)\p{L}*|not (?:working|fixed)|(?:the )?same (?:error|issue|problem|result)|(?:is|are|it'?s) (?:broken|missing)|(?:funktionier|geht|klapp)\p{L}* (?:\p{L}+ )?nicht|immer noch|noch immer|(?:ne )?(?:marche|fonctionne)\p{L}* (?:toujours )?pas|même erreur|no funciona|sigue (?:sin|igual|fallando)|mismo error|не работает|вс[её] ещ[её]|по-прежнему|та же ошибка)(?=$|[\s,.!?;:'")])|还是(?:不|没|报错|一样)|仍然|没有?(?:用|效果|变化)|不起作用|不行|まだ(?:動|直|エラー)|動(?:かない|きません)|直って(?:い)?(?:ない|ません)|同じエラー|여전히|아직도|안 ?(?:돼|되|됩)/iu;
 const COMPLAINT_CHARS = 160;
 
-/** Says, in its opening, that the work is not what was asked for. */
+/** Returns true if the message starts with a complaint about the work. */
 export const complains = (text: string): boolean => COMPLAINT.test(text.slice(0, COMPLAINT_CHARS));
 
-/** With which a matter is closed. */
+/** Words of thanks that close a request. */
 const THANKS = /^(?:(?:ok(?:ay)?|great|perfect|many)[,.! ]*)*(?:thanks?|thank you|thx)\b/i;
 
 const ANSWER =
   /^(?:y|n|yes|yep|yeah|no|nope|ok(?:ay)?|sure|right|correct|exactly|do (?:it|that)|please do|sounds good|lgtm|agreed|approved|option|both|neither|all|none|either|(?:the )?(?:first|second|third|last|former|latter)|\d{1,2}|[a-e]|ja|nein|genau|beide|oui|non|d'accord|les deux|sí|si|vale|claro|да|нет|ладно|хорошо)(?=$|[\s,.!?;:'")])|^(?:是|好|可以|对|不|行|はい|いいえ|ええ|お願い|네|예|아니|좋아)/iu;
 const ANSWER_CHARS = 60;
 
-/** To a question that was asked right before: by its first words, or because it is too short to be all else. */
+/** Returns true if the message answers the question before it: by its first words, or because it is short. */
 export const isAnswer = (text: string): boolean => text.length <= ANSWER_CHARS || ANSWER.test(text);
 
-/** Agrees to what the agent said, asked or not, and is not a word of thanks. */
+/** Returns true if the user agrees with the agent. A word of thanks does not count. */
 export const agrees = (text: string): boolean => ANSWER.test(text) && !THANKS.test(text);
 
 const FILLERS =
   "(?:(?:please|ok(?:ay)?|actually|no|wait|hmm+|and|so|well|also|just|then|oh|sorry|bitte|nein|doch|ach|non|attends|espera|por favor|нет|стоп|погоди)[,!.…]* )*";
 const after = (cues: string): RegExp => new RegExp(`^${FILLERS}(?:${cues})(?=$|[\\s,.!?;:'")…-])`, "iu");
 
-/** Called off; what follows says what. */
+/** Words that cancel the thing named after them. */
 const CANCELS = after(
   "never ?mind|nvm|forget|cancel|scrap|skip|abandon|abort|drop (?:it|that|this|the (?:idea|plan))|stop(?: (?:it|that|this|doing|working on))?|(?:there(?:'s| is) )?no need (?:to|for)|(?:we|you|i) (?:don'?t|do not|no longer) (?:need|want|have to)(?: to)?|don'?t (?:bother|do)|let'?s not|leave (?:it|that)(?: out| be| alone)?|" +
     "vergiss|vergesst|lass(?:t)? (?:es|das|den|die)|streich\\p{L}*|brich|abbrechen|(?:wir|du) brauch\\p{L}+|oublie[rz]?|laisse[rz]? tomber|annule[rz]?|(?:on n'a )?plus besoin|olvid(?:a|ar|e)(?:te)?|olvídalo|cancel[ae](?:r)?|déjalo|deja|ya no (?:necesito|hace falta|quiero)|esquece|отмен(?:а|и|ить|яй)(?:те)?|забудь(?:те)?|(?:больше )?не (?:нужно|надо)|хватит",
 );
-/** "Don't use yarn anymore" takes back what was about yarn. */
+/** Words that cancel an earlier directive, as in "Don't use yarn anymore". */
 const NO_MORE = new RegExp(
   `^${FILLERS}(?:don'?t|do not) ([^,.;:!?]{1,80}?) any ?(?:more|longer)(?=$|[\\s,.!?;:])`,
   "iu",
 );
 const CANCELS_UNSPACED =
   /算了|取消|不用(?:了|做|再)|不做了|不需要了|忘了|別管|やっぱり(?:いい|やめ)|キャンセル|中止|取り消|取りやめ|もう(?:いい|不要)|취소|됐어|그만|필요 ?없|잊어/u;
-/** A rule that is lifted. */
+/** Words that lift a rule. */
 const LIFTS = after(
   "(?:you|we) (?:can|may) (?:now|again)|from now on (?:you|we) (?:can|may)|it(?:'s| is) (?:ok(?:ay)?|fine|allowed) (?:now )?to|ignore (?:the|my) (?:rule|instruction)s?(?: about| on)?|(?:you|we) no longer (?:need|have) to|(?:du|wir) (?:darfst|dürfen|kannst) (?:jetzt|wieder)|tu peux maintenant|vous pouvez maintenant|ya puedes|ahora puedes|теперь можно|можно снова",
 );
@@ -77,17 +78,18 @@ const TURNS_ROUND = after(
 const TURNS_ROUND_UNSPACED = /改主意|计划(?:有)?变|予定変更|計画変更|계획 ?변경|마음(?:이)? 바꿨/u;
 const IN_PLACE_OF =
   /(?:^|[\s,])(?:instead of|rather than|in place of|not using|anstelle von|anstatt|statt|au lieu d[eu']|plutôt que|en (?:vez|lugar) de(?:l)?|em vez d[eo]|вместо)\s+([^,.;!?]+)/iu;
-/** Before the words no more than a clause, or every place in a long line would be a beginning. */
+/** At most one clause before the words. Otherwise every position in a long line would be a possible start. */
 const IN_PLACE_OF_UNSPACED =
   /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
 
-export interface CallOff {
+export interface Cancellation {
   /**
-   * `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: the person has another plan and does not
-   * say what it replaces. `replaced`: the sentence names the thing that another one takes the place of.
+   * `cancelled`: the user cancels it. `lifted`: a rule no longer applies. `turned-round`: the user has
+   * another plan and does not say what it replaces. `replaced`: the sentence names the thing that something
+   * else replaces.
    */
   readonly how: "cancelled" | "lifted" | "turned-round" | "replaced";
-  /** The words that say what; "" where they only point back. */
+  /** Words that name the cancelled thing, or "" if they only point back. */
   readonly what: string;
 }
 
@@ -105,8 +107,8 @@ export const pointsBack = (what: string): boolean =>
     .split(/[\s,.!。！]+/)
     .every((word) => word === "" || POINTERS.has(word));
 
-/** Reads what one sentence of a person calls off. */
-export function callOff(sentence: string): CallOff | undefined {
+/** Reads what a user's sentence cancels. */
+export function readCancellation(sentence: string): Cancellation | undefined {
   const turned = TURNS_ROUND.exec(sentence) ?? TURNS_ROUND_UNSPACED.exec(sentence);
   if (turned) return { how: "turned-round", what: "" };
   const lifted = LIFTS.exec(sentence);
@@ -128,7 +130,7 @@ function clauseAfter(sentence: string, cue: string): string {
   return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";
 }
 
-/** In languages with the verb last, its object stands before it. */
+/** Returns the clause around the cue. In languages with the verb last, the object precedes it. */
 function clauseAround(sentence: string, cue: RegExpExecArray): string {
   const before =
     sentence
@@ -139,9 +141,9 @@ function clauseAround(sentence: string, cue: RegExpExecArray): string {
   return `${before} ${following}`.trim();
 }
 
-/** "Never mind" has the word of a rule in it, and is none. */
+/** Returns true for "never mind", which contains a rule word but is not a rule. */
 function isCallOffAlone(sentence: string): boolean {
-  const off = callOff(sentence);
+  const off = readCancellation(sentence);
   return off?.how === "cancelled" && (pointsBack(off.what) || /never ?mind/i.test(sentence));
 }
 
@@ -150,7 +152,7 @@ function isCallOffAlone(sentence: string): boolean {
 const LATIN_OR_CYRILLIC = /[\p{L}\p{N}_]+/gu;
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+/g;
 const MIN_CHARS = 3;
-/** Two forms of one word mostly share this much. */
+/** Length that two forms of one word usually share. */
 const STEM_CHARS = 5;
 
 const EMPTY: ReadonlySet<string> = new Set(
@@ -163,7 +165,7 @@ const EMPTY: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Particles and words of asking. */
+/** Particles and request words. */
 const EMPTY_UNSPACED =
   /请|請|使用|用|不要|不用|不是|而|以后|总是|必须|添加|增加|把|了|的|都|吧|を|は|が|に|の|と|も|で|して|しないで|ください|使って|使わない|追加|추가|해줘|해 줘|하지|마|을|를|은|는|이|가/gu;
 
@@ -179,7 +181,7 @@ export function contentWords(text: string): ReadonlySet<string> {
   return words;
 }
 
-/** How much of the first stands in the second: 0 where it is about nothing. */
+/** Returns the share of the first words that the second contains, or 0 without topic words. */
 export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
   if (words.size === 0) return 0;
   const [fewer, more] = words.size < others.size ? [words, others] : [others, words];

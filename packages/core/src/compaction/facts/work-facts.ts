@@ -22,10 +22,10 @@ const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
 const STILL_OPEN = " → not seen fixed";
 
-/** Slips on the command line are worth a line only while they are new. */
+/** Maximum number of small command-line mistakes. Only the newest are worth a line. */
 const MAX_SLIPS = 8;
 
-/** Errors, with what fixed them. */
+/** Extracts errors with their fixes. */
 export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
   const errors = digest.errors.filter(({ at }) => has(at));
   const slips = new Set(errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS));
@@ -43,7 +43,7 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
     .filter(({ needles }) => needles?.[0] !== "");
 }
 
-/** Only a test, a build or a check is run again once it is put right. */
+/** Describes the resolution. Only tests, builds and checks run again after a fix. */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
@@ -54,7 +54,7 @@ function resolutionOf({ resolution, weight }: ErrorRecord): string {
 export const isOpenError = ({ kind, text }: DraftFact): boolean =>
   kind === "error" && text.endsWith(STILL_OPEN);
 
-/** Errors of earlier compactions: one is over once the same thing went well. */
+/** Updates errors of earlier compactions: an error is fixed once the same command succeeds. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   if (!carried.some(isOpenError)) return carried;
   const passed = new Set(runsIn(digest).flatMap((run) => (run.failed ? [] : keysOf(run))));
@@ -69,7 +69,10 @@ export function withErrorsResolved(carried: readonly Fact[], digest: SessionDige
 
 const runsIn = ({ exchanges }: SessionDigest): readonly CommandRun[] => exchanges.flatMap(commandsIn);
 
-/** The last run of each program that tests, builds, checks or publishes; the others have no outcome to tell. */
+/**
+ * Extracts the last run of each program that tests, builds, checks or publishes. Other runs have no outcome
+ * to report.
+ */
 export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
   const last = new Map<string, CommandRun>();
   for (const run of runsIn(digest)) {
@@ -83,14 +86,14 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
 
 const programKey = (run: CommandRun): string => keysOf(run).at(-1) ?? "";
 
-/** A commit is told by its id. */
+/** True if a run has an outcome to report. Commits are reported by their id. */
 const hasOutcome = (run: CommandRun): boolean =>
   run.kind !== "other" && run.kind !== "commit" && !OPENS_SCRIPT.test(run.command);
 
 const OPENS_SCRIPT =
   /^(?:(?:awk|cat|cd|cp|cut|echo|file|find|for|git (?:add|check-ignore|diff|log|show|status)|grep|head|if|ls|node -e|printf|pwd|python3? -c?|rg|sed|sleep|sort|tail|test|tree|wc|which|while)(?![\w-])|\w+=)/;
 
-/** Runs of earlier compactions that no newer one has taken the place of. */
+/** Returns runs of earlier compactions that no newer run replaces. */
 export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
   return carried.filter((fact) => {
@@ -101,25 +104,26 @@ export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDig
 
 const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
 
-/** A pipe that only shortens the output says nothing. */
+/** Pipe that only shortens the output. */
 const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
 
 function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
   const shown = oneLine(run.command).replace(/`/g, "'").replace(SHORTENED_BY, "");
   const command = headOf(shown, COMMAND_CHARS).trim();
-  const told = run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
+  const outcomeHead =
+    run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
   const failed = run.failed ? "FAILED" : "ok";
   return {
     kind: "command",
-    text: `\`${command}\` → ${told === undefined ? failed : `${run.failed ? "FAILED: " : ""}${told}`}`,
-    needles: told === undefined ? [command] : [command, told],
+    text: `\`${command}\` → ${outcomeHead === undefined ? failed : `${run.failed ? "FAILED: " : ""}${outcomeHead}`}`,
+    needles: outcomeHead === undefined ? [command] : [command, outcomeHead],
     entryIds,
   };
 }
 
-type Deed = "created" | "changed" | "deleted" | "read";
+type FileOperation = "created" | "changed" | "deleted" | "read";
 
-/** Files with what was done to them. `carried`: what was known of them before. */
+/** Extracts files with what was done to them. `carried`: what was known about them before. */
 export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly DraftFact[] {
   const before = new Map(carried.map((fact) => [pathOf(fact), fact]));
   const touched = touchedPaths(read);
@@ -131,12 +135,13 @@ export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly
     const path = oneLine(slashed(file.path)).replace(/\/{2,}/g, "/");
     if (path === "" || ends.has(path)) return [];
     const known = before.get(path);
-    const deed = known === undefined ? deedOf(file) : deedSince(deedIn(known), deedOf(file));
+    const operation =
+      known === undefined ? operationOf(file) : operationSince(operationIn(known), operationOf(file));
     const entryIds = read.idsAt(file.lastAt);
     return [
       {
         kind: "file",
-        text: `${deed} ${path}`,
+        text: `${operation} ${path}`,
         needles: [path],
         entryIds: entryIds.length > 0 ? entryIds : (known?.entryIds ?? []),
       },
@@ -144,13 +149,13 @@ export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly
   });
 }
 
-/** Made for the moment, or read in a folder of the session's own. */
+/** Returns true for a scratch file, or for a read in one of the session's own folders. */
 function isPassing(file: FileRecord): boolean {
   if (isScratch(file.path)) return true;
-  return deedOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
+  return operationOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
 }
 
-/** The ends of all paths from the root: a command may name a file from where it ran. */
+/** Returns the ends of all paths from the root, because a command can name a file relative to its folder. */
 function endsOf(files: readonly FileRecord[]): ReadonlySet<string> {
   const ends = new Set<string>();
   for (const file of files) {
@@ -167,21 +172,21 @@ function touchedPaths({ digest, has }: ReadEntries): ReadonlySet<string> {
   return new Set(actions.flatMap((action) => ("path" in action && has(action.at) ? [action.path] : [])));
 }
 
-function deedOf(file: FileRecord): Deed {
+function operationOf(file: FileRecord): FileOperation {
   if (file.removed) return "deleted";
   if (file.created) return "created";
   return file.edits > 0 || file.changedOutside ? "changed" : "read";
 }
 
-/** A file that was there before is not created by writing it; one that was made here stays so. */
-function deedSince(before: string, now: Deed): Deed {
+/** Combines two operations. Writing an existing file does not create it, and a created file stays created. */
+function operationSince(before: string, now: FileOperation): FileOperation {
   if (now === "deleted") return now;
   if (before === "created") return before;
   if (now === "read") return before === "changed" ? before : now;
   return before === "deleted" ? now : "changed";
 }
 
-/** The first word of a file's fact; what another version wrote may be anything. */
-export const deedIn = ({ text }: DraftFact): string => text.slice(0, Math.max(0, text.indexOf(" ")));
+/** Returns the first word of a file fact. A fact from another version can start with any word. */
+export const operationIn = ({ text }: DraftFact): string => text.slice(0, Math.max(0, text.indexOf(" ")));
 
 export const pathOf = ({ needles, text }: DraftFact): string => needles?.[0] ?? text;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../../test/support/builders.ts";
 import { cutForRecent, cutFrom, cutUpTo, firstAfterSummary } from "./choose-cut.ts";
 
-/** 0 said, 1 call, 2 its result, 3 said, 4 call, 5 its result. */
+/** Entries: 0 message, 1 call, 2 result, 3 message, 4 call, 5 result. */
 function talk(): ConversationBuilder {
   const c = new ConversationBuilder();
   c.user("one");
@@ -12,30 +12,30 @@ function talk(): ConversationBuilder {
   return c;
 }
 
-describe("the cut before the newest messages", () => {
+describe("cutForRecent", () => {
   const { entries } = talk();
   const cut = (tokens: readonly number[], keepTokens: number, mostTokens = 2 * keepTokens): number =>
     cutForRecent(entries, tokens, { keepTokens, mostTokens });
 
-  it("keeps as many as fit into the wish, to the token", () => {
+  it("keeps exactly as many recent messages as fit into the requested tokens", () => {
     expect(cut([10, 10, 10, 10, 10, 10], 30)).toBe(3);
     expect(cut([10, 10, 10, 10, 10, 10], 29)).toBe(4);
     expect(cut([10, 10, 10, 10, 10, 10], 60)).toBe(0);
     expect(cut([10, 10, 10, 10, 10, 10], 600)).toBe(0);
   });
 
-  it("moves back to keep a call with its result, up to the most, to the token", () => {
+  it("moves the cut back to keep a call with its result, up to the maximum tokens", () => {
     expect(cut([10, 10, 10, 10, 90, 10], 50, 100)).toBe(4);
     expect(cut([10, 10, 10, 10, 91, 10], 50, 100)).toBe(6);
     expect(cut([10, 10, 10, 10, 10, 90], 50, 100)).toBe(4);
     expect(cut([10, 10, 10, 10, 10, 91], 50, 100)).toBe(6);
   });
 
-  it("falls back on what fits by itself where a pair before it is too much", () => {
+  it("keeps the messages that fit on their own when the pair before them is too large", () => {
     expect(cut([10, 500, 10, 10, 10, 10], 45, 100)).toBe(3);
   });
 
-  it("keeps nothing where nothing is to be kept, not even what costs nothing", () => {
+  it("keeps nothing when zero or fewer tokens are requested, not even entries without tokens", () => {
     const c = talk();
     c.push({ ...c.link(), type: "progress", data: {} });
     const tokens = [10, 10, 10, 10, 10, 10, 0];
@@ -44,7 +44,7 @@ describe("the cut before the newest messages", () => {
     expect(cutForRecent([], [], { keepTokens: 10, mostTokens: 20 })).toBe(0);
   });
 
-  it("keeps a single message that is larger than the wish, up to the most", () => {
+  it("keeps a single message larger than the requested tokens, up to the maximum", () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.user("two");
@@ -53,7 +53,7 @@ describe("the cut before the newest messages", () => {
     expect([keep(100), keep(101)]).toEqual([1, 2]);
   });
 
-  it("comes after an earlier summary, and after a pair in whose middle that stands", () => {
+  it("cuts after an earlier summary, and after a call and its result that surround the summary", () => {
     const c = new ConversationBuilder();
     c.assistant([{ type: "tool_use", id: "a", name: "Read", input: {} }]);
     c.summary("so far");
@@ -66,16 +66,16 @@ describe("the cut before the newest messages", () => {
   });
 });
 
-describe("the cut at a message that was picked", () => {
+describe("cutUpTo and cutFrom", () => {
   const { entries } = talk();
 
-  it("is there, or before the call whose result was picked", () => {
+  it("cuts at the picked message, or before the call when a tool result was picked", () => {
     const picked = [0, 1, 2, 3, 4, 5];
     expect(picked.map((at) => cutFrom(entries, at))).toEqual([0, 1, 1, 3, 4, 4]);
     expect(picked.map((at) => cutUpTo(entries, at))).toEqual([0, 1, 1, 3, 4, 4]);
   });
 
-  it("leaves an earlier summary before it only where what came before is kept", () => {
+  it("moves the cut past the leading summary only when the earlier messages are summarized", () => {
     const c = talk();
     c.boundary();
     c.summary("so far");

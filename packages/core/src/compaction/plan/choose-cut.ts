@@ -3,19 +3,22 @@ import { LonghaulError } from "../../messages/errors.ts";
 import { indexOfMessage } from "../../messages/lines.ts";
 import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
 
-/** The place where a conversation is cut: by a wish for recent messages, or at a message that somebody picked. */
+/** Chooses the place to cut a conversation: by the tokens to keep, or at a message that the user picked. */
 
-export interface RecentWish {
+export interface RecentTarget {
   readonly keepTokens: number;
-  /** To keep a call with its result, so much may be kept; what is larger still is summarized. */
+  /** Maximum tokens when a call is kept with its result. A larger pair is summarized. */
   readonly mostTokens: number;
 }
 
-/** Index of the first message to keep: as many of the newest as fit, and nothing torn apart. */
+/**
+ * Returns the index of the first message to keep. It keeps as many recent messages as fit, without splitting
+ * a call from its result.
+ */
 export function cutForRecent(
   entries: readonly Entry[],
   tokens: readonly number[],
-  { keepTokens, mostTokens }: RecentWish,
+  { keepTokens, mostTokens }: RecentTarget,
 ): number {
   if (keepTokens <= 0) return entries.length;
   let cut = entries.length;
@@ -23,7 +26,7 @@ export function cutForRecent(
   while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= keepTokens) kept += tokens[--cut] ?? 0;
   const sound = soundCuts(entries);
   const wanted = cut;
-  // A single message that is larger than the wish is a tail as well.
+  // A single message can be kept even if it is larger than requested.
   if (kept === 0 && cut > 0) kept += tokens[--cut] ?? 0;
   while (cut > 0 && sound[cut] === false) kept += tokens[--cut] ?? 0;
   if (kept > mostTokens) cut = wanted;
@@ -31,25 +34,28 @@ export function cutForRecent(
 }
 
 /**
- * Everything from the picked message on is kept, also a summary that follows kept messages. The summary that the
- * conversation begins with is never kept.
+ * Returns the cut for the variant `up-to`. Everything from the picked message on is kept, including a summary
+ * that follows kept messages. The leading summary is never kept.
  */
 export function cutUpTo(entries: readonly Entry[], picked: number): number {
   const sound = soundCuts(entries);
   return nextSound(sound, Math.max(previousSoundCut(sound, picked), firstAfterLeadingSummary(entries)));
 }
 
-/** The picked message is the first that is summarized, or one before it where that would tear something apart. */
+/**
+ * Returns the cut for the variant `from`. The picked message is the first to be summarized, or an earlier one
+ * if the cut would split a call from its result.
+ */
 export function cutFrom(entries: readonly Entry[], picked: number): number {
   return previousSoundCut(soundCuts(entries), picked);
 }
 
-/** An earlier boundary and its summary are not kept as they are: summaries chain. */
+/** Returns the index after the last boundary or summary. These are not kept, because summaries chain. */
 export function firstAfterSummary(entries: readonly Entry[]): number {
   return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummaryEntry(entry)) + 1;
 }
 
-/** The first entry below the last boundary and the summary that follows it, with attachments between them. */
+/** Returns the first entry after the last boundary and its summary, with attachments between them. */
 function firstAfterLeadingSummary(entries: readonly Entry[]): number {
   let first = entries.findLastIndex(isCompactBoundary) + 1;
   for (let at = first; at < entries.length; at++) {
@@ -66,10 +72,13 @@ function nextSound(sound: readonly boolean[], index: number): number {
   return cut;
 }
 
-/** A message of a conversation: its uuid, or its index among the entries from the last boundary on. */
+/** Reference to a message: its uuid, or its index among the entries from the last boundary on. */
 export type MessageRef = string | number;
 
-/** The index that is meant, among entries that begin at the last boundary; undefined where there is none. */
+/**
+ * Returns the index of the message among entries that begin at the last boundary, or undefined if there is
+ * none.
+ */
 export function locateMessage(entries: readonly Entry[], ref: MessageRef): number | undefined {
   if (typeof ref === "string") {
     const index = indexOfMessage(entries, ref);

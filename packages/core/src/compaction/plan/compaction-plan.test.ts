@@ -4,8 +4,8 @@ import { codeOf, longSession } from "../../../../../test/support/long-session.ts
 import { indexPairs } from "../../messages/pairs.ts";
 import { planCompaction } from "./compaction-plan.ts";
 
-describe("a plan", () => {
-  it("keeps about the asked tokens of the newest messages and summarizes the rest", () => {
+describe("planCompaction", () => {
+  it("keeps about the requested tokens of the newest messages and summarizes the rest", () => {
     const { entries } = longSession();
     const plan = planCompaction({ entries }, { keepRecentTokens: 5_000 });
     expect([...plan.summarized, ...plan.kept]).toEqual(entries);
@@ -13,7 +13,7 @@ describe("a plan", () => {
     expect(plan.keptTokens).toBeLessThan(6_000);
   });
 
-  it("never splits a pair or a message id, whatever is asked", () => {
+  it("never splits a call from its result or one response in two, whatever is requested", () => {
     const c = longSession(30);
     c.assistant([toolUse("p1", "Read", {})], { id: "P" });
     c.user([toolResult("p1", "x".repeat(9_000))]);
@@ -27,12 +27,12 @@ describe("a plan", () => {
     }
   });
 
-  it("keeps less by default where the window is small", () => {
+  it("keeps fewer tokens by default when the target is small", () => {
     const { entries } = longSession();
     expect(planCompaction({ entries }, { targetTokens: 20_000 }).keptTokens).toBeLessThanOrEqual(2_000);
   });
 
-  it("keeps at most a quarter of a short conversation by default, and what is asked for as it is", () => {
+  it("keeps at most a quarter of a short conversation by default, but honors an explicit request", () => {
     const { entries } = longSession(12);
     const plan = planCompaction({ entries });
     const messageTokens = plan.summarizedTokens + plan.keptTokens;
@@ -41,11 +41,11 @@ describe("a plan", () => {
     expect(plan.keptTokens).toBeLessThanOrEqual(messageTokens / 4);
     const usual = planCompaction({ entries }, { usualKeepRecentTokens: 50_000 });
     expect(usual.keptTokens).toBe(plan.keptTokens);
-    const asked = planCompaction({ entries }, { keepRecentTokens: Math.floor(messageTokens * 0.6) });
-    expect(asked.keptTokens).toBeGreaterThan(messageTokens / 2);
+    const requested = planCompaction({ entries }, { keepRecentTokens: Math.floor(messageTokens * 0.6) });
+    expect(requested.keptTokens).toBeGreaterThan(messageTokens / 2);
   });
 
-  it("summarizes whatever there is when it is forced, even an earlier summary alone", async () => {
+  it("a forced plan summarizes anything, even an earlier summary alone", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     const summary = c.summary("what was said ".repeat(100));
@@ -58,11 +58,11 @@ describe("a plan", () => {
     expect(await codeOf(empty)).toBe("not-enough-messages");
   });
 
-  it("keeps nothing when 0 tokens are to be kept", () => {
+  it("keeps no messages when 0 tokens are to be kept", () => {
     expect(planCompaction({ entries: longSession().entries }, { keepRecentTokens: 0 }).kept).toEqual([]);
   });
 
-  it("knows what the host sends besides messages from the difference to the reported usage", () => {
+  it("derives the tokens besides messages from the difference to the reported usage", () => {
     const c = new ConversationBuilder();
     c.user("word ".repeat(100));
     c.assistant("done", { usage: usage(30_000, 10) });
@@ -72,7 +72,7 @@ describe("a plan", () => {
     expect(plan.overheadTokens).toBeLessThan(30_010);
   });
 
-  it("fails with 'not enough messages' when there is nothing to summarize", async () => {
+  it("fails with 'not-enough-messages' when there is nothing to summarize", async () => {
     expect(await codeOf(async () => planCompaction({ entries: [] }))).toBe("not-enough-messages");
     const c = new ConversationBuilder();
     c.boundary();
@@ -81,11 +81,11 @@ describe("a plan", () => {
   });
 });
 
-describe("a plan at a message that the user picked", () => {
+describe("planCompaction at a picked message", () => {
   const { entries } = longSession(10);
   const uuidAt = (index: number): string => entries[index]?.uuid ?? "";
 
-  it("from: summarizes that message and what follows, and keeps what came before as it is", () => {
+  it("variant from summarizes the picked message and later ones, and keeps earlier ones unchanged", () => {
     const plan = planCompaction({ entries }, { variant: "from", at: uuidAt(20) });
     expect(plan.kept).toEqual(entries.slice(0, 20));
     expect(plan.summarized).toEqual(entries.slice(20));
@@ -93,7 +93,7 @@ describe("a plan at a message that the user picked", () => {
     for (const [index, entry] of plan.kept.entries()) expect(entry).toBe(entries[index]);
   });
 
-  it("up to: summarizes what came before that message, and keeps it and the later ones", () => {
+  it("variant up-to summarizes the messages before the picked one and keeps the rest", () => {
     const plan = planCompaction({ entries }, { variant: "up-to", at: uuidAt(20) });
     expect(plan.summarized).toEqual(entries.slice(0, 20));
     expect(plan.kept).toEqual(entries.slice(20));
@@ -101,7 +101,7 @@ describe("a plan at a message that the user picked", () => {
     expect(plan.keptTokens + plan.summarizedTokens + plan.overheadTokens).toBeCloseTo(plan.tokensBefore, -1);
   });
 
-  it("takes an index counted from the last boundary as well", () => {
+  it("accepts a message index counted from the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("long gone");
     c.boundary();
@@ -114,7 +114,7 @@ describe("a plan at a message that the user picked", () => {
     expect(plan.kept[0]).toBe(c.entries[5]);
   });
 
-  it("never splits a tool use from its result: the cut moves back to before the call", () => {
+  it("moves the cut before the call rather than split a tool call from its result", () => {
     const result = entries.findIndex((entry) => JSON.stringify(entry).includes('"tool_result"'));
     for (const variant of ["from", "up-to"] as const) {
       const at = uuidAt(result + 4);
@@ -125,7 +125,7 @@ describe("a plan at a message that the user picked", () => {
     }
   });
 
-  it("fails where there is no such message, and says what can be given", async () => {
+  it("fails with 'message-not-found' when the picked message does not exist", async () => {
     for (const at of ["nowhere", 400, -1, 1.5, Number.NaN, undefined]) {
       for (const variant of ["from", "up-to"] as const) {
         expect(await codeOf(() => planCompaction({ entries }, { variant, at }))).toBe("message-not-found");
@@ -133,12 +133,12 @@ describe("a plan at a message that the user picked", () => {
     }
   });
 
-  it("fails with 'not enough messages' where nothing is left to summarize", async () => {
+  it("fails with 'not-enough-messages' when variant up-to leaves nothing to summarize", async () => {
     const plan = { variant: "up-to", at: 0 } as const;
     expect(await codeOf(() => planCompaction({ entries }, plan))).toBe("not-enough-messages");
   });
 
-  it("keeps an earlier summary only where the earlier messages are kept, and never an earlier boundary", () => {
+  it("keeps the leading summary only in variant from, and never keeps a boundary", () => {
     const c = new ConversationBuilder();
     c.boundary();
     const summary = c.summary("earlier work");
@@ -155,7 +155,7 @@ describe("a plan at a message that the user picked", () => {
     expect(pickedSummary.kept).toEqual([]);
   });
 
-  it("keeps no earlier summary among the newest messages, however much is to be kept", () => {
+  it("keeps no earlier summary among the newest messages, however many tokens may be kept", () => {
     const c = new ConversationBuilder();
     c.user("kept question");
     c.assistant("kept answer");
@@ -165,7 +165,7 @@ describe("a plan at a message that the user picked", () => {
     expect(plan.kept).toEqual([later]);
   });
 
-  it("keeps everything from the picked message on, also a summary that follows it", () => {
+  it("variant up-to keeps everything from the picked message on, including a later summary", () => {
     const c = new ConversationBuilder();
     c.user("old question");
     const answer = c.assistant("kept answer");
@@ -178,8 +178,8 @@ describe("a plan at a message that the user picked", () => {
   });
 });
 
-describe("what a plan measures", () => {
-  it("is nothing at all where the host has counted already", () => {
+describe("token counts of a plan", () => {
+  it("uses the host's token counts and measures nothing again", () => {
     const { entries } = longSession(20);
     const countText = (): number => {
       throw new Error("measured again");
@@ -199,7 +199,7 @@ describe("what a plan measures", () => {
     expect(plan.overheadTokens).toBe(40_000 - 80 * 150);
   });
 
-  it("is what is sent: results that are cleared count as cleared, and are kept as cleared", () => {
+  it("counts and keeps cleared results as cleared, as they are sent", () => {
     const c = longSession(10);
     const ids = new Set(c.entries.flatMap((entry) => [...indexPairs([entry]).pairs.keys()]));
     const plan = planCompaction({ entries: c.entries, clearedToolUseIds: ids }, { keepRecentTokens: 300 });
@@ -208,7 +208,7 @@ describe("what a plan measures", () => {
     expect(planCompaction({ entries: c.entries }, { keepRecentTokens: 300 }).isKeptRewritten).toBe(false);
   });
 
-  it("keeps entries of one response whole up to twice the wish, and summarizes what is larger still", () => {
+  it("keeps one response whole up to twice the requested tokens, and summarizes a larger one", () => {
     const last = (words: number): ConversationBuilder => {
       const c = new ConversationBuilder();
       for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(2_100));
@@ -221,7 +221,7 @@ describe("what a plan measures", () => {
     expect(keep(900)).toBe(2);
     expect(keep(1_300)).toBe(2);
     expect(keep(4_000)).toBe(0);
-    // Where the target leaves no room for more than the wish, the wish is the limit.
+    // If the target has no room for more, the requested tokens are the limit.
     expect(keep(1_300, 2_000)).toBe(0);
     expect(keep(900, 2_000)).toBe(2);
   });

@@ -17,49 +17,57 @@ import {
   locateMessage,
   type MessageRef,
   messageNotFound,
-  type RecentWish,
+  type RecentTarget,
 } from "./choose-cut.ts";
 import {
   defaultKeepRecent,
   type KeptRoom,
-  LEAST_RESTORE_SHARE,
-  LEAST_RESTORE_TOKENS,
+  MIN_RESTORE_SHARE,
+  MIN_RESTORE_TOKENS,
   roomBesideSummary,
   SMALLEST_SUMMARY_TOKENS,
 } from "./room.ts";
 import { shortenResults } from "./shrink-messages.ts";
 import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
 
-/** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
+/**
+ * Factor by which a call with its result may exceed the requested tokens. A file just read stays, a log of
+ * 100 pages does not.
+ */
 const KEEP_OVERSHOOT = 2;
 
 export interface PlanOptions extends SizeOptions {
   readonly trigger?: "manual" | "auto";
   /**
-   * - `whole` (default): all but the newest messages is summarized.
-   * - `from`: the picked message and all after it are summarized; what came before stays as it is, an earlier
-   *   summary included, so that the provider's cache of it stays valid.
-   * - `up-to`: what came before the picked message is summarized; it and all after it are kept.
+   * - `whole` (default): summarizes all but the newest messages.
+   * - `from`: summarizes the picked message and all later ones. Earlier messages and an earlier summary stay
+   *   unchanged, so that the provider's cache of them stays valid.
+   * - `up-to`: summarizes the messages before the picked one, and keeps it and all later ones.
    *
-   * A call whose results no model has seen stays with them, in every variant. The cut moves back where it would part a
-   * call from its result; with `up-to` it moves on past an earlier summary, which is never kept as it is.
+   * Every variant keeps a call together with its unseen results. The cut moves back if it would split a call
+   * from its result. With `up-to` it moves past a leading summary, which is never kept.
    */
   readonly variant?: SummaryVariant | undefined;
   /** The message that the user picked, for `from` and `up-to`. */
   readonly at?: MessageRef | undefined;
-  /** By default 10,000, less where the target is small, and at most a quarter of the conversation. */
+  /**
+   * Recent tokens to keep: 10,000 by default, less for a small target, and at most a quarter of the
+   * conversation.
+   */
   readonly keepRecentTokens?: number | undefined;
-  /** Replaces the default of 10,000; the quarter still applies. */
+  /** Replaces the default of 10,000. The limit of a quarter still applies. */
   readonly usualKeepRecentTokens?: number | undefined;
-  /** Summarize whatever there is, even if that is only an earlier summary. */
+  /** Summarizes everything available, even if that is only an earlier summary. */
   readonly force?: boolean | undefined;
   /** Size that the result should stay below. */
   readonly targetTokens?: number | undefined;
-  /** Limit for a result whose unseen tool results would lose too much otherwise. The target by default. */
+  /**
+   * Limit for a result with unseen tool results that would otherwise lose too much. The target by default.
+   */
   readonly limitTokens?: number | undefined;
 }
 
-/** A decision as data: what would be summarized and what kept, with the tokens of each. */
+/** Decision as data: the messages to summarize and to keep, with their tokens. */
 export interface CompactionPlan
   extends Pick<
     SizedConversation,
@@ -68,7 +76,10 @@ export interface CompactionPlan
   readonly trigger: "manual" | "auto";
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
-  /** The same by the estimate that also counts the result: only these two can be compared. */
+  /**
+   * Size before the compaction by the estimate that also counts the result. Only these two figures are
+   * comparable.
+   */
   readonly estimateBefore: number;
   readonly summarized: readonly Entry[];
   readonly summarizedTokens: number;
@@ -77,21 +88,27 @@ export interface CompactionPlan
   /** Place of the kept messages: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
-   * With the variant `from`, messages that follow the summary: the newest call and its results, which no model has seen.
-   * With other variants these are the last of the kept messages.
+   * With the variant `from`, messages that follow the summary: the newest call and its unseen results. With
+   * other variants, these are the last of the kept messages.
    */
   readonly pending: readonly Entry[];
   readonly pendingTokens: number;
-  /** The newest call with its unseen results and all that follows, as it was sent; undefined where all was seen. */
+  /**
+   * The newest call with its unseen results and all later entries, as they were sent. Undefined if the model
+   * has seen everything.
+   */
   readonly unseen: UnseenPart | undefined;
   /** True if a kept message differs from the conversation: shortened, cleared, or with media as marks. */
   readonly isKeptRewritten: boolean;
-  /** The provider's tokens per token of our estimate, as its reports have taught us. */
+  /** The provider's tokens per token of our estimate, learned from its reports. */
   readonly tokenRatio: number;
-  /** Tokens of a text as the provider would count them, rounded up: parts never add up to less than the whole. */
+  /**
+   * Counts the tokens of a text as the provider would, rounded up. The parts never add up to less than the
+   * whole.
+   */
   readonly countTokens: CountText;
   /**
-   * Tokens of entries, and of contents that are in no entry yet, as the provider would count them. Only the sum is
+   * Counts the tokens of entries, and of contents outside entries, as the provider would. Only the sum is
    * rounded, as in the count of a loaded session.
    */
   countEntries(entries: readonly Entry[], contents?: readonly MessageContent[]): number;
@@ -99,15 +116,15 @@ export interface CompactionPlan
 
 interface UnseenPart {
   readonly entries: readonly Entry[];
-  /** Results of which a part was left out. */
+  /** Results that were shortened. */
   readonly shortened: readonly ShortenedResult[];
-  /** True if the transcript has them whole. */
+  /** True if the transcript has the full results. */
   readonly isRecorded: boolean;
-  /** True if a kept message differed from the conversation before any of these was shortened. */
+  /** True if a kept message differed from the conversation before any result was shortened. */
   readonly isKeptRewritten: boolean;
 }
 
-/** Tokens at the start of the context that stay as the provider has them in its cache. */
+/** Returns the tokens at the start of the context that stay in the provider's cache. */
 export function unchangedTokens(
   plan: Pick<CompactionPlan, "overheadTokens" | "keptTokens" | "keptPlace">,
 ): number {
@@ -122,15 +139,18 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
   const { entries, tokens, overheadTokens } = sized;
   const cut =
     variant === "whole"
-      ? cutForRecent(entries, tokens, recentWish(sized, options))
+      ? cutForRecent(entries, tokens, recentTarget(sized, options))
       : cutAt(entries, options.at, variant);
   const room =
     targetTokens === undefined ? undefined : roomBesideSummary({ targetTokens, limitTokens, overheadTokens });
   return planAt(sized, { trigger, variant, cut, force, room });
 }
 
-/** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */
-function recentWish(sized: SizedConversation, options: PlanOptions): RecentWish {
+/**
+ * Returns how much to keep. Room for the summary and for the next turns takes precedence over a tail larger
+ * than requested.
+ */
+function recentTarget(sized: SizedConversation, options: PlanOptions): RecentTarget {
   const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usualTokens } = options;
   const limits = { targetTokens, conversationTokens: sum(sized.tokens), usualTokens };
   const keepTokens = options.keepRecentTokens ?? defaultKeepRecent(limits);
@@ -145,8 +165,8 @@ function cutAt(entries: readonly Entry[], at: MessageRef | undefined, variant: "
 }
 
 /**
- * The result of a compaction should be well below the threshold, or the next one is due at once: restored content
- * would fill a small window.
+ * Share of the threshold for the result of a compaction. A larger result would need another compaction at
+ * once, because restored content fills a small window.
  */
 export const RESULT_SHARE = 0.6;
 
@@ -158,11 +178,11 @@ export interface FittingPlan {
 
 interface PlanUnderOptions extends SizeOptions, Pick<PlanOptions, "keepRecentTokens" | "limitTokens"> {
   readonly thresholdTokens: number;
-  /** By how much the result will be taken for larger than it is, where nobody reports its size. */
+  /** Factor by which a session overestimates the result while no usage is reported. */
   readonly padding?: number;
 }
 
-/** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
+/** Returns a plan whose result is below the threshold, or else the smallest possible size. */
 export function planUnder(
   snapshot: Snapshot,
   options: PlanUnderOptions,
@@ -178,28 +198,28 @@ export function planUnder(
     const { keepRecentTokens, restoreBudgetTokens } = fit;
     const plan = planCompaction(snapshot, { ...rest, trigger: "auto", targetTokens, keepRecentTokens });
     found = { plan, targetTokens, restoreBudgetTokens };
-    // A result that no model has seen stays whole as long as there is room for it at all.
+    // An unseen result stays whole as long as there is any room for it.
     if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
   }
   return { ...found, floorTokens };
 }
 
-/** All that is ever put back: 50,000 tokens of files and 25,000 of skills, the rest is small beside them. */
-const RESTORE_WISH_TOKENS = 75_000;
+/** Maximum of all restored content: 50,000 tokens of files and 25,000 of skills. The rest is small. */
+const RESTORE_TARGET_TOKENS = 75_000;
 
-/** Wishes for the result of a compaction, in tokens as the provider counts them. */
-export interface ResultWishes extends SizeOptions {
+/** Requested sizes for the result of a compaction, in the provider's tokens. */
+export interface ResultTargets extends SizeOptions {
   /** Size that the result must stay below. */
   readonly targetTokens: number;
-  /** By default as a plan has it. */
+  /** Recent tokens to keep, by default as in a plan. */
   readonly keepRecentTokens?: number | undefined;
-  /** As large as the summary usually becomes. */
+  /** Expected size of the summary, by default its usual size. */
   readonly summaryTokens?: number | undefined;
-  /** For everything that is put back. */
+  /** Budget for all restored content. */
   readonly restoreBudgetTokens?: number | undefined;
 }
 
-/** `floorTokens` is what there is at least after any compaction. */
+/** `floorTokens` is the smallest possible size after any compaction. */
 export type Feasibility =
   | {
       readonly feasible: true;
@@ -211,11 +231,11 @@ export type Feasibility =
   | { readonly feasible: false; readonly floorTokens: number };
 
 /**
- * Tells if a compaction can get under the target, and which wishes it can grant. Restored content shrinks first, since
- * the agent can fetch most of it again. Then the kept messages and the summary share what is left: an agent that never
- * saw the result it has just asked for would ask again.
+ * Returns whether a compaction can get below the target, and which sizes it can grant. Restored content
+ * shrinks first, since the agent can fetch most of it again. Kept messages and the summary share the rest: an
+ * agent that never saw the result of its last call would call again.
  */
-export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
+export function fitToTarget(snapshot: Snapshot, wishes: ResultTargets): Feasibility {
   const { overheadTokens, tokens } = sizeUp(snapshot, wishes);
   const wantedSummary = wishes.summaryTokens ?? SUMMARY_BUDGET_TOKENS;
   const floorTokens = overheadTokens + Math.min(SMALLEST_SUMMARY_TOKENS, wantedSummary);
@@ -227,23 +247,24 @@ export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibili
     left -= granted;
     return granted;
   };
-  const restoreWish = wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS;
-  const restoreBase = grant(Math.min(restoreWish, LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE));
+  const restoreTarget = wishes.restoreBudgetTokens ?? RESTORE_TARGET_TOKENS;
+  const restoreBase = grant(Math.min(restoreTarget, MIN_RESTORE_TOKENS, room * MIN_RESTORE_SHARE));
   const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2)));
   const limits = { targetTokens: wishes.targetTokens, conversationTokens: sum(tokens) };
   const keepRecentTokens = grant(wishes.keepRecentTokens ?? defaultKeepRecent(limits));
-  const restoreBudgetTokens = restoreBase + grant(restoreWish - restoreBase);
+  const restoreBudgetTokens = restoreBase + grant(restoreTarget - restoreBase);
   return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
 }
 
-/** Ids of what a summary stands for, in their order. */
+/** Returns the ids of summarized entries in their order. */
 export const idsOf = (entries: readonly Entry[]): readonly (string | undefined)[] =>
   entries.map(({ uuid }) => uuid);
 
 /**
- * The plan by which a summary that was written earlier takes the place of the messages it stands for: all that came
- * since is kept. Undefined where these no longer stand at the beginning as they did. Also where a result among them is
- * unseen now, because the host took the response after it back, and nothing before that call is left to replace.
+ * Returns the plan that replaces messages with a summary that was written earlier. All later messages are
+ * kept. Undefined if these messages are no longer unchanged at the start. Also undefined if one of their
+ * results is unseen now and nothing before its call can be replaced. That happens when the host removes the
+ * response after the result.
  */
 export function planFromPrepared(
   snapshot: Snapshot,
@@ -263,15 +284,15 @@ interface PlannedCut {
   readonly cut: number;
   /** See {@link PlanOptions.force}. */
   readonly force?: boolean | undefined;
-  /** Unseen results are shortened for it. */
+  /** Room to which unseen results are shortened. */
   readonly room?: KeptRoom | undefined;
 }
 
-const ENDLESS: KeptRoom = { wishTokens: Number.POSITIVE_INFINITY, mostTokens: Number.POSITIVE_INFINITY };
+const ENDLESS: KeptRoom = { preferredTokens: Number.POSITIVE_INFINITY, mostTokens: Number.POSITIVE_INFINITY };
 
 /**
- * The plan that cuts the conversation there. A call whose results no model has seen is kept with all that follows it,
- * wherever the cut is.
+ * Returns the plan that cuts the conversation at this place. A call with unseen results is kept with all
+ * later entries, wherever the cut is.
  */
 export function planAt(sized: SizedConversation, planned: PlannedCut): CompactionPlan {
   const { trigger, variant, force = false, room = ENDLESS } = planned;
@@ -282,7 +303,7 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
   const cut = cutBesideUnseen(sized, planned, unseenAt);
   const end = isFrom ? Math.max(cut, unseenAt) : entries.length;
   const summarized = isFrom ? entries.slice(cut, end) : entries.slice(0, cut);
-  const isTooLong = unseenAt < entries.length && tokensOf(unseenAt) > room.wishTokens;
+  const isTooLong = unseenAt < entries.length && tokensOf(unseenAt) > room.preferredTokens;
   if (!summarized.some(force || isTooLong ? isMessage : isWorthSummarizing)) {
     throw notEnoughMessages(entries.length, variant);
   }
@@ -333,25 +354,28 @@ function counting({
   };
 }
 
-/** Index of the newest call whose results no model has seen; the number of entries where all were seen. */
+/** Returns the index of the newest call with unseen results, or the number of entries if there is none. */
 export function unseenCut({ entries, pairs }: SizedConversation): number {
   const at = firstUnseenIndex(entries);
   if (at === entries.length) return at;
   return Math.max(previousSoundCut(soundCuts(entries, pairs()), at), firstAfterSummary(entries));
 }
 
-/** Other recent messages give way before an unseen result is shortened, unless the user chose to keep them. */
+/**
+ * Moves the cut for unseen results. Other recent messages are dropped before an unseen result is shortened,
+ * unless the user chose to keep them.
+ */
 function cutBesideUnseen(
   { tokens }: SizedConversation,
   { cut, variant, room = ENDLESS }: PlannedCut,
   unseenAt: number,
 ): number {
   if (variant === "from" || unseenAt === tokens.length) return cut;
-  const isTooLong = variant === "whole" && sum(tokens.slice(cut)) > room.wishTokens;
+  const isTooLong = variant === "whole" && sum(tokens.slice(cut)) > room.preferredTokens;
   return isTooLong ? unseenAt : Math.min(cut, unseenAt);
 }
 
-/** The plan with unseen results shortened as far as the room for messages beside the summary asks for it. */
+/** Returns the plan with unseen results shortened to the room that the summary leaves. */
 export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan {
   const { unseen, keptPlace, countTokens } = plan;
   if (unseen === undefined) return plan;
@@ -359,7 +383,7 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   const others = isFrom ? [] : plan.kept.slice(0, plan.kept.length - unseen.entries.length);
   const othersTokens = isFrom ? plan.keptTokens : plan.countEntries(others);
   const { entries, shortened } = shortenResults(unseen.entries, {
-    roomTokens: room.wishTokens - othersTokens,
+    roomTokens: room.preferredTokens - othersTokens,
     mostTokens: room.mostTokens - othersTokens,
     // If other messages leave too little room, another compaction has to follow.
     isLastResort: othersTokens === 0,
@@ -375,7 +399,7 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   return { ...plan, kept: held, keptTokens: plan.countEntries(held), isKeptRewritten, unseen: part };
 }
 
-/** Nothing is gained by a summary of a summary alone. */
+/** Returns true for a message that is not a summary. Summarizing a summary alone gains nothing. */
 export const isWorthSummarizing = (entry: Entry): boolean => isMessage(entry) && !isSummaryEntry(entry);
 
 const isMessage = (entry: Entry): boolean => entry.type === "assistant" || entry.type === "user";

@@ -5,7 +5,7 @@ import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 import { type Feasibility, fitToTarget } from "./compaction-plan.ts";
 import type { KnownMeasures, Snapshot } from "./sized.ts";
 
-/** A short conversation with so much that no compaction can take away. */
+/** Builds a short conversation with this many tokens besides messages, which no compaction can remove. */
 function snapshot(overheadTokens: number): Snapshot {
   const c = new ConversationBuilder();
   c.user("hi");
@@ -13,7 +13,7 @@ function snapshot(overheadTokens: number): Snapshot {
   return { entries: c.entries };
 }
 
-/** Two messages of so many tokens together, beside an overhead of 20,000. */
+/** Measures of two messages with this many tokens together and an overhead of 20,000. */
 const measured = (messageTokens: number): KnownMeasures => ({
   tokensOf: () => messageTokens / 2,
   ratio: 1,
@@ -33,8 +33,8 @@ const granted = (
   wishes: { keepRecentTokens?: number; restoreBudgetTokens?: number } = {},
 ): Feasibility => fitToTarget(snapshot(overheadTokens), { targetTokens, summaryTokens: 8_000, ...wishes });
 
-describe("whether a compaction can get under its target", () => {
-  it("grants all wishes where there is room", () => {
+describe("fitToTarget", () => {
+  it("grants all requested token budgets when there is room", () => {
     expect(granted(20_000, 167_000, { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 })).toMatchObject(
       {
         feasible: true,
@@ -45,7 +45,7 @@ describe("whether a compaction can get under its target", () => {
     );
   });
 
-  it("shrinks what is put back first, then what is kept, and gives at most half of the room to the summary", () => {
+  it("shrinks restored content first, then kept messages, and gives the summary at most half of the room", () => {
     const wishes = { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 };
     expect(granted(20_000, 60_000, wishes)).toMatchObject({ keepRecentTokens: 10_000, summaryTokens: 8_000 });
     const small = granted(20_000, 38_000, wishes);
@@ -63,7 +63,7 @@ describe("whether a compaction can get under its target", () => {
     expect(granted(20_000, 20_800, wishes)).toMatchObject({ summaryTokens: 600 });
   });
 
-  it("wishes to keep what a plan would keep by itself: 10,000, at most a tenth of the target and a quarter of the messages", () => {
+  it("keeps 10,000 tokens by default, at most a tenth of the target and a quarter of the messages", () => {
     const keptOf = (messageTokens: number, targetTokens: number): Feasibility =>
       fitToTarget(snapshot(20_000), {
         targetTokens,
@@ -76,26 +76,26 @@ describe("whether a compaction can get under its target", () => {
     expect(keptOf(12_000, 90_000)).toMatchObject({ keepRecentTokens: 3_000 });
   });
 
-  it("says what there is at least where even that does not fit", () => {
+  it("reports the smallest possible size when even that exceeds the target", () => {
     const { feasible, floorTokens } = granted(30_000, 30_500);
     expect(feasible).toBe(false);
     expect(floorTokens).toBeGreaterThan(30_500);
   });
 
-  it("needs room below the target: a floor that is the target itself is too high", () => {
+  it("is infeasible when the smallest possible size equals the target", () => {
     const { floorTokens } = granted(30_000, 100_000);
     expect(granted(30_000, floorTokens).feasible).toBe(false);
     expect(granted(30_000, floorTokens + 1).feasible).toBe(true);
   });
 
-  it("takes a summary for as large as the caller says, or as it usually becomes", () => {
+  it("assumes the summary size that the caller passes, or else the default budget", () => {
     const summaryTokens = (wished: number | undefined): unknown =>
       fitToTarget(snapshot(20_000), { targetTokens: 167_000, summaryTokens: wished });
     expect(summaryTokens(2_000)).toMatchObject({ summaryTokens: 2_000 });
     expect(summaryTokens(undefined)).toMatchObject({ summaryTokens: SUMMARY_BUDGET_TOKENS });
   });
 
-  it("never plans a result at or above the target, and is feasible whenever the floor is below it", () => {
+  it("plans only results below the target, and is feasible exactly when the floor is below it", () => {
     const tokens = fc.nat(200_000);
     fc.assert(
       fc.property(tokens, tokens, tokens, tokens, (overhead, targetTokens, keepRecentTokens, restore) => {

@@ -4,20 +4,20 @@ import type { Entry } from "../../messages/entry.ts";
 import { locateMessage, messageNotFound } from "./choose-cut.ts";
 import { lastBoundaryIndex } from "./sized.ts";
 
-describe("a message of a conversation", () => {
+describe("locateMessage", () => {
   const c = new ConversationBuilder();
   c.user("one");
   c.user("two");
   const entries = [null, ...c.entries] as readonly Entry[];
 
-  it("is found by its id or its index, and by nothing else", () => {
+  it("finds a message by its id or its index, and by nothing else", () => {
     expect(locateMessage(entries, "e-2")).toBe(2);
     expect([locateMessage(entries, 0), locateMessage(entries, 2)]).toEqual([0, 2]);
     for (const ref of ["", "e-3", 3, -1, 0.5, Number.NaN])
       expect(locateMessage(entries, ref)).toBeUndefined();
   });
 
-  it("stands after the last boundary, or after the start where there is none", () => {
+  it("finds the last boundary, or the start of the conversation when there is none", () => {
     expect(lastBoundaryIndex(entries)).toBe(0);
     const twice = new ConversationBuilder();
     twice.boundary();
@@ -26,10 +26,10 @@ describe("a message of a conversation", () => {
     expect(lastBoundaryIndex([...twice.entries, ...entries])).toBe(2);
   });
 
-  it("that is not there is named in the error, with what can be given", () => {
+  it("names the missing message in the error and says what to pass instead", () => {
     expect(messageNotFound("nowhere")).toMatchObject({
       code: "message-not-found",
-      message: expect.stringContaining("no such message"),
+      message: expect.stringContaining("has no message nowhere"),
       remedy: expect.stringContaining("uuid"),
       facts: { message: "nowhere" },
     });

@@ -9,8 +9,8 @@ const picture = (name: string): ContentBlock => image(name.padEnd(1_000, "A"));
 const PICTURE_BYTES = JSON.stringify(picture("x")).length;
 const MARK = { type: "text", text: "[image]" };
 
-describe("old media as marks", () => {
-  it("leaves as many of the newest as fit, to the byte, and marks whatever is older", () => {
+describe("withOldMediaAsMarks", () => {
+  it("keeps as many of the newest images as fit, to the byte, and replaces older ones with marks", () => {
     const c = new ConversationBuilder();
     c.user([picture("one"), { type: "text", text: "first" }]);
     c.user([picture("two"), picture("three")]);
@@ -30,7 +30,7 @@ describe("old media as marks", () => {
     });
   });
 
-  it("marks what is older than the first that does not fit, even if it is small", () => {
+  it("replaces all media older than the first that does not fit, even small ones", () => {
     const c = new ConversationBuilder();
     c.user([image("tiny")]);
     c.user([image("A".repeat(5_000))]);
@@ -41,7 +41,7 @@ describe("old media as marks", () => {
     expect(contents).toEqual([[MARK], [MARK], [picture("new")]]);
   });
 
-  it("leaves the newest alone where the host passes one object several times", () => {
+  it("keeps the newest images when the host passes one object several times", () => {
     const shared = picture("same");
     const c = new ConversationBuilder();
     for (let at = 0; at < 3; at++) c.user([shared]);
@@ -51,7 +51,7 @@ describe("old media as marks", () => {
     expect(contents).toEqual([[MARK], [shared], [shared]]);
   });
 
-  it("finds them in results, and in what the user typed while the agent worked", () => {
+  it("replaces images in tool results and in messages queued while the agent worked", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("t", "Read", {})]);
     c.user([
@@ -75,17 +75,17 @@ describe("old media as marks", () => {
     });
   });
 
-  it("marks documents as such, and not what only the assistant holds", () => {
+  it("replaces documents with their own mark, and leaves media of the assistant alone", () => {
     const c = new ConversationBuilder();
     const source = { type: "base64", media_type: "application/pdf", data: "A".repeat(100) };
     c.user([{ type: "document", source }]);
-    const said = c.assistant([picture("of the assistant")]);
+    const reply = c.assistant([picture("of the assistant")]);
     const marked = withOldMediaAsMarks(c.entries, { maxBytes: 0 });
     expect(marked[0]).toMatchObject({ message: { content: [{ type: "text", text: "[document]" }] } });
-    expect(marked[1]).toBe(said);
+    expect(marked[1]).toBe(reply);
   });
 
-  it("counts nothing but media: neither words beside them nor what the assistant holds", () => {
+  it("counts only media of the user toward the limit, neither text nor media of the assistant", () => {
     const c = new ConversationBuilder();
     c.user([picture("old"), { type: "text", text: "words" }]);
     c.user([toolResult("t", [{ type: "text", text: "A".repeat(2_000) }, picture("new")])]);
@@ -98,7 +98,7 @@ describe("old media as marks", () => {
       expect(mediaOf(words)).toEqual([]);
   });
 
-  it("passes over whatever else a file may hold, and leaves it as it is", () => {
+  it("skips malformed entries and leaves them unchanged", () => {
     const c = new ConversationBuilder();
     const odd = [null, 7, picture("x"), { type: "tool_result", content: [null, picture("y")] }];
     const entries = [

@@ -13,21 +13,21 @@ const context = {
   paddedTokens: 10_000,
 } as const;
 
-/** Ten messages of 100 of our tokens each, of which the provider makes 200. */
+/** Ten messages of 100 tokens each by our estimate, and of 200 by the provider's count. */
 const ten = new ConversationBuilder();
 for (let at = 0; at < 10; at++) ten.user(`message ${at}`);
 const measured = { tokensOf: () => 100, context, ratio: 2 };
 const { entries } = ten;
 
-describe("a plan", () => {
-  it("is manual unless it says otherwise, and counts texts as the provider does", () => {
+describe("planCompaction", () => {
+  it("plans a manual compaction by default, and counts texts with the provider's token ratio", () => {
     const countText = (text: string): number => text.length;
     const plan = planCompaction({ entries }, { measured, countText, keepRecentTokens: 400 });
     expect(plan).toMatchObject({ trigger: "manual", variant: "whole", keptTokens: 400, source: "usage" });
     expect(plan.countTokens("12345")).toBe(10);
   });
 
-  it("passes the wish only where the target leaves the room for it, less what goes with every call", () => {
+  it("exceeds the requested tokens only when the target has room for it besides the overhead", () => {
     const c = new ConversationBuilder();
     for (let at = 0; at < 8; at++) c.user(`message ${at}`);
     c.assistant("one part", { id: "response" });
@@ -41,7 +41,7 @@ describe("a plan", () => {
     expect(kept(3_201)).toBe(0);
   });
 
-  it("summarizes answers alone too, and reads past what is no entry", () => {
+  it("summarizes a conversation of replies alone, and skips values that are not entries", () => {
     const c = new ConversationBuilder();
     c.assistant("an answer");
     const list = [null, 7, ...c.entries, "text"] as unknown as readonly Entry[];
@@ -50,7 +50,7 @@ describe("a plan", () => {
     expect(plan.entries).toEqual(c.entries);
   });
 
-  it("that is impossible says why, and what to do instead", () => {
+  it("explains why a plan is impossible and what to do instead", () => {
     const failure = (list: readonly Entry[], options: PlanOptions): unknown => {
       try {
         return planCompaction({ entries: list }, options);
@@ -64,25 +64,29 @@ describe("a plan", () => {
       remedy: expect.stringContaining(remedy),
       facts: { entries: count },
     });
-    expect(failure([], {})).toMatchObject(refused("Nothing has been said", 0));
-    const wholly = { keepRecentTokens: 1_000_000 };
-    expect(failure(entries, wholly)).toMatchObject(refused("Keep fewer recent tokens", 10));
-    expect(failure(entries, { variant: "up-to", at: 0 })).toMatchObject(refused("Choose a later one", 10));
+    expect(failure([], {})).toMatchObject(refused("Use the session first", 0));
+    const keepAll = { keepRecentTokens: 1_000_000 };
+    expect(failure(entries, keepAll)).toMatchObject(refused("Keep fewer recent tokens", 10));
+    expect(failure(entries, { variant: "up-to", at: 0 })).toMatchObject(
+      refused("Choose a later message", 10),
+    );
     const c = new ConversationBuilder();
     c.user("hi");
     c.summary("so far");
-    expect(failure(c.entries, { variant: "from", at: 1 })).toMatchObject(refused("Choose an earlier one", 2));
+    expect(failure(c.entries, { variant: "from", at: 1 })).toMatchObject(
+      refused("Choose an earlier message", 2),
+    );
   });
 });
 
-describe("a plan after a call that was too long", () => {
+describe("planReactive after a request that was too long", () => {
   const replanned = (failure: Parameters<typeof planReactive>[1]["failure"], targetTokens = 4_000) =>
     planReactive(
       { entries },
       { measured: { ...measured, ratio: 1, overheadTokens: 500 }, failure, targetTokens },
     );
 
-  it("takes what goes with every call for as much larger as the error says that all is", () => {
+  it("scales the overhead tokens by the ratio of the error's size to our count", () => {
     const plan = replanned({ kind: "too-long", tokens: 20_000, limit: 15_000 }, 12_000);
     expect(plan).toMatchObject({ tokensBefore: 20_000, tokenRatio: 2, variant: "whole" });
     expect(plan.overheadTokens).toBe(18_000);
@@ -97,7 +101,7 @@ describe("a plan after a call that was too long", () => {
     expect(smaller.overheadTokens).toBe(1_400);
   });
 
-  it("believes in no size or limit of nothing", () => {
+  it("ignores a stated size or limit of zero or less", () => {
     const blind = replanned({ kind: "too-long" });
     for (const nothing of [0, -5]) {
       expect(replanned({ kind: "too-long", tokens: nothing, limit: nothing }).tokensBefore).toBe(
@@ -108,7 +112,7 @@ describe("a plan after a call that was too long", () => {
     expect(replanned({ kind: "too-long", tokens: 0, limit: 30_000 }).tokensBefore).toBe(30_001);
   });
 
-  it("keeps half of what the summary leaves of the room below four fifths of the limit", () => {
+  it("keeps half of the room that the summary leaves below four fifths of the limit", () => {
     const own = { ...measured, context: { ...context, tokens: 1_000 }, ratio: 1, overheadTokens: 0 };
     const kept = (limit: number | undefined, targetTokens: number): number => {
       const failure = { kind: "too-long" as const, tokens: 1_000, ...(limit === undefined ? {} : { limit }) };
@@ -117,16 +121,16 @@ describe("a plan after a call that was too long", () => {
     expect(kept(2_000, 9_000)).toBe(400);
     expect(kept(undefined, 2_000)).toBe(500);
     expect(kept(3_000, 2_000)).toBe(500);
-    // Never all of it again.
+    // The plan never keeps the whole conversation again.
     expect(kept(900_000, 900_000)).toBe(800);
   });
 });
 
-describe("a newest round that is too long", () => {
+describe("newest round that is too long", () => {
   const failure = { kind: "too-long", tokens: 240_000, limit: 200_000 } as const;
   const LONG = `first ${"word ".repeat(200_000)} last`;
 
-  it("is kept whole: a call with the result that is cut", () => {
+  it("keeps a call together with its result when the result is cut to fit", () => {
     const c = longSession(10);
     c.tool("log", "Bash", { command: "cat log" }, LONG);
     c.push({ ...c.link(), type: "progress", data: {} });
@@ -137,7 +141,7 @@ describe("a newest round that is too long", () => {
     expect(plan.summarized).toEqual(c.entries.slice(0, 40));
   });
 
-  it("is summarized where nothing else is there to summarize", () => {
+  it("summarizes an oversized newest round when there is nothing else to summarize", () => {
     const c = new ConversationBuilder();
     c.user(LONG);
     const plan = planReactive({ entries: c.entries }, { failure, targetTokens: 40_000 });
@@ -150,7 +154,7 @@ describe("a newest round that is too long", () => {
     expect([again.summarized.length, again.kept.length]).toEqual([3, 0]);
   });
 
-  it("is summarized with an earlier summary that stands inside it", () => {
+  it("summarizes an oversized round that contains an earlier summary", () => {
     const c = longSession(10);
     c.assistant([{ type: "tool_use", id: "log", name: "Bash", input: {} }]);
     c.summary("so far");
@@ -159,7 +163,7 @@ describe("a newest round that is too long", () => {
     expect(plan.kept).toEqual([]);
   });
 
-  it("may follow a summary directly", () => {
+  it("keeps an oversized round, cut to fit, directly after an earlier summary", () => {
     const c = longSession(10);
     c.summary("so far");
     c.user(LONG);
@@ -168,7 +172,7 @@ describe("a newest round that is too long", () => {
     expect(JSON.stringify(plan.kept)).toContain("left out here");
   });
 
-  it("keeps its pictures where it was not their bytes that were too many", () => {
+  it("keeps the images of the newest round when the request did not have too many bytes", () => {
     const c = longSession(10);
     c.user([
       { type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(6_000_000) } },
@@ -180,7 +184,7 @@ describe("a newest round that is too long", () => {
     expect(plan.kept.at(-1)).toBe(c.entries.at(-1));
   });
 
-  it("is not rewritten where cutting it down was not needed", () => {
+  it("does not rewrite a newest round that already fits", () => {
     const c = longSession(10);
     c.user("short");
     const plan = planReactive({ entries: c.entries }, { failure, targetTokens: 40_000 });

@@ -30,13 +30,13 @@ const reactive = (
   targetTokens = TARGET,
 ): CompactionPlan => planReactive({ entries: list }, { failure, targetTokens });
 
-/** The result's size in the provider's tokens, before anything is put back. */
+/** Returns the size of the result in the provider's tokens, before content is restored. */
 async function sizeAfter(plan: CompactionPlan): Promise<number> {
   return (await compact(plan, countingPorts(), { leastSaving: "some" })).tokensAfter;
 }
 
-describe("a plan after a call that was too long", () => {
-  it("summarizes from the front and keeps the newest verbatim, below the target", async () => {
+describe("planReactive after a request that was too long", () => {
+  it("summarizes the oldest messages and keeps the newest verbatim, below the target", async () => {
     const plan = reactive({ kind: "too-long", tokens: 80_020, limit: 64_000 });
     expect([...plan.summarized, ...plan.kept]).toEqual(entries);
     expect(plan.kept.length).toBeGreaterThan(8);
@@ -44,7 +44,7 @@ describe("a plan after a call that was too long", () => {
     expect(await sizeAfter(plan)).toBeLessThan(TARGET);
   });
 
-  it("counts as the provider does: the size that the error names is the size before", async () => {
+  it("uses the size in the error as the size before the compaction", async () => {
     const as = (tokens: number): CompactionPlan => reactive({ kind: "too-long", tokens, limit: 64_000 });
     expect(as(160_040).tokensBefore).toBe(160_040);
     expect(as(160_040).tokenRatio / as(80_020).tokenRatio).toBeCloseTo(2);
@@ -52,43 +52,43 @@ describe("a plan after a call that was too long", () => {
     expect(await sizeAfter(as(100_000))).toBeLessThan(TARGET);
   });
 
-  it("stays below the limit that the error names where the target is above it", async () => {
+  it("stays below the limit in the error when the target is above that limit", async () => {
     const plan = reactive({ kind: "too-long", tokens: 80_020, limit: 36_000 }, entries, 60_000);
     expect(await sizeAfter(plan)).toBeLessThan(36_000);
   });
 
-  it("does not count the requested output as part of the prompt, and leaves room for it", async () => {
+  it("excludes the requested output from the prompt size, and leaves room for the output", async () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 96_020, outputTokens: 16_000, limit: 64_000 };
     expect(reactive(failure).tokensBefore).toBe(80_020);
     const plan = reactive({ ...failure, tokens: 104_020, outputTokens: 24_000 }, entries, 60_000);
     expect(await sizeAfter(plan)).toBeLessThan(40_000);
   });
 
-  it("takes the larger of our count and the error's where that is only a lower bound", () => {
+  it("uses the larger of our count and the error's size when the error states only a lower bound", () => {
     const bound = { kind: "too-long", limit: 64_000, outputTokens: 16_000, isLowerBound: true } as const;
     expect(reactive({ ...bound, tokens: 64_001 }).tokensBefore).toBe(80_020);
   });
 
-  it("takes a fifth off where the error names no figures", () => {
+  it("assumes that a fifth of the prompt must go when the error has no figures", () => {
     expect(reactive(TOO_LONG).tokensBefore).toBe(Math.round(80_020 / 0.8));
     expect(reactive({ kind: "too-long", limit: 100_000 }).tokensBefore).toBe(100_001);
   });
 
-  it("believes in no vocabulary that is many times ours: what is beyond is sent besides the messages", () => {
+  it("caps the token ratio at four times ours, and counts the rest as overhead", () => {
     const plan = reactive({ kind: "too-long", tokens: 8_000_000, limit: 64_000 });
     expect(plan.tokenRatio / reactive({ kind: "too-long", tokens: 80_020 }).tokenRatio).toBeCloseTo(4);
     expect(plan.overheadTokens).toBeGreaterThan(7_000_000);
     expect(plan.kept).toEqual([]);
   });
 
-  it("believes in no vocabulary far below our estimate: a proxy may state too few tokens", () => {
+  it("never lowers the token ratio far below our estimate, because a proxy may state too few tokens", () => {
     const estimated = planReactive({ entries }, { failure: { kind: "too-large" }, targetTokens: TARGET });
     const plan = reactive({ kind: "too-long", tokens: 20_000, limit: 16_000 });
     expect(plan.tokensBefore).toBe(20_000);
     expect(plan.tokenRatio).toBeGreaterThanOrEqual(Math.min(1, estimated.tokenRatio));
   });
 
-  it("counts all messages together as many as the error states, however high reports have made the ratio", () => {
+  it("matches the message tokens to the size in the error, even when reports made the ratio too high", () => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
     const tokens = Math.round(estimate);
@@ -100,35 +100,32 @@ describe("a plan after a call that was too long", () => {
       planReactive({ entries }, { failure, targetTokens: TARGET, measured, usualRatio });
     expect(planFor().tokenRatio).toBeCloseTo(1.2);
     expect(planFor().summarizedTokens + planFor().keptTokens).toBeLessThan(estimate * 1.21);
-    // Pictures may count for less than we think, so texts never count for less than is usual.
+    // Images may have fewer tokens than estimated, so texts never count for less than usual.
     expect(planFor(1.35).tokenRatio).toBeCloseTo(1.35);
   });
 
   it.each([
     ["the whole prompt", 1],
-    ["a prompt without them", 0.5],
-  ])(
-    "spreads the stated size over all but the messages that the provider left out, after a usage of %s",
-    (_, share) => {
-      const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
-      const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
-      const tokens = Math.round(estimate * share);
-      const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
-      const context = { tokens, source: "usage", ...figures } as const;
-      const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
-      const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.6), limit: 30_000 };
-      const leftOutTokens = estimate / 2;
-      const plan = planReactive({ entries }, { failure, targetTokens: TARGET, measured, leftOutTokens });
-      expect(plan.tokenRatio).toBeCloseTo(1.2);
-      expect(plan.tokensBefore / estimate).toBeCloseTo(1.2);
-    },
-  );
+    ["a prompt without the others", 0.5],
+  ])("spreads the stated size over the counted messages, after a reported usage of %s", (_, share) => {
+    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+    const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+    const tokens = Math.round(estimate * share);
+    const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+    const context = { tokens, source: "usage", ...figures } as const;
+    const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
+    const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.6), limit: 30_000 };
+    const leftOutTokens = estimate / 2;
+    const plan = planReactive({ entries }, { failure, targetTokens: TARGET, measured, leftOutTokens });
+    expect(plan.tokenRatio).toBeCloseTo(1.2);
+    expect(plan.tokensBefore / estimate).toBeCloseTo(1.2);
+  });
 
   it.each([
     ["as large as our count", 1, 1],
     ["larger than our count", 1.1, 1.1],
     ["smaller than our count", 0.8, 1],
-  ])("expects that nothing was left out where the rest cannot explain a size %s", (_, stated, ratio) => {
+  ])("counts no message as left out when the others cannot explain a stated size %s", (_, stated, ratio) => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const tokens = Math.round(entries.reduce((sum, entry) => sum + tokensOf(entry), 0));
     const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
@@ -141,7 +138,7 @@ describe("a plan after a call that was too long", () => {
     expect(plan.tokensBefore / tokens).toBeCloseTo(ratio);
   });
 
-  it("expects that results were left out where wrong reports have made our count too low", () => {
+  it("counts results as left out when wrong usage reports made our count too low", () => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
     const ratio = 0.5;
@@ -149,31 +146,31 @@ describe("a plan after a call that was too long", () => {
     const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
     const context = { tokens, source: "usage", ...figures } as const;
     const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio, overheadTokens: 0 };
-    // Half of the messages count, with 1.4 tokens for each token of our estimate.
+    // The provider counts half of the messages, with 1.4 tokens for each token of our estimate.
     const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.7), limit: 30_000 };
     const options = { failure, targetTokens: TARGET, measured, leftOutTokens: tokens / 2 };
     expect(planReactive({ entries }, { ...options, usualRatio: 1.35 }).tokenRatio).toBeCloseTo(1.4);
   });
 
-  it("keeps at most what the caller says", () => {
+  it("keeps at most the tokens that the caller allows", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });
     expect(plan.keptTokens).toBeLessThanOrEqual(1_500);
     expect(plan.kept.length).toBeGreaterThan(0);
   });
 
-  it("never keeps everything again, however small it seems to us", () => {
+  it("never keeps all messages again, however small they seem by our count", () => {
     const plan = reactive(TOO_LONG, entries, 10_000_000);
     expect(plan.summarized.length).toBeGreaterThan(entries.length / 6);
   });
 
-  it("fails with 'not enough messages' where there are none", async () => {
+  it("fails with 'not-enough-messages' when there are no messages after an overflow", async () => {
     expect(await codeOf(() => reactive(TOO_LONG, []))).toBe("not-enough-messages");
   });
 });
 
-describe("an earlier summary that is too long", () => {
-  it("is summarized again although nothing but newest messages follows it", async () => {
+describe("earlier summary that is too long", () => {
+  it("summarizes an oversized earlier summary again even when only recent messages follow it", async () => {
     const c = new ConversationBuilder("long-summary");
     const earlier = [c.boundary(), c.summary(`The work so far: ${"word ".repeat(70_000)}`)];
     c.tool("read", "Read", { file_path: "/project/a.ts" }, "line\n".repeat(2_000));
@@ -185,7 +182,7 @@ describe("an earlier summary that is too long", () => {
   });
 });
 
-describe("a newest round that alone is too long", () => {
+describe("newest round that alone is too long", () => {
   const giant = (words: number): ConversationBuilder => {
     const c = longSession(10);
     c.user("read the log");
@@ -193,7 +190,7 @@ describe("a newest round that alone is too long", () => {
     return c;
   };
 
-  it("is kept with its long result cut down to head and tail, which says so", async () => {
+  it("keeps the newest round with its long result cut to head and tail, and notes the cut", async () => {
     const c = giant(200_000);
     const plan = reactive({ kind: "too-long", tokens: 240_000, limit: 200_000 }, c.entries);
     const kept = JSON.stringify(plan.kept);
@@ -209,14 +206,14 @@ describe("a newest round that alone is too long", () => {
     expect(JSON.stringify(c.entries.at(-1)).length).toBeGreaterThan(1_000_000);
   });
 
-  it("is cut also where the user pasted it", () => {
+  it("cuts a long message that the user pasted to head and tail", () => {
     const c = longSession(10);
     c.user(`look at this ${"word ".repeat(100_000)} what is wrong?`);
     const plan = reactive({ kind: "too-long", tokens: 140_000, limit: 100_000 }, c.entries);
     expect(JSON.stringify(plan.kept)).toMatch(/look at this.*left out here.*what is wrong/);
   });
 
-  it("keeps as much of its head and tail as a tiny window allows", async () => {
+  it("keeps as much head and tail of a long result as a tiny window allows", async () => {
     const plan = reactive(
       { kind: "too-long", tokens: 240_000, limit: 200_000 },
       giant(200_000).entries,
@@ -229,14 +226,14 @@ describe("a newest round that alone is too long", () => {
     expect(plan.summarized.length).toBe(41);
   });
 
-  it("is summarized with the rest where no tool result is unseen and its head and tail would not fit", () => {
+  it("summarizes an oversized user message when its head and tail would not fit", () => {
     const c = longSession(10);
     c.user(`look at this ${"word ".repeat(200_000)}`);
     const plan = reactive({ kind: "too-long", tokens: 240_000, limit: 200_000 }, c.entries, 200);
     expect(plan.kept).toEqual([]);
   });
 
-  it("comes without the agent's own copy of what was cut", () => {
+  it("removes the agent's own copy of a tool result that was cut", () => {
     const c = giant(200_000);
     const last = c.entries.length - 1;
     c.entries[last] = { ...c.entries[last], toolUseResult: { stdout: "word ".repeat(9_000) } } as Entry;
@@ -245,8 +242,8 @@ describe("a newest round that alone is too long", () => {
   });
 });
 
-describe("a plan after a request that was too large", () => {
-  it("keeps the newest pictures and turns the older ones of the tail into marks", () => {
+describe("planReactive after a request that was too large", () => {
+  it("keeps the newest images and replaces older images of the kept messages with marks", () => {
     const c = longSession(20);
     c.attachment({ type: "queued_command", prompt: [image("A".repeat(1_000_000))] });
     for (const name of ["old", "new"]) {
@@ -260,7 +257,7 @@ describe("a plan after a request that was too large", () => {
     expect(plan.isKeptRewritten).toBe(true);
   });
 
-  it("leaves the tail alone where its pictures are small", () => {
+  it("leaves kept messages unchanged when their images are small", () => {
     const c = longSession(20);
     c.user([image(), { type: "text", text: "a small picture" }]);
     const plan = reactive({ kind: "too-large" }, c.entries, 100_000);
@@ -269,8 +266,8 @@ describe("a plan after a request that was too large", () => {
   });
 });
 
-describe("whatever the conversation and the error", () => {
-  it("the result is valid, below the target where anything could be, and everything is answered for", async () => {
+describe("planReactive for any conversation and error", () => {
+  it("any overflow plan accounts for every entry, stays within the room and yields a valid request", async () => {
     const failure = fc.oneof(
       fc.constant<ModelFailure>({ kind: "too-large" }),
       fc.record({
@@ -291,7 +288,7 @@ describe("whatever the conversation and the error", () => {
           indexPairs(list).orphanResults.length,
         );
         const room = targetTokens - plan.overheadTokens;
-        // A result that no model has seen may take all of the room, and its call is never left out.
+        // An unseen result may take all of the room, and its call is never left out.
         if (plan.unseen === undefined) expect(plan.keptTokens).toBeLessThanOrEqual(Math.max(0, room / 2) + 1);
         const compaction = await compact(plan, countingPorts(), { targetTokens, leastSaving: "some" }).catch(
           (error: unknown) => error,

@@ -1,60 +1,60 @@
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 
-/** Tokens of the parts of a result. A file with few imports, so that `--help` can name them at once. */
+/** Token sizes of the parts of a result. This file has few imports, so that `--help` loads quickly. */
 
-/** Recent messages kept verbatim, in tokens: enough for the work at hand. */
+/** Recent tokens to keep verbatim: enough for the current work. */
 export const KEEP_RECENT_TOKENS = 10_000;
 
-/** Of the target: kept messages must not fill a small window. */
+/** Share of the target for kept messages, which must not fill a small window. */
 const KEEP_RECENT_SHARE = 0.1;
 
-/** Recent tokens to keep where the result must stay below the target. */
+/** Returns the recent tokens to keep if the result must stay below the target. */
 export function keepRecentUnder(targetTokens: number): number {
   return Math.min(KEEP_RECENT_TOKENS, Math.floor(targetTokens * KEEP_RECENT_SHARE));
 }
 
-/** Of the conversation: a compaction of a short one would otherwise keep nearly all of it. */
+/** Share of the conversation for kept messages. A short conversation would otherwise be kept almost whole. */
 const KEEP_RECENT_CONVERSATION_SHARE = 0.25;
 
 export interface KeepRecentLimits {
-  /** The result must stay below it. */
+  /** Size that the result must stay below. */
   readonly targetTokens: number;
-  /** All messages before the compaction. */
+  /** Tokens of all messages before the compaction. */
   readonly conversationTokens: number;
-  /** In place of {@link KEEP_RECENT_TOKENS}, whatever the target. */
+  /** Replaces {@link KEEP_RECENT_TOKENS}, whatever the target. */
   readonly usualTokens?: number | undefined;
 }
 
-/** Recent tokens to keep where the caller does not say how many: at most a quarter of the conversation. */
+/** Returns the recent tokens to keep by default: at most a quarter of the conversation. */
 export function defaultKeepRecent(limits: KeepRecentLimits): number {
   const { targetTokens, conversationTokens, usualTokens = keepRecentUnder(targetTokens) } = limits;
   return Math.min(usualTokens, Math.floor(conversationTokens * KEEP_RECENT_CONVERSATION_SHARE));
 }
 
-/** Below this a summary could not even name the work. */
+/** Smallest summary that can still name the work. */
 export const SMALLEST_SUMMARY_TOKENS = 600;
 
-/** Todos, plan and agents under way take little, and nobody else would tell the agent of them. */
-export const LEAST_RESTORE_TOKENS = 2_000;
-export const LEAST_RESTORE_SHARE = 0.2;
+/** Room for to-dos, plan and running agents. They are small, and nothing else tells the agent about them. */
+export const MIN_RESTORE_TOKENS = 2_000;
+export const MIN_RESTORE_SHARE = 0.2;
 
-/** Tokens that messages beside the summary may have. */
+/** Tokens for the messages next to the summary. */
 export interface KeptRoom {
-  /** With these the result stays below its target. */
-  readonly wishTokens: number;
+  /** Tokens with which the result stays below its target. */
+  readonly preferredTokens: number;
   /**
-   * The window holds these beside the smallest summary, with nothing restored. Unseen results may use them, as far as
-   * each keeps its least part.
+   * Tokens that fit into the window next to the smallest summary, with nothing restored. Unseen results may
+   * use them, as long as each keeps its minimum.
    */
   readonly mostTokens: number;
 }
 
 interface RoomLimits {
   readonly targetTokens: number;
-  /** The result may have as many where unseen results need them; by default the target. */
+  /** Limit of the result if unseen results need it. The target by default. */
   readonly limitTokens?: number | undefined;
   readonly overheadTokens: number;
-  /** Of a summary that is written already. */
+  /** Tokens of a summary that already exists. */
   readonly summaryTokens?: number | undefined;
 }
 
@@ -62,14 +62,14 @@ export function roomBesideSummary(limits: RoomLimits): KeptRoom {
   const { targetTokens, overheadTokens, summaryTokens } = limits;
   const limitTokens = Math.max(targetTokens, limits.limitTokens ?? targetTokens);
   const mostTokens = limitTokens - overheadTokens - 1 - (summaryTokens ?? SMALLEST_SUMMARY_TOKENS);
-  const wishTokens = roomForKept(targetTokens, overheadTokens, summaryTokens);
-  return { wishTokens, mostTokens: Math.max(wishTokens, mostTokens) };
+  const preferredTokens = roomForKept(targetTokens, overheadTokens, summaryTokens);
+  return { preferredTokens, mostTokens: Math.max(preferredTokens, mostTokens) };
 }
 
-/** With room for the least that is restored. */
+/** Returns the room for kept messages, after the minimum of restored content. */
 function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens?: number): number {
   const room = targetTokens - overheadTokens - 1;
-  const left = room - Math.min(LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE);
+  const left = room - Math.min(MIN_RESTORE_TOKENS, room * MIN_RESTORE_SHARE);
   const expected = Math.min(SUMMARY_BUDGET_TOKENS, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2));
   return Math.max(0, left - (summaryTokens ?? expected));
 }

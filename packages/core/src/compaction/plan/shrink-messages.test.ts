@@ -8,7 +8,7 @@ import { type Entry, isEntry } from "../../messages/entry.ts";
 import type { ContentBlock } from "../../messages/message.ts";
 import { shortenToFit } from "./shrink-messages.ts";
 
-/** A token a word, so that figures can be read. */
+/** Counts one token per word, so that the figures are readable. */
 const countWords = (text: string): number => text.split(/\s+/).filter(Boolean).length;
 const words = (count: number, word = "word"): string => `first ${`${word} `.repeat(count - 2)}last`;
 const OMISSION = /^first .*characters left out here; they are in the transcript.*last$/s;
@@ -16,8 +16,8 @@ const OMISSION = /^first .*characters left out here; they are in the transcript.
 const shortened = (entries: readonly Entry[], maxTokens: number): ReturnType<typeof shortenToFit> =>
   shortenToFit(deepFreeze(entries), maxTokens, countWords);
 
-describe("messages cut down to fit", () => {
-  it("are the very list where they fit", () => {
+describe("shortenToFit", () => {
+  it("returns the same list when the messages already fit", () => {
     const c = new ConversationBuilder();
     c.user(words(300));
     c.user([{ type: "text", text: words(50) }]);
@@ -27,7 +27,7 @@ describe("messages cut down to fit", () => {
     expect(shortened(c.entries, exactly - 1)?.entries).not.toBe(c.entries);
   });
 
-  it("keep head and tail of what the user said and of what tools said, as text or in blocks", () => {
+  it("keeps head and tail of long user texts and tool results, as strings or in blocks", () => {
     const c = new ConversationBuilder();
     c.user(words(3_000));
     c.user([{ type: "text", text: words(3_000) }]);
@@ -57,7 +57,7 @@ describe("messages cut down to fit", () => {
     });
   });
 
-  it("keep short texts whole, as the same objects, beside a long one that is cut", () => {
+  it("keeps short texts as the same objects next to a long text that is cut", () => {
     const c = new ConversationBuilder();
     c.user(words(190));
     c.user([{ type: "text", text: words(190) }, toolResult("a", words(190))], { toolUseResult: "its copy" });
@@ -73,7 +73,7 @@ describe("messages cut down to fit", () => {
     expect(content[1]).toBe(long.message.content[1]);
   });
 
-  it("are cut no further than it takes, by halves", () => {
+  it("halves the allowed text length only until the messages fit", () => {
     const c = new ConversationBuilder();
     c.user(words(900));
     c.user(words(900));
@@ -85,7 +85,7 @@ describe("messages cut down to fit", () => {
     expect(tokensAt(850)).toBeLessThanOrEqual(424 + 2 * (mark + 1));
   });
 
-  it("are given up where texts of 200 tokens each are still too many, and not before", () => {
+  it("gives up only when texts of 200 tokens each still exceed the limit", () => {
     const c = new ConversationBuilder();
     for (let at = 0; at < 3; at++) c.user(words(5_000));
     expect(shortened(c.entries, 600)).toBeUndefined();
@@ -96,7 +96,7 @@ describe("messages cut down to fit", () => {
     expect(shortened(one.entries, 199)).toBeUndefined();
   });
 
-  it("do not include what the assistant wrote, nor blocks that hold no text", () => {
+  it("never shortens text of the assistant or blocks without text", () => {
     const c = new ConversationBuilder();
     c.assistant(words(3_000));
     expect(shortened(c.entries, 1_000)).toBeUndefined();
@@ -123,7 +123,7 @@ describe("messages cut down to fit", () => {
     });
   });
 
-  it("fit, whatever they are, or are given up", () => {
+  it("shortens any messages to the token limit, or gives up", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.integer({ min: 150, max: 3_000 }), (generated, maxTokens) => {
         const entries = generated.filter(isEntry);

@@ -14,23 +14,28 @@ import { formatCount } from "../../messages/text.ts";
 import { jsonBytes, mediaMarker } from "../../request/check/media-rules.ts";
 import { headAndTail } from "../summary/clip.ts";
 
-/** Kept messages made smaller: long texts as head and tail, pictures and documents as marks. */
+/** Shrinks kept messages: long texts to head and tail, images and documents to marks. */
 
-/** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
-const LEAST_RESULT_TOKENS = 2_000;
-/** Tokens of a text that stay in any case, by our own estimate: less says nothing, and the figures may be wrong. */
+/**
+ * Tokens of a result that stay if they fit into the window: enough to work with, or to know what to read
+ * again.
+ */
+const MIN_RESULT_TOKENS = 2_000;
+/**
+ * Tokens of a text that always stay, by our own estimate. Less text is useless, and the figures may be wrong.
+ */
 const LAST_RESORT_TOKENS = 300;
-/** The cut text is measured again, and may come out this much shorter than wished. */
+/** Tolerance for a cut text, which is measured again and may be slightly shorter than requested. */
 const CUT_TOLERANCE = 1.02;
-/** Halvings of the interval in which the length of a cut text is searched. */
+/** Number of steps in the binary search for the length of a cut text. */
 const CUT_STEPS = 7;
 
 interface Shortening {
   /** Tokens that all entries together should have. */
   readonly roomTokens: number;
-  /** Tokens that they may have where each result keeps no more than its least part. */
+  /** Tokens that the entries may have if each result keeps only its minimum. */
   readonly mostTokens: number;
-  /** Nothing else can give way, so results may lose their least part as well. */
+  /** True if nothing else can be dropped, so that results may shrink below their minimum. */
   readonly isLastResort: boolean;
   /** Tokens that the entries have as they are. */
   readonly tokens: number;
@@ -47,36 +52,37 @@ export interface ShortenedEntries {
 }
 
 /**
- * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
- * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
- * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
- * short result would pass for a long one. Only where this is not enough do pictures and documents in results go, then
- * words of the user, and as the last resort the rest of the texts except for {@link LAST_RESORT_TOKENS}, then pictures of
- * the user. Nothing of this is lost where all of it is still not enough.
+ * Returns the newest call and all later entries, with long tool results cut to head and tail until everything
+ * fits. The longest results shrink first. Each keeps {@link MIN_RESULT_TOKENS}, and a shorter one stays
+ * whole, for which the entries may have `mostTokens`. Our own estimate counts as well, because wrong reports
+ * may have made the ratio too high, and a short result would look long. If this is not enough, images and
+ * documents in results are dropped first, then words of the user. As a last resort, the texts shrink to
+ * {@link LAST_RESORT_TOKENS}, and images of the user are dropped. If even that is not enough, only the tool
+ * results are cut.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
   if (tokens <= roomTokens) return { entries, shortened: [] };
   const cutter = new Cutter(entries, shortening);
-  cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS * Math.max(1, tokenRatio));
+  cutter.shrink("results", roomTokens, MIN_RESULT_TOKENS * Math.max(1, tokenRatio));
   const canFit = mostTokens > 0;
   const smallest = canFit && cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
-  // A cut that does not make it fit only loses text: something else has to give way, or the count is wrong.
+  // A cut that is not enough only loses text. Something else must shrink, or the count is wrong.
   const best = smallest.tokens > mostTokens ? cutter : smallest;
   return { entries: best.entries(), shortened: best.shortened() };
 }
 
-/** As little as it takes to fit, one kind of content after the other. */
+/** Shrinks the entries only as far as needed, one kind of content after another. */
 function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
   const { mostTokens, isLastResort, tokenRatio } = shortening;
   const cutter = new Cutter(entries, shortening);
-  cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  cutter.shrink("results", mostTokens, MIN_RESULT_TOKENS);
   if (cutter.tokens > mostTokens) {
     cutter.leaveOutMedia("results");
-    // The results have the room of the pictures.
-    cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+    // The results can use the room of the dropped images.
+    cutter.shrink("results", mostTokens, MIN_RESULT_TOKENS);
   }
-  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, MIN_RESULT_TOKENS);
   if (!isLastResort) return cutter;
   const leastTokens = LAST_RESORT_TOKENS * tokenRatio;
   if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, leastTokens);
@@ -87,7 +93,7 @@ function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
   return cutter;
 }
 
-/** A text with its tokens, and what is left of it. */
+/** Text with its tokens and its shortened form. */
 interface Piece extends Pick<TextPlace, "text" | "result"> {
   readonly entry: Entry;
   readonly tokens: number;
@@ -97,7 +103,7 @@ interface Piece extends Pick<TextPlace, "text" | "result"> {
 
 class Cutter {
   readonly #given: readonly Entry[];
-  /** The same, with each block an object of its own. */
+  /** The entries with a separate object for each block. */
   readonly #entries: readonly Entry[];
   readonly #options: Shortening;
   readonly #pieces = new Map<ContentBlock | Entry, Piece>();
@@ -117,14 +123,14 @@ class Cutter {
     }
   }
 
-  /** By what the pieces have lost; the rest is as it was counted. */
+  /** Tokens after the cuts. Parts that were not cut keep their count. */
   get tokens(): number {
     let left = this.#options.tokens - this.#mediaTokens;
     for (const { tokens, cutTokens } of this.#pieces.values()) left -= tokens - cutTokens;
     return left;
   }
 
-  /** Finds the cap under which the texts fit, and cuts all that are longer. An earlier cut no longer counts. */
+  /** Finds the cap with which the texts fit, and cuts longer texts to it. It replaces any earlier cut. */
   shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
     const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
     const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
@@ -145,7 +151,7 @@ class Cutter {
     }
   }
 
-  /** `countTokens` knows the ratio. The estimate of a picture does not. */
+  /** Returns the tokens of media. `countTokens` applies the ratio, but the estimate of an image does not. */
   #tokensOf(media: ContentBlock): number {
     const { countTokens, tokenRatio } = this.#options;
     return measureBlock(media, (text) => countTokens(text) / tokenRatio) * tokenRatio;
@@ -177,7 +183,7 @@ class Cutter {
     });
   }
 
-  /** The longest head and tail that has no more tokens than the cap. */
+  /** Cuts a text to the longest head and tail within the cap. */
   #cut(piece: Piece, cap: number): void {
     [piece.cut, piece.cutTokens] = [piece.text, piece.tokens];
     if (piece.tokens <= cap) return;
@@ -210,7 +216,10 @@ const noteOnMedia = (block: ContentBlock): ContentBlock => ({
   text: `[${block.type} left out to fit the context window]`,
 });
 
-/** A host may pass one object in several places, such as a picture that two tools return. Each place counts. */
+/**
+ * Copies blocks. A host may use one object in several places, such as an image that two tools return. Each
+ * place counts.
+ */
 function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
   const taken = new Set<ContentBlock>();
   const own = (block: ContentBlock): ContentBlock => {
@@ -226,7 +235,7 @@ function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
   });
 }
 
-/** The largest cap under which figures, each cut down to it, add up to no more than the room. */
+/** Returns the largest cap such that all figures, each limited to it, fit into the room. */
 function capFor(figures: readonly number[], room: number): number {
   const rising = [...figures].sort((one, other) => one - other);
   let left = room;
@@ -238,12 +247,12 @@ function capFor(figures: readonly number[], room: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Shorter texts are not worth the cut: what says that something is missing costs as much. */
+/** Shorter texts are not worth cutting, because the note about the cut costs as much. */
 const SHORTEST_TEXT_TOKENS = 200;
 
 /**
- * The messages with what the user and the tools said cut down to head and tail, so that all of them together
- * have at most so many tokens; undefined where that is not enough. Whatever is cut says so, and where to look.
+ * Cuts user texts and tool results to head and tail, so that all messages together fit into the tokens.
+ * Returns undefined if that is not enough. Each cut is marked and says where to look.
  */
 export function shortenToFit(
   entries: readonly Entry[],
@@ -265,15 +274,15 @@ function shortenText(text: string, cap: number, countTokens: CountText): string 
   return tokens <= cap ? text : headAndTail(text, Math.floor((text.length * cap) / tokens));
 }
 
-/** A text in a message of the user: the words themselves, or a text in a tool result. */
+/** Text in a user message: the user's own words, or a text in a tool result. */
 interface TextPlace {
   readonly text: string;
   readonly holder: ContentBlock | Entry;
-  /** The result that it belongs to; undefined for words of the user. */
+  /** Tool result that contains the text, or undefined for the user's own words. */
   readonly result: ToolResultBlock | undefined;
 }
 
-/** The entry with its texts as `change` makes them, and its other blocks as `changeOther` does. */
+/** Returns the entry with its texts changed by `change` and its other blocks by `changeOther`. */
 function withTexts(
   entry: Entry,
   change: (place: TextPlace) => string,
@@ -303,7 +312,7 @@ function withTexts(
   return blocks === content ? entry : withContent(entry, blocks);
 }
 
-/** Without the agent's own copy for its screen, which would be as long as ever. */
+/** Removes the agent's own copy for its display, which would still have the full length. */
 function withContent(
   { toolUseResult: _, ...entry }: UserEntry,
   content: UserEntry["message"]["content"],
@@ -311,15 +320,15 @@ function withContent(
   return { ...entry, message: { ...entry.message, content } };
 }
 
-/** How many pictures and documents may stay, and how many bytes they may have together. */
+/** Limits for images and documents: how many may stay, and their bytes together. */
 export interface MediaLimits {
   readonly maxBytes: number;
   readonly maxCount?: number | undefined;
 }
 
-/** The entries with their oldest pictures and documents as marks, so that the others are within the limits. */
+/** Replaces the oldest images and documents with marks, so that the others are within the limits. */
 export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
-  // By number, because one block object may stand in several places.
+  // Count by number, because one block object may occur in several places.
   let left = countOver(entries, limits);
   if (left === 0) return entries;
   const mark = (block: ContentBlock): ContentBlock =>
@@ -333,7 +342,10 @@ export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimi
   });
 }
 
-/** From the newest back, as long as they fit; whatever is older than the first that does not fit goes as well. */
+/**
+ * Returns how many of the oldest media exceed the limits. Everything older than the first that does not fit
+ * goes as well.
+ */
 function countOver(
   entries: readonly Entry[],
   { maxBytes, maxCount = Number.POSITIVE_INFINITY }: MediaLimits,
@@ -347,7 +359,7 @@ function countOver(
   return first === -1 ? 0 : newestFirst.length - first;
 }
 
-/** Its pictures and documents, those inside tool results too. */
+/** Returns the images and documents of an entry, including those inside tool results. */
 export function mediaOf(entry: Entry): readonly ContentBlock[] {
   return blocksOf(entry).flatMap(mediaIn);
 }
@@ -358,7 +370,10 @@ function mediaIn(block: ContentBlock): readonly ContentBlock[] {
   return hasNestedBlocks(block) ? block.content.filter((nested) => isBlock(nested) && isMedia(nested)) : [];
 }
 
-/** A message typed while the agent worked is an attachment, and may hold pictures too. */
+/**
+ * Returns the blocks of an entry. A message typed while the agent worked is an attachment and may contain
+ * images.
+ */
 function blocksOf(entry: Entry): readonly ContentBlock[] {
   if (!isEntry(entry)) return [];
   if (entry.type === "attachment") return asBlocks(entry.attachment?.prompt);

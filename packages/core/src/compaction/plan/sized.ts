@@ -7,12 +7,12 @@ import type { ContentBlock } from "../../messages/message.ts";
 import { indexPairs, type PairIndex } from "../../messages/pairs.ts";
 import { withClearedResults } from "../../messages/stand-ins.ts";
 
-/** A conversation before it is divided: the tokens of each entry and of the whole context. */
+/** Measures a conversation before it is divided: the tokens of each entry and of the whole context. */
 
-/** Input of a compaction: the conversation as loaded or as held in memory. */
+/** Input of a compaction: the conversation from a file or from memory. */
 export interface Snapshot {
   readonly entries: readonly Entry[];
-  /** Results the agent no longer sends although the file still holds them. */
+  /** Results that the agent no longer sends, although the file still contains them. */
   readonly clearedToolUseIds?: ReadonlySet<string>;
   /** True if a transcript has every message, so that recall finds the missing text. True by default. */
   readonly isRecorded?: boolean | undefined;
@@ -20,16 +20,16 @@ export interface Snapshot {
 
 /** Measures of a host that counts every turn, so that nothing is measured again. */
 export interface KnownMeasures {
-  /** Our estimate, before any calibration. */
+  /** Returns our estimate for an entry, before any calibration. */
   tokensOf(entry: Entry): number;
-  /** The same of a block, which is counted again where nobody knows it. */
+  /** Returns our estimate for a block. Without it, blocks are counted again. */
   readonly tokensOfBlock?: ((block: ContentBlock) => number) | undefined;
   readonly context: ContextSize;
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
   /**
-   * Tokens of every call besides messages. Without it everything that our estimate does not explain is
-   * taken for that, which in a long conversation is mostly the estimate's own error.
+   * Tokens of every call besides messages. Without it, all tokens that our estimate does not explain count as
+   * overhead. In a long conversation these are mostly the error of the estimate.
    */
   readonly overheadTokens?: number | undefined;
 }
@@ -37,24 +37,24 @@ export interface KnownMeasures {
 /** A conversation from its last boundary on, with the tokens of each entry as the provider would count them. */
 export interface SizedConversation {
   readonly entries: readonly Entry[];
-  /** The same, with the results that are sent as cleared. */
+  /** The entries with cleared results replaced, as they are sent. */
   readonly sent: readonly Entry[];
-  /** Made when first asked for. */
+  /** Tokens of each entry, computed on first use. */
   readonly tokens: readonly number[];
-  /** The same by entry and block. */
+  /** Tokens by entry and block. */
   readonly tokensSent: KnownTokens;
   readonly context: ContextSize;
-  /** Calls and results among the entries: made when first asked for, and then shared. */
+  /** Returns the index of calls and results, created on first use and then shared. */
   readonly pairs: () => PairIndex;
   readonly contextTokens: number;
   readonly source: ContextSize["source"];
-  /** Tokens that the host sends besides messages: in the count, but not in the entries. */
+  /** Tokens that the host sends besides messages. They are in the count, but not in the entries. */
   readonly overheadTokens: number;
   readonly ratio: number;
   readonly countText: CountText;
   /** Our estimate of all entries as they are sent, before any calibration. */
   readonly estimatedTokens: number;
-  /** Our estimate of an entry, before any calibration. */
+  /** Returns our estimate of an entry, before any calibration. */
   estimateOf(entry: Entry): number;
   readonly clearedToolUseIds: ReadonlySet<string>;
   readonly isRecorded: boolean;
@@ -63,7 +63,7 @@ export interface SizedConversation {
 export interface SizeOptions {
   readonly countText?: CountText | undefined;
   readonly measured?: KnownMeasures | undefined;
-  /** The same snapshot as it was sized before: nothing is measured again. */
+  /** Earlier measurement of the same snapshot, so that nothing is measured again. */
   readonly sized?: SizedConversation | undefined;
 }
 
@@ -107,7 +107,9 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   };
 }
 
-/** Entries before the last boundary are no longer in the context; their summary is. */
+/**
+ * Returns the index of the last boundary. Earlier entries are no longer in the context, but their summary is.
+ */
 export function lastBoundaryIndex(entries: readonly Entry[]): number {
   return Math.max(
     0,
@@ -115,12 +117,15 @@ export function lastBoundaryIndex(entries: readonly Entry[]): number {
   );
 }
 
-/** The very list where all of it is meant: a copy of a long one takes memory. */
+/** Returns the same list if it is used whole, because a copy of a long list takes memory. */
 const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[] =>
   first <= 0 && entries.every(isEntry) ? entries : entries.slice(first).filter(isEntry);
 
 interface Measures extends ContextParts {
-  /** Of each entry, before any calibration. A list of numbers takes more memory, and there may be millions. */
+  /**
+   * Estimate of each entry, before any calibration. A plain array takes more memory, and there may be
+   * millions.
+   */
   readonly estimates: Float64Array;
   readonly context: ContextSize;
 }
@@ -128,7 +133,7 @@ interface Measures extends ContextParts {
 function measure(entries: readonly Entry[], sent: readonly Entry[], countText: CountText): Measures {
   const meter = meterFor(sent, countText);
   const estimates = estimatesOf(sent, (entry) => measureEntry(entry, countText));
-  // Results that are cleared now were whole in the first calls.
+  // Results that are now cleared were still whole in the first calls.
   const estimateThen = (estimate: number, at: number): number => {
     const entry = entries[at];
     return entry === undefined || entry === sent[at] ? estimate : measureEntry(entry, countText);

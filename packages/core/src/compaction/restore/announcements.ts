@@ -14,16 +14,19 @@ import {
   skipping,
 } from "./restored.ts";
 
-/** Agents announce tools, kinds of agents and servers by what has changed since the last time: names of the fields. */
+/**
+ * Field names of an announcement. Agents announce changes of tools, agent types and servers since the last
+ * time.
+ */
 interface Delta {
   readonly type: string;
   readonly added: string;
-  /** One for each that was added: a line or a block of text; the name itself where there is none. */
+  /** Field with a line or a text block for each added name, or the name itself. */
   readonly words: string;
   readonly removed: string;
-  /** Announced before, gone, and back: named without its words. */
+  /** Field with names that were removed and are back, without their text. */
   readonly readded?: string;
-  /** Other fields of an announcement of everything. */
+  /** Other fields of a full announcement. */
   readonly others?: Readonly<Record<string, unknown>>;
 }
 
@@ -52,8 +55,8 @@ const MCP: Delta = {
 type Announced = ReadonlyMap<string, string>;
 
 /**
- * The whole tool set, announced again. Where the host says nothing it is read from the agent's own
- * announcements, and the kinds of agents it may start likewise. Where the lines do not fit, the names go in.
+ * Announces the whole tool set again. Without an answer of the host, it is read from the agent's own
+ * announcements, like the agent types. If the lines do not fit, only the names are announced.
  */
 export async function gatherTools(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
@@ -88,10 +91,10 @@ const announcement = (delta: Delta, names: readonly string[], words: readonly st
 const readLine = (item: unknown): string | undefined =>
   typeof item === "string" && item.trim() !== "" ? item.trim() : undefined;
 
-/** A line may be a bare name, `name: what it does` or an item of a list. */
+/** Returns the name in a line. The line may be a bare name, `name: description` or a list item. */
 const nameIn = (line: string): string => /^(?:[-*]\s+)?(\S+?):?(?=\s|$)/.exec(line)?.[1] ?? line;
 
-/** How the tool servers want to be used. Each is put back on its own, so that a long one costs only itself. */
+/** Restores the instructions of MCP servers. Each is separate, so that a long one affects no other. */
 export const gatherMcpInstructions: Gather = hostOr(
   "mcp-instructions",
   "mcpInstructions",
@@ -114,8 +117,8 @@ function readInstructions(item: unknown): McpInstructions | undefined {
 }
 
 /**
- * All that is announced by now: names with their words, in the order in which they came. None where kept messages hold
- * all announcements: there they still stand.
+ * Returns everything announced so far: names with their text, in order. Returns nothing if kept messages
+ * contain all announcements.
  */
 function announcedIn({ input, events }: Gathering, { type, ...fields }: Delta): Announced {
   const announced = new Map<string, string>();

@@ -1,19 +1,19 @@
 import { field, firstString } from "../../messages/untrusted.ts";
 
-/** Questions to a host, each with a time limit: every question ends with an answer or a reason. */
+/** Asks the host, with a time limit for each question. Every question ends with an answer or a reason. */
 
-/** How long a host may take for one answer: what comes later than this would hold up the whole turn. */
+/** Time limit for one answer of the host. A later answer would delay the whole turn. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 export type Answer =
-  /** The host has nobody to ask. */
+  /** The host does not provide this. */
   | { readonly state: "absent" }
   | { readonly state: "answered"; readonly value: unknown }
   | { readonly state: "unanswered"; readonly reason: "failed" | "timed-out" | "aborted" | "invalid" };
 
 /**
- * Calls what the host has under this name. Never rejects, and always ends: what goes wrong over there is an
- * answer like any other.
+ * Calls the host's function of this name. It never rejects and always ends: an error of the host is an answer
+ * like any other.
  */
 export type Ask = (owner: unknown, name: string, ...about: readonly string[]) => Promise<Answer>;
 
@@ -33,10 +33,13 @@ export function asker({ timeoutMs = ANSWER_TIMEOUT_MS, signal }: AskOptions): As
   };
 }
 
-/** Calls back when the signal fires; what it returns takes that back. */
+/** Registers a callback for the abort signal. The returned function unregisters it. */
 type OnAbort = (fired: () => void) => () => void;
 
-/** One listener for all questions: many files are asked for at once, and a signal with many listeners is taken for a leak. */
+/**
+ * Shares one listener for all questions. Many files are requested at once, and a signal with many listeners
+ * looks like a leak.
+ */
 function oneListener(signal: AbortSignal | undefined): OnAbort {
   const waiting = new Set<() => void>();
   const fire = (): void => {
@@ -52,7 +55,7 @@ function oneListener(signal: AbortSignal | undefined): OnAbort {
   };
 }
 
-/** A property of the host may be computed, and fail at that. */
+/** Reads a property of the host. A getter may throw. */
 function questionOf(owner: unknown, name: string): unknown {
   try {
     return (owner as Readonly<Record<string, unknown>> | null | undefined)?.[name];
@@ -70,7 +73,7 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
     };
     const release = onAbort(() => end(unanswered("aborted")));
     const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    // Within a promise, so that a question which throws at once fails like one that rejects.
+    // Inside a promise, so that a question that throws at once fails like one that rejects.
     new Promise((answer) => answer(question())).then(
       (value) => end({ state: "answered", value }),
       () => end(unanswered("failed")),
@@ -78,7 +81,10 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
   });
 }
 
-/** What was answered about a file, or why there is none: nobody to ask, no answer, or one that says so. */
+/**
+ * Returns the answer about a file, or the reason why there is none: no callback, no answer, or an unavailable
+ * file.
+ */
 export function valueOrReason(answer: Answer): { readonly value: unknown } | { readonly reason: string } {
   if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
   const { value } = answer;

@@ -1,26 +1,26 @@
 import type { Todo } from "../../messages/todo-ledger.ts";
 
 /**
- * What only the host knows and the agent needs after a compaction. Each is asked for when it is needed, so
- * that what comes back is what holds NOW; each may be absent, fail or take its time without harm to the others.
+ * State that only the host knows and the agent needs after a compaction. Each part is requested when needed,
+ * so that it is current. Each part may be absent, fail or be slow without affecting the others.
  */
 export interface HostState {
   readonly files?: ProjectFiles | undefined;
-  /** A memory file that was attached, as it is now. `memoryFilesNow` answers as nested memory does. */
+  /** Reads the current content of an attached memory file. `memoryFilesNow` answers as nested memory does. */
   readonly memoryFiles?: ((path: string) => Promise<MemoryFileAnswer> | MemoryFileAnswer) | undefined;
   /** Skills that were used in this conversation, the newest first. */
   readonly skills?: (() => Promise<readonly UsedSkill[]> | readonly UsedSkill[]) | undefined;
   readonly todos?: (() => Promise<readonly Todo[]> | readonly Todo[]) | undefined;
   readonly plan?: (() => Promise<Plan | undefined> | Plan | undefined) | undefined;
   readonly isPlanMode?: (() => Promise<boolean> | boolean) | undefined;
-  /** Those running, and those finished whose result nobody has collected. */
+  /** Running agents, and finished agents whose result nobody has collected. */
   readonly agents?: (() => Promise<readonly BackgroundAgent[]> | readonly BackgroundAgent[]) | undefined;
-  /** Announced again as a whole: names, or a line each. */
+  /** All tools to announce again: names, or a line each. */
   readonly tools?: (() => Promise<readonly string[]> | readonly string[]) | undefined;
   readonly mcpInstructions?:
     | (() => Promise<readonly McpInstructions[]> | readonly McpInstructions[])
     | undefined;
-  /** Where the session's notes are. */
+  /** Path of the session's notes. */
   readonly sessionMemory?: (() => Promise<string | undefined> | string | undefined) | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface BackgroundAgent {
   readonly id: string;
   readonly description: string;
   readonly status: "running" | "completed" | "failed" | "stopped";
-  /** Where its result can be read, if it has one. */
+  /** Path of its result, if it has one. */
   readonly outputPath?: string;
 }
 
@@ -48,7 +48,7 @@ export interface McpInstructions {
   readonly text: string;
 }
 
-/** Reads a file as it is NOW. A file that cannot be had is an answer like any other. */
+/** Reads the current content of files. An unavailable file is an answer like any other. */
 export interface ProjectFiles {
   read(path: string): Promise<FileAnswer>;
 }
@@ -58,12 +58,12 @@ export type FileAnswer =
       readonly state: "read";
       readonly text: string;
       readonly displayPath: string;
-      /** The text is only the file's beginning: the rest was not read. */
+      /** True if the text is only the beginning of the file. */
       readonly isHead?: boolean | undefined;
     }
   | { readonly state: "unavailable"; readonly reason: UnavailableReason };
 
-/** `secret`: the file holds credentials by its well-known name. It is never read. */
+/** `secret`: the well-known name of the file shows that it contains credentials. It is never read. */
 export type UnavailableReason =
   | "gone"
   | "unreadable"
@@ -76,15 +76,15 @@ export type UnavailableReason =
 export interface MemoryFile {
   readonly path: string;
   readonly displayPath: string;
-  /** What the model is shown. */
+  /** Content that the model sees. */
   readonly content: string;
-  /** The user's own, not the project's. */
+  /** True if the file belongs to the user, not to the project. */
   readonly isUsers?: boolean | undefined;
-  /** Only the beginning is shown. */
+  /** True if only the beginning is shown. */
   readonly isHead?: boolean | undefined;
-  /** Something was left out: front matter, or the rest. */
+  /** True if something was left out, such as front matter or the rest of the file. */
   readonly differsFromDisk?: boolean | undefined;
-  /** Path patterns that the file is about; everything, where there are none. */
+  /** Path patterns that the file applies to. Without any, it applies to all paths. */
   readonly patterns?: readonly string[] | undefined;
 }
 

@@ -32,7 +32,7 @@ const restore = (
 const names = ({ items }: Restored): readonly string[] => items.map(({ name }) => name);
 
 describe("memory files after a compaction", () => {
-  it("that were attached are attached again, in their order, with the content they have NOW", async () => {
+  it("restores attached memory files in their order, with their current content", async () => {
     const memoryFiles = files({ "/a": "now a", "/b": "now b" });
     const restored = await restore(attached("/a", "/b", "/a"), { memoryFiles });
     expect(names(restored)).toEqual(["/b", "/a"]);
@@ -48,7 +48,7 @@ describe("memory files after a compaction", () => {
     });
   });
 
-  it("stay away where the kept messages show them: by an attachment or by a read", async () => {
+  it("restores no memory file that a kept message shows as an attachment or a read", async () => {
     const kept = new ConversationBuilder("k");
     kept.attachment(memoryAttachment({ path: "/a", displayPath: "a", content: "old" }));
     kept.tool("1", "Read", { file_path: "/b" }, "1\tx");
@@ -58,14 +58,14 @@ describe("memory files after a compaction", () => {
     );
   });
 
-  it("come from the attachments alone: the rest is attached when something is touched", async () => {
+  it("restores memory files only from attachments, not from reads", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/p/CLAUDE.md" }, "x");
     const memoryFiles = files({ "/p/CLAUDE.md": "x" });
     expect(names(await restore(c.entries, { memoryFiles }))).toEqual([]);
   });
 
-  it("are not asked for where the host has none of them, or there is nobody to ask", async () => {
+  it("asks the host for no memory files when none were attached, and restores none without a callback", async () => {
     let asked = 0;
     await restore([], {
       memoryFiles: () => {
@@ -77,7 +77,7 @@ describe("memory files after a compaction", () => {
     expect(await restore(attached("/a"), {})).toEqual({ items: [], skipped: [] });
   });
 
-  it("that cannot be had are skipped with their reason", async () => {
+  it("skips memory files that are unavailable, with the reason", async () => {
     const reasons = async (memoryFiles: unknown): Promise<readonly string[]> => {
       const { items, skipped } = await restore(attached("/a"), { memoryFiles } as HostState);
       expect(items).toEqual([]);
@@ -91,7 +91,7 @@ describe("memory files after a compaction", () => {
     expect(await reasons(files({ "/a": " \n" }))).toEqual([]);
   });
 
-  it("are whole or not there at all, 25,000 tokens together; the newest have the first claim", async () => {
+  it("restores memory files only whole, the newest first, up to 25,000 tokens together", async () => {
     const long = "x".repeat(10_000);
     const memoryFiles = files({ "/1": long, "/2": long, "/3": long, "/4": "short" });
     const restored = await restore(attached("/1", "/2", "/3", "/4"), { memoryFiles });
@@ -99,7 +99,7 @@ describe("memory files after a compaction", () => {
     expect(restored.skipped).toEqual([{ kind: "memory-files", name: "/1", reason: "over-budget" }]);
   });
 
-  it("are one file under two names", async () => {
+  it("restores a memory file with two names once", async () => {
     const memoryFiles = async (): Promise<MemoryFileAnswer> => ({
       state: "read",
       path: "/real",
@@ -109,7 +109,7 @@ describe("memory files after a compaction", () => {
     expect(names(await restore(attached("/a", "/b"), { memoryFiles }))).toEqual(["/real"]);
   });
 
-  it("have the patterns and the mark of a head that the host tells of", async () => {
+  it("copies the host's patterns and truncation mark into a restored memory file", async () => {
     const memoryFiles = async (path: string): Promise<MemoryFileAnswer> => ({
       state: "read",
       path,
@@ -127,7 +127,7 @@ describe("memory files after a compaction", () => {
     });
   });
 
-  it("go before files, and are not put back as files too, whatever their names", async () => {
+  it("restores memory files before other files, and no file as both", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/docs/style.md" }, "x");
     c.tool("2", "Read", { file_path: "/a.ts" }, "x");

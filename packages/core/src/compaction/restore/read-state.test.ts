@@ -7,8 +7,8 @@ import { indexPairs, moveCutBack } from "../../messages/pairs.ts";
 import { FILE_TOOLS } from "../../messages/tool-kinds.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
 
-describe("the read-state", () => {
-  it("counts a file by its latest use, whatever tool used it, and never a failed one", () => {
+describe("read state", () => {
+  it("orders files by their latest use with any tool, and ignores failed calls", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/a" }, "x");
     c.tool("2", "Write", { file_path: "/b" }, "ok");
@@ -19,7 +19,7 @@ describe("the read-state", () => {
     expect(recentlyReadPaths(c.entries)).toEqual(["/a", "/b"]);
   });
 
-  it("counts what an earlier compaction put back or pointed out", () => {
+  it("counts files that an earlier compaction restored or pointed to as read", () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "compact_file_reference", filename: "/large" });
     c.attachment({ type: "file", filename: "/attached" });
@@ -27,7 +27,7 @@ describe("the read-state", () => {
     expect(recentlyReadPaths(c.entries)).toEqual(["/attached", "/large"]);
   });
 
-  it("shows a file's content by its read or its attachment, not by an edit or a pointer", () => {
+  it("counts a file as visible after a read or an attachment, not after an edit or a pointer", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Edit", { file_path: "/edited" }, "ok");
     c.tool("2", "Read", { file_path: "/read" }, "1\tx");
@@ -37,13 +37,13 @@ describe("the read-state", () => {
     expect([...visiblePaths(c.entries)]).toEqual(["/read", "/attached", "/p/CLAUDE.md"]);
   });
 
-  it("does not show what is sent as cleared", () => {
+  it("does not count a cleared read as visible", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/a" }, "x");
     expect([...visiblePaths(c.entries, { clearedToolUseIds: new Set(["1"]) })]).toEqual([]);
   });
 
-  it("knows the tools of other agents, and those that are told what to do", () => {
+  it("recognizes file tools of other agents, including those with a command argument", () => {
     const c = new ConversationBuilder();
     c.tool("1", "read_file", { absolute_path: "/gemini" }, "x");
     c.tool("2", "str_replace_based_edit_tool", { command: "view", path: "/viewed" }, "x");
@@ -53,7 +53,7 @@ describe("the read-state", () => {
     expect([...visiblePaths(c.entries)]).toEqual(["/gemini", "/viewed"]);
   });
 
-  it("is the same by an index of all entries, of which these are the first", () => {
+  it("returns the same read paths with an index of the longer conversation", () => {
     const upTo = fc.nat(60);
     fc.assert(
       fc.property(arbitraryEntries(), upTo, (entries, at) => {
@@ -64,7 +64,7 @@ describe("the read-state", () => {
     );
   });
 
-  it("passes over what is no entry", () => {
+  it("ignores values that are not entries when it looks for read files", () => {
     const garbage = [null, 3, "line", { type: "attachment" }] as unknown as Entry[];
     expect(recentlyReadPaths(garbage)).toEqual([]);
     expect([...visiblePaths(garbage)]).toEqual([]);

@@ -5,22 +5,22 @@ import { isCleared, withClearedResults } from "../../messages/stand-ins.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../../messages/tool-kinds.ts";
 import { contentText, firstString, isRecord, type JsonRecord } from "../../messages/untrusted.ts";
 
-/** State that the entries of a session tell: its events, and the files that the agent has read. */
+/** Reads the state of a session from its entries: events, and the files that the agent has read. */
 
-/** What the state of a session can be read from: answered calls, attachments, and what the agent was told. */
+/** Event that shows the state of a session: an answered call, an attachment, or a message to the agent. */
 export type SessionEvent =
   | { readonly what: "call"; readonly call: AnsweredCall }
   | { readonly what: "attachment"; readonly type: string; readonly attachment: JsonRecord }
   | { readonly what: "message"; readonly entry: UserEntry };
 
 /**
- * A call and its first answer: a resume may have written that again, but the call happened once. Neither is looked at
- * before somebody asks: there are thousands, and most are nobody's business.
+ * Call with its first answer. A resume may have written the answer again, but the call happened once. Both
+ * are read lazily, because there are thousands and few are needed.
  */
 export class AnsweredCall {
   readonly id: string;
   readonly name: string;
-  /** Index of the entry that holds the answer. */
+  /** Index of the entry that contains the answer. */
   readonly at: number;
   readonly #pair: ToolPair;
   readonly #answer: ToolResultAt;
@@ -50,13 +50,16 @@ export class AnsweredCall {
     return this.#answer.entry.toolUseResult;
   }
 
-  /** Of the answer among those in the same entry. */
+  /** Position of the answer among the answers in the same entry. */
   get place(): number {
     return entryBlocks(this.#answer.entry).indexOf(this.result);
   }
 }
 
-/** In the order in which the agent came to know of them. `index`: of these entries, where it has been made already. */
+/**
+ * Returns the events in the order in which the agent learned of them. `index`: existing index of these
+ * entries, if any.
+ */
 export function sessionEvents(
   entries: readonly Entry[],
   index: PairIndex = indexPairs(entries),
@@ -89,12 +92,12 @@ function answeredCalls({ pairs }: PairIndex): readonly AnsweredCall[] {
 
 export const textOf = (entry: UserEntry): string => contentText(rawContent(entry));
 
-/** What a read answers when the agent has the file already: it shows no content. */
+/** Result of a read when the agent already has the file. It shows no content. */
 const UNCHANGED_STUB = /^\s*(?:<system-reminder>\s*)?file unchanged/i;
 
 /**
- * Paths the agent has read or written, the most recent first, each once. `index`: of these entries and of more that
- * follow them, where it has been made already.
+ * Returns the paths that the agent has read or written, without duplicates, the most recent first. `index`:
+ * existing index of these entries and of later ones, if any.
  */
 export function recentlyReadPaths(
   entries: readonly Entry[],
@@ -104,7 +107,10 @@ export function recentlyReadPaths(
   return [...new Set(pathsFromNewest(entries, index, tools))];
 }
 
-/** As {@link recentlyReadPaths}, but looked up one by one, since most who ask want only the first few; some twice. */
+/**
+ * Yields the paths of {@link recentlyReadPaths} one by one, since most callers need only the first few. A
+ * path may occur twice.
+ */
 export function* pathsFromNewest(
   entries: readonly Entry[],
   { pairs }: PairIndex,
@@ -134,11 +140,11 @@ function pathTouchedBy(pair: ToolPair, tools: FileTools): string | undefined {
 
 interface VisibleOptions {
   readonly tools?: FileTools | undefined;
-  /** Results that are sent as cleared although the entries still hold them. */
+  /** Results that are sent as cleared, although the entries still contain them. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
 }
 
-/** Paths whose content stands in these entries as it was read. An edit shows only a part, so it does not count. */
+/** Returns the paths whose content these entries show. An edit shows only a part, so it does not count. */
 export function visiblePaths(entries: readonly Entry[], options: VisibleOptions = {}): ReadonlySet<string> {
   const { tools = FILE_TOOLS, clearedToolUseIds = new Set() } = options;
   const paths = new Set<string>();
@@ -165,10 +171,10 @@ function showsContent(pair: ToolPair): boolean {
   );
 }
 
-/** The memory file that is attached here. */
+/** Returns the path of the memory file that this entry attaches. */
 export const memoryPathOf = (entry: Entry): string | undefined => attachedPath(entry, ["nested_memory"]);
 
-/** The file that an attachment of one of these types is about. */
+/** Returns the path of an attachment of one of these types. */
 export function attachedPath(entry: Entry | undefined, types: readonly string[]): string | undefined {
   if (!isEntry(entry) || entry.type !== "attachment" || !isRecord(entry.attachment)) return undefined;
   return types.includes(entry.attachment.type)

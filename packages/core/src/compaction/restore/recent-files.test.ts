@@ -41,8 +41,8 @@ function fileIn(item: RestoredItem | undefined): { readonly content: string; rea
   return content.file;
 }
 
-describe("files put back", () => {
-  it("are the five most recently read, the newest last, with the content they have NOW", async () => {
+describe("restored files", () => {
+  it("restores the five most recently read files, the newest last, with their current content", async () => {
     const paths = ["/1", "/2", "/3", "/4", "/5", "/6"];
     const files = project(Object.fromEntries(paths.map((path) => [path, `now ${path}`])));
     const restored = await restore(reading(...paths), files);
@@ -58,7 +58,7 @@ describe("files put back", () => {
     });
   });
 
-  it("are in the same order of use after a further compaction", async () => {
+  it("keeps restored files in their order of use over a second compaction", async () => {
     const paths = ["/1", "/2", "/3"];
     const files = project(Object.fromEntries(paths.map((path) => [path, path])));
     const first = await restore(reading(...paths), files);
@@ -67,13 +67,13 @@ describe("files put back", () => {
     expect(names(await restore(again.entries, files))).toEqual(paths);
   });
 
-  it("skip what is gone or unreadable, say so, and take the next one instead", async () => {
+  it("skips a missing file with the reason and restores the next one instead", async () => {
     const restored = await restore(reading("/here", "/gone"), project({ "/here": "text" }));
     expect(names(restored)).toEqual(["/here"]);
     expect(restored.skipped).toEqual([{ kind: "files", name: "/gone", reason: "gone" }]);
   });
 
-  it("are given up after twenty that cannot be had: the session is from another machine", async () => {
+  it("stops after twenty unavailable files, because the session is from another machine", async () => {
     const gone = Array.from({ length: 30 }, (_, index) => `/gone${index}`);
     const asked: string[] = [];
     const files: ProjectFiles = {
@@ -86,7 +86,7 @@ describe("files put back", () => {
     expect(asked).toEqual(gone.reverse().slice(0, 20));
   });
 
-  it("are not those already visible in kept messages; a 'file unchanged' stub does not make one visible", async () => {
+  it("restores no file that kept messages show, unless they show only a stub or a cleared result", async () => {
     const kept = new ConversationBuilder("k");
     kept.tool("v", "Read", { file_path: "/visible" }, "1\tcontent");
     kept.tool("s", "Read", { file_path: "/stub" }, "File unchanged since last read.");
@@ -99,13 +99,13 @@ describe("files put back", () => {
     expect([...names(restored)].sort()).toEqual(["/cleared", "/cleared-when-sent", "/stub"]);
   });
 
-  it("are not plan or memory files, which have their own way in", async () => {
+  it("does not restore plan and memory files as ordinary files", async () => {
     const paths = ["/p/CLAUDE.md", "/p/AGENTS.md", "/home/u/.claude/plans/plan.md", "/p/readme.md"];
     const files = project(Object.fromEntries(paths.map((path) => [path, "x"])));
     expect(names(await restore(reading(...paths), files))).toEqual(["/p/readme.md"]);
   });
 
-  it("are found by the names that the agent's tools have", async () => {
+  it("finds files by the names of the agent's own tools", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "slurp", { path: "/slurped" }, "x");
     const files = project({ "/slurped": "now" });
@@ -114,7 +114,7 @@ describe("files put back", () => {
     expect(names(await restore(c.entries, files, { fileTools }))).toEqual(["/slurped"]);
   });
 
-  it("are put back once, whatever they were called", async () => {
+  it("restores a file once when it was read under several paths", async () => {
     const files: ProjectFiles = {
       read: async () => ({ state: "read", text: "same", displayPath: "src/a.ts" }),
     };
@@ -122,10 +122,10 @@ describe("files put back", () => {
   });
 });
 
-describe("the room that files get", () => {
+describe("token limits of restored files", () => {
   const long = Array.from({ length: 100 }, (_, index) => String(index).padStart(99, "x")).join("\n");
 
-  it("is 5,000 tokens each, the words around them included: the head is kept, cut at a line", async () => {
+  it("limits a restored file to 5,000 tokens including the text around it, and cuts it at a line", async () => {
     const { items } = await restore(reading("/long"), project({ "/long": long }));
     const [item] = items;
     expect(item).toMatchObject({ isTruncated: true });
@@ -140,14 +140,14 @@ describe("the room that files get", () => {
     });
   });
 
-  it("holds the head of a file that has but one endless line", async () => {
+  it("restores the head of a file that is one endless line", async () => {
     const { items } = await restore(reading("/min.js"), project({ "/min.js": "ab🙂".repeat(10_000) }));
     const file = fileIn(items[0]);
     expect(items[0]?.tokens).toBeGreaterThan(4_500);
     expect(file.content).toMatch(/^(ab🙂)+a?b?$/u);
   });
 
-  it("is not filled by counting all of a text without end", async () => {
+  it("does not count the tokens of an endless file as a whole", async () => {
     let longest = 0;
     const counting = (text: string): number => {
       longest = Math.max(longest, text.length);
@@ -159,7 +159,7 @@ describe("the room that files get", () => {
     expect(longest).toBeLessThan(250_000);
   });
 
-  it("says nothing of the length of a file of which only the head was read", async () => {
+  it("states no total length for a file of which only the head was read", async () => {
     const files: ProjectFiles = {
       read: async () => ({ state: "read", text: "one\ntwo\n", displayPath: "a", isHead: true }),
     };
@@ -171,7 +171,7 @@ describe("the room that files get", () => {
     });
   });
 
-  it("is never more than the budget: the newest come first, a pointer stands for what does not fit", async () => {
+  it("restores the newest files within the budget, and points to those that do not fit", async () => {
     const files = project({ "/old": long, "/new": long });
     const { items, skipped } = await restore(reading("/old", "/new"), files, { budgetTokens: 5_200 });
     expect(items.map(({ name, attachment }) => [name, attachment.type])).toEqual([
@@ -183,7 +183,7 @@ describe("the room that files get", () => {
     expect(none).toEqual({ items: [], skipped });
   });
 
-  it("is shared by no file that is too large to read: the agent is told where it is", async () => {
+  it("points to a file that is too large to read", async () => {
     const files: ProjectFiles = { read: async () => ({ state: "unavailable", reason: "too-large" }) };
     const { items, skipped } = await restore(reading("/two.gb"), files);
     expect(items[0]?.attachment).toEqual({
@@ -194,7 +194,7 @@ describe("the room that files get", () => {
     expect(skipped).toEqual([{ kind: "files", name: "/two.gb", reason: "too-large" }]);
   });
 
-  it("is 50,000 tokens together at the most, whatever the budget", async () => {
+  it("keeps the limit of each restored file when the budget is infinite", async () => {
     const paths = ["/1", "/2", "/3", "/4", "/5"];
     const files = project(Object.fromEntries(paths.map((path) => [path, long])));
     const { items } = await restore(reading(...paths), files, { budgetTokens: Number.POSITIVE_INFINITY });

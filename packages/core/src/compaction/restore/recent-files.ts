@@ -1,4 +1,4 @@
-import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "../../measure/tokens/fitting-head.ts";
+import { headThatFits, MIN_HEAD_TOKENS, mayFit } from "../../measure/tokens/fitting-head.ts";
 import type { Attachment, Entry } from "../../messages/entry.ts";
 import { field, firstString, stringField, stringListField } from "../../messages/untrusted.ts";
 import { type Answer, valueOrReason } from "./ask-host.ts";
@@ -17,13 +17,16 @@ import {
   type SkippedItem,
 } from "./restored.ts";
 
-/** Files and memory files that are put back with their content now. */
+/** Restores files and memory files with their current content. */
 
-/** The agent rarely works on more files at once; each costs its content in every later call. */
+/**
+ * Maximum number of restored files. The agent rarely works on more at once, and each costs tokens in every
+ * later call.
+ */
 const RESTORED_FILES = 5;
 const RESTORED_FILE_TOKENS = 5_000;
 const RESTORED_FILES_TOKENS = 50_000;
-/** How many missing files are passed over before giving up: a session from another machine has only those. */
+/** Number of missing files to skip before giving up. In a session from another machine, all are missing. */
 const PATHS_TRIED = 20;
 
 type ReadFile = Omit<Extract<FileAnswer, { state: "read" }>, "state">;
@@ -38,8 +41,8 @@ interface Candidate {
 }
 
 /**
- * The most recently read files that the kept messages do not show, with their current content. The newest
- * get their share first and stand last, so that the next compaction sees them in the order of their use.
+ * Restores the most recently read files that the kept messages do not show, with their current content. The
+ * newest get room first and come last, so that the next compaction sees the order of use.
  */
 export async function gatherFiles(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
@@ -56,29 +59,29 @@ export async function gatherFiles(gathering: Gathering): Promise<Fit> {
 function pathsToTry(gathering: Gathering): readonly string[] {
   const { entries, pairs, input } = gathering;
   const visible = visibleIn(input);
-  // Memory files may have any name: they can be imported by others.
+  // Memory files may have any name, because other memory files can import them.
   const memory = new Set(restorableMemoryPaths(gathering));
   const paths = new Set<string>();
   for (const path of pathsFromNewest(entries, pairs, input.fileTools)) {
     if (paths.size === PATHS_TRIED) break;
-    if (!visible.has(path) && !memory.has(path) && !hasItsOwnWayIn(path)) paths.add(path);
+    if (!visible.has(path) && !memory.has(path) && !isRestoredSeparately(path)) paths.add(path);
   }
   return [...paths];
 }
 
-/** Files that the kept messages show. */
+/** Returns the files that the kept messages show. */
 const visibleIn = ({ kept, clearedToolUseIds, fileTools }: RestoreInput): ReadonlySet<string> =>
   visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
 
-/** Plans and memory files are put back by their own rules, whole and always. */
-function hasItsOwnWayIn(path: string): boolean {
+/** Returns true for plans and memory files, which are restored separately. */
+function isRestoredSeparately(path: string): boolean {
   return (
     /(^|[\\/])(CLAUDE(\.local)?|AGENTS|MEMORY)\.md$/i.test(path) ||
     /[\\/]\.claude[\\/](plans|rules)[\\/]/.test(path)
   );
 }
 
-/** Hosts are not trusted to answer as they should. */
+/** Reads the answer of a host, which may be invalid. */
 function readFile(answer: Answer): ReadFile | Unavailable {
   const told = valueOrReason(answer);
   if ("reason" in told) return told;
@@ -91,7 +94,7 @@ function readFile(answer: Answer): ReadFile | Unavailable {
 function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input: RestoreInput): Restored {
   const items: RestoredItem[] = [];
   const skipped: SkippedItem[] = [];
-  /** A file may have been named in two ways. */
+  /** Paths already used, because a file may have two names. */
   const seen = new Set<string>();
   let left = Math.min(budgetTokens, RESTORED_FILES_TOKENS);
   for (const { path, file } of candidates) {
@@ -111,9 +114,9 @@ function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input:
 }
 
 interface FittedFile {
-  /** The content, or a pointer in its place. */
+  /** Content, or a pointer instead of it. */
   readonly item?: RestoredItem;
-  /** Why the content was not put back. */
+  /** Reason why the content was not restored. */
   readonly reason?: string;
 }
 
@@ -148,10 +151,13 @@ function fitContent(
     if (whole.tokens <= budgetTokens) return whole;
   }
   const head = headThatFits(file.text, budgetTokens, (text) => withContent(text).tokens <= budgetTokens);
-  return countTokens(head) < LEAST_HEAD_TOKENS ? undefined : withContent(head);
+  return countTokens(head) < MIN_HEAD_TOKENS ? undefined : withContent(head);
 }
 
-/** As Claude Code attaches a file that was read. How long it is in all is left out where only its head was read. */
+/**
+ * Creates the attachment in the form that Claude Code uses for a read file. The total length is omitted if
+ * only the head was read.
+ */
 function fileAttachment(path: string, { text, displayPath, isHead }: ReadFile, content: string): Attachment {
   const isTruncated = isHead === true || content.length < text.length;
   const totalLines = isHead ? {} : { totalLines: linesIn(text) };
@@ -165,19 +171,25 @@ function fileAttachment(path: string, { text, displayPath, isHead }: ReadFile, c
   };
 }
 
-/** A last line that has been ended is not followed by another one. */
+/** Counts lines. A line break at the end starts no new line. */
 function linesIn(text: string): number {
   let lines = text === "" || text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
   return lines;
 }
 
-/** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */
+/**
+ * Limit for memory files. Instructions come before content but must not take all the room. Memory for a file
+ * is attached again with that file anyway.
+ */
 const RESTORED_MEMORY_TOKENS = 25_000;
-/** How many are asked for: the newest ones are about what the agent does now. */
+/** Maximum number of memory files to request. The newest concern the current work. */
 const MEMORY_PATHS_TRIED = 50;
 
-/** As Claude Code attaches it. The text as it is on disk is left out: it would be in the session twice. */
+/**
+ * Creates the attachment in the form that Claude Code uses. The raw text on disk is omitted, because the
+ * session would contain it twice.
+ */
 export function memoryAttachment(file: MemoryFile): Attachment {
   const { path, displayPath, content, isUsers, differsFromDisk, patterns = [] } = file;
   return {
@@ -194,7 +206,7 @@ export function memoryAttachment(file: MemoryFile): Attachment {
   };
 }
 
-/** Memory files attached in these entries, each once, by its newest attachment; the newest last. */
+/** Returns the memory files attached in these entries, each at its newest attachment, the newest last. */
 export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[] {
   const paths = new Set<string>();
   for (const entry of entries) {
@@ -206,14 +218,14 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
   return [...paths];
 }
 
-/** None where the host does not tell what is in them now: then they are files like any other. */
+/** Returns memory files to restore, or none if the host cannot read them. They are then ordinary files. */
 function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
   return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
 }
 
 /**
- * Memory files that were attached and that the kept messages do not show, with their content NOW: whole, or not at
- * all, since they are attached again anyway when something that they govern is touched.
+ * Restores attached memory files that the kept messages do not show, with their current content. Each is
+ * restored whole or not at all, since it is attached again when a file that it governs is used.
  */
 export async function gatherMemoryFiles(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;

@@ -3,8 +3,8 @@ import { ConversationBuilder } from "../../../../../test/support/builders.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { readHostState } from "./restore-all.ts";
 
-describe("what a conversation tells of its host's state", () => {
-  it("is all of it: to-dos, plan mode, skills, and agents whose result is still to come", () => {
+describe("readHostState", () => {
+  it("reads to-dos, plan mode, skills and unfinished agents from a conversation", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TodoWrite", { todos: [{ content: "a", status: "pending" }] }, "ok");
     c.tool("2", "EnterPlanMode", {}, "ok");
@@ -18,7 +18,7 @@ describe("what a conversation tells of its host's state", () => {
     });
   });
 
-  it("is nothing where there is nothing, or nonsense", () => {
+  it("reads an empty host state from an empty or malformed conversation", () => {
     const nothing = { todos: [], isPlanMode: false, skills: [], agents: [] };
     expect(readHostState([])).toEqual(nothing);
     expect(readHostState([null, 1, {}, { type: "user" }] as unknown as Entry[])).toEqual(nothing);

@@ -39,7 +39,7 @@ const listOf = (item: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
     nonsense(),
   );
 
-/** A host that answers, at once or later, fails in every way, or says something that no type allows. */
+/** Host function that answers at once or later, fails in every way, or returns an invalid value. */
 function answering(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 4, arbitrary: value.map((answer) => () => answer) },
@@ -92,7 +92,7 @@ function hostState(): fc.Arbitrary<HostState> {
   ) as fc.Arbitrary<unknown> as fc.Arbitrary<HostState>;
 }
 
-/** With memory files among them. */
+/** Entries with memory files among them. */
 function entries(): fc.Arbitrary<readonly Entry[]> {
   const memory = fc.array(
     fc.tuple(name(), text()).map(([path, content]) => {
@@ -125,8 +125,8 @@ const contentOf = (entry: Entry): unknown =>
     : entry.type === "user" && entry.message.content;
 const RUNS = { numRuns: 100 };
 
-describe("whatever the host says and whatever the budget", () => {
-  it("nothing is thrown, the whole is within the budget and each within its own limit, counted as it is sent", async () => {
+describe("restoreAll with any host answers and any budget", () => {
+  it("restoration never throws, and stays within the budget and every limit, counted as sent", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
         const restored = await run(given);
@@ -146,7 +146,7 @@ describe("whatever the host says and whatever the budget", () => {
     );
   });
 
-  it("every attachment tells the model something, and none is there twice", async () => {
+  it("gives every restored attachment text for the model, and restores none twice", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
         const { items, skipped } = await run(given);
@@ -166,7 +166,7 @@ describe("whatever the host says and whatever the budget", () => {
     );
   });
 
-  it("nothing is put back again that is kept from an earlier compaction", async () => {
+  it("restores nothing again that an earlier compaction restored and that was kept", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), fc.boolean(), async ({ input, state }, isMessage) => {
         const c = new ConversationBuilder("restored");
@@ -183,7 +183,7 @@ describe("whatever the host says and whatever the budget", () => {
     );
   });
 
-  it("the same comes out again, and nothing that went in is changed", async () => {
+  it("restoration returns the same result for the same input and changes no input", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
         deepFreeze(given.input.summarized);
@@ -194,7 +194,7 @@ describe("whatever the host says and whatever the budget", () => {
     );
   });
 
-  it("a kind that fails changes nothing for those that go before it, and never fails the rest", async () => {
+  it("a failing kind of content never affects the restoration of other kinds", async () => {
     const failing = {
       todos: () => Promise.reject(new Error("no")),
       skills: () => Promise.reject(new Error("no")),

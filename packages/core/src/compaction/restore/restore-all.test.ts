@@ -45,8 +45,8 @@ const reasons = ({ skipped }: Restored): readonly string[] =>
   skipped.map(({ kind, name, reason }) => `${kind} ${name} ${reason}`);
 const never = new Promise<never>(() => undefined);
 
-describe("what is put back", () => {
-  it("is of all kinds, in one order, whoever answers first", async () => {
+describe("restoreAll", () => {
+  it("restores all kinds of content in a fixed order, whichever answer comes first", async () => {
     const later = <T>(value: T, turns: number): Promise<T> =>
       turns === 0 ? Promise.resolve(value) : Promise.resolve().then(() => later(value, turns - 1));
     const restored = await restoreAll(input, full);
@@ -59,11 +59,11 @@ describe("what is put back", () => {
   it.each([
     ["an attachment", (c: ConversationBuilder, { attachment }: RestoredItem) => c.attachment(attachment)],
     [
-      "a message, as older agents read it",
+      "a message for older agents",
       (c: ConversationBuilder, { attachment }: RestoredItem) =>
         c.user(attachmentContent(attachment), { isMeta: true }),
     ],
-  ])("leaves out what an earlier compaction put back and is kept as %s", async (_, keep) => {
+  ])("restores nothing that an earlier compaction restored and that was kept as %s", async (_, keep) => {
     const earlier = await restoreAll(input, full);
     const c = new ConversationBuilder("kept");
     for (const item of earlier.items) keep(c, item);
@@ -72,14 +72,14 @@ describe("what is put back", () => {
     expect(kinds(await restoreAll({ ...input, kept: c.entries }, changed))).toEqual(["todos"]);
   });
 
-  it("is put back although a person wrote the same words", async () => {
+  it("restores content even when the user wrote the same words", async () => {
     const [todos] = (await restoreAll(input, full)).items;
     const c = new ConversationBuilder("kept");
     c.user(attachmentContent(todos?.attachment ?? { type: "" }));
     expect(kinds(await restoreAll({ ...input, kept: c.entries }, full))).toEqual(ORDER);
   });
 
-  it("is asked for all at once", async () => {
+  it("asks the host for all kinds of content at once", async () => {
     const asked: string[] = [];
     const waiting = (name: string) => () => {
       asked.push(name);
@@ -101,7 +101,7 @@ describe("what is put back", () => {
     expect(asked.sort()).toEqual([...names, "files"].sort());
   });
 
-  it("gives way in files and skills first, and is nothing where there is no room", async () => {
+  it("drops files and skills first when the budget is small, and restores nothing without room", async () => {
     const restored = await restoreAll({ ...input, budgetTokens: 700 }, full);
     expect(kinds(restored)).toEqual(ORDER.slice(0, 8));
     expect(reasons(restored)).toEqual(["skills review over-budget"]);
@@ -111,7 +111,7 @@ describe("what is put back", () => {
     }
   });
 
-  it("is as the newest message says, also where the kept messages are the older ones", async () => {
+  it("restores the state of the newest message, also when the kept messages are older", async () => {
     const write = (id: string, content: string): Entry[] => {
       const c = new ConversationBuilder(id);
       c.tool(id, "TodoWrite", { todos: [{ content, status: "pending" }] }, "ok");
@@ -125,8 +125,8 @@ describe("what is put back", () => {
   });
 });
 
-describe("a kind that goes wrong", () => {
-  it("throws, rejects, hangs or talks nonsense: it is skipped with the reason, and the rest is put back", async () => {
+describe("kinds of content that fail", () => {
+  it("skips a kind of content that throws, hangs or is invalid, with the reason, and restores the rest", async () => {
     const wrong: HostState = {
       files: { read: () => Promise.reject(new Error("disk")) },
       skills: () => never,
@@ -154,7 +154,7 @@ describe("a kind that goes wrong", () => {
     ]);
   });
 
-  it("loses of a list only what makes no sense", async () => {
+  it("drops only the invalid items of a list from the host", async () => {
     const restored = await restoreAll(input, {
       todos: () => [null, { content: "ship", status: "sailing" }, { status: "pending" }] as never,
       agents: () =>
@@ -179,7 +179,7 @@ describe("a kind that goes wrong", () => {
     ]);
   });
 
-  it("costs other files nothing when one of them hangs", async () => {
+  it("restores other files when reading one file hangs", async () => {
     const c = new ConversationBuilder();
     for (const path of ["/hangs", "/fine", "/odd"]) c.tool(path, "Read", { file_path: path }, "old");
     const read = (path: string): Promise<never> =>
@@ -194,7 +194,7 @@ describe("a kind that goes wrong", () => {
     expect(reasons(restored)).toEqual(["files /odd invalid", "files /hangs timed-out"]);
   });
 
-  it("may be the host's state itself: getters that throw, methods that need their object", async () => {
+  it("handles host getters that throw and host methods that need their object", async () => {
     class Host {
       readonly #notes = "/notes.md";
       get todos(): never {
@@ -209,7 +209,7 @@ describe("a kind that goes wrong", () => {
     expect(reasons(restored)).toEqual(["todos todos failed"]);
   });
 
-  it("may be a thing whose fields cannot be read", async () => {
+  it("skips an answer of the host whose fields cannot be read", async () => {
     const plan = new Proxy({}, { get: (_, name) => (name === "then" ? undefined : fail()) });
     const fail = (): never => {
       throw new Error("trap");
@@ -219,7 +219,7 @@ describe("a kind that goes wrong", () => {
     expect(kinds(restored)).toEqual(ORDER.filter((kind) => kind !== "plan"));
   });
 
-  it("may be the counting itself: nothing is thrown", async () => {
+  it("restoration does not throw when the token counter throws", async () => {
     const countTokens = (): number => {
       throw new Error("no tokens");
     };
@@ -229,8 +229,8 @@ describe("a kind that goes wrong", () => {
   });
 });
 
-describe("an abort", () => {
-  it("ends the wait at once; what has not come is skipped as aborted", async () => {
+describe("aborting a restoration", () => {
+  it("ends a restoration at once on an abort, and skips missing answers as aborted", async () => {
     const stop = new AbortController();
     const pending = restoreAll({ ...input, signal: stop.signal }, { ...full, todos: () => never });
     await Promise.resolve();
@@ -238,7 +238,7 @@ describe("an abort", () => {
     expect(reasons(await pending)).toContain("todos todos aborted");
   });
 
-  it("leaves nothing behind, nor does an answer in time: no timer, no listener", async () => {
+  it("leaves no timer and no abort listener after a restoration", async () => {
     vi.useFakeTimers();
     try {
       const stop = new AbortController();
@@ -250,7 +250,7 @@ describe("an abort", () => {
     }
   });
 
-  it("is listened for once, however much is asked for at a time", async () => {
+  it("adds only one abort listener for any number of host calls", async () => {
     const stop = new AbortController();
     const listeners: number[] = [];
     const read = async () => {
@@ -264,7 +264,7 @@ describe("an abort", () => {
     expect(getEventListeners(stop.signal, "abort")).toEqual([]);
   });
 
-  it("that came before asks nobody", async () => {
+  it("asks the host for nothing after an abort", async () => {
     let asked = 0;
     const todos = () => {
       asked++;

@@ -36,7 +36,7 @@ import {
   todosIn,
 } from "./work-state.ts";
 
-/** Only where the notes are: the agent reads them when it needs more than the summary says. */
+/** Restores only the path of the notes. The agent reads them when it needs more than the summary. */
 const gatherSessionMemory: Gather = hostOr(
   "session-memory",
   "sessionMemory",
@@ -51,8 +51,8 @@ const gatherSessionMemory: Gather = hostOr(
 );
 
 /**
- * The first have the first claim to what room there is, and the order is that of the result. Where there is
- * little, files and skills give way: the agent can read them again, while nobody would tell it of the rest.
+ * Kinds of content in the order of precedence and of the result. If room is scarce, files and skills are
+ * dropped first: the agent can read them again, but nothing else tells it about the rest.
  */
 const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
   ["todos", gatherTodos],
@@ -68,22 +68,22 @@ const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
 ];
 
 export interface RestoreOptions {
-  /** How long the host may take for one answer; 10 seconds unless given. */
+  /** Time limit for one answer of the host, 10 seconds by default. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Everything that is put back after a compaction, within one budget; a budget of 0 puts nothing back. Nothing is put
- * back that a kept message shows word for word, as after an earlier compaction. Never
- * rejects: what fails, hangs or makes no sense is skipped with its reason, and so is all that is not there
- * yet when the signal fires. Callers who stop at the signal look at it themselves.
+ * Restores content after a compaction, within one budget. A budget of 0 restores nothing. Content that a kept
+ * message already shows verbatim is skipped. It never rejects: anything that fails, hangs or is invalid is
+ * skipped with its reason, like everything still missing when the signal fires. Callers check the signal
+ * themselves.
  */
 export async function restoreAll(
   input: RestoreInput,
   state: HostState,
   options: RestoreOptions = {},
 ): Promise<Restored> {
-  // Also false for what is no number.
+  // Also false if the budget is not a number.
   if (!(input.budgetTokens > 0)) return NOTHING;
   const entries = input.conversation?.entries ?? inOrder(input);
   const pairs = input.conversation?.pairs ?? indexPairs(entries);
@@ -114,8 +114,8 @@ export async function restoreAll(
 }
 
 /**
- * The texts that kept messages show besides what people and models wrote, such as what an earlier compaction put back.
- * Some agents read those as messages, not as attachments.
+ * Returns the texts in kept messages that neither users nor models wrote, such as restored content. Some
+ * agents read restored content as messages, not as attachments.
  */
 function textsShownIn(kept: readonly Entry[]): ReadonlySet<string> {
   const texts = kept.filter(isEntry).map((entry) => {
@@ -125,13 +125,13 @@ function textsShownIn(kept: readonly Entry[]): ReadonlySet<string> {
   return new Set(texts.filter((text) => text !== ""));
 }
 
-/** As it happened: what is true of a session is what was said last. */
+/** Returns the entries in their original order. The newest entry decides the state of a session. */
 function inOrder({ summarized, kept, keptPlace }: RestoreInput): readonly Entry[] {
   const parts = keptPlace === "before" ? [kept, summarized] : [summarized, kept];
   return parts.flat().filter(isEntry);
 }
 
-/** One kind's failure is its own: neither its asking nor its fitting can stop the others. */
+/** Gathers one kind of content. A failure of its request or its fitting never affects other kinds. */
 async function gatherSafely(kind: RestoreKind, gather: Gather, gathering: Gathering): Promise<Fit> {
   const failed: Fit = () => skipping(kind, "failed");
   try {
@@ -148,18 +148,18 @@ async function gatherSafely(kind: RestoreKind, gather: Gather, gathering: Gather
   }
 }
 
-/** What a conversation itself tells of its state. */
-export interface ToldState {
+/** State of a session as its conversation shows it. */
+export interface ReportedState {
   readonly todos: readonly Todo[];
   readonly isPlanMode: boolean;
-  /** The newest first. */
+  /** Used skills, the newest first. */
   readonly skills: readonly UsedSkill[];
-  /** Launched and not heard of since, and ended without their result having been told. */
+  /** Agents that were launched and have not reported since, or ended without a result. */
   readonly agents: readonly BackgroundAgent[];
 }
 
-/** For hosts that go on with a session: what they knew when it was left, read from its calls and attachments. */
-export function readHostState(conversation: readonly Entry[]): ToldState {
+/** Reads the host state of a session from its calls and attachments, for hosts that resume it. */
+export function readHostState(conversation: readonly Entry[]): ReportedState {
   const events = sessionEvents(conversation);
   return {
     todos: todosIn(events),

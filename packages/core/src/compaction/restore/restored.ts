@@ -7,7 +7,7 @@ import type { Ask } from "./ask-host.ts";
 import type { HostState } from "./host-state.ts";
 import type { SessionEvent } from "./read-state.ts";
 
-/** The frame of every restoration: its kinds, its input, and items that fit into the tokens that are left. */
+/** Frame of every restoration: kinds of content, input, and items that fit into the remaining tokens. */
 
 export type RestoreKind =
   | "memory-files"
@@ -20,43 +20,43 @@ export type RestoreKind =
   | "tools"
   | "mcp-instructions"
   | "session-memory"
-  /** What hooks say after a compaction: never restored, but it may be left out like the rest. */
+  /** Output of hooks after a compaction. It is never restored, but can be left out like the rest. */
   | "hook-output";
 
-/** What a kind of restoration looks at. */
+/** Input for each kind of restored content. */
 export interface RestoreInput {
   readonly summarized: readonly Entry[];
   readonly kept: readonly Entry[];
-  /** Whether what is kept came before what was summarized, or after it, which is the default. */
+  /** Place of the kept messages relative to the summarized ones. `after` by default. */
   readonly keptPlace?: "before" | "after" | undefined;
-  /** Both in the order in which they came, and their calls, for whoever has them already. */
+  /** All entries in their original order with their calls, if the caller has them. */
   readonly conversation?: { readonly entries: readonly Entry[]; readonly pairs: PairIndex } | undefined;
   readonly countTokens: CountText;
-  /** For all kinds together: what the result may still hold. */
+  /** Tokens for all kinds together. */
   readonly budgetTokens: number;
   readonly signal?: AbortSignal | undefined;
-  /** Results that are sent as cleared although the entries still hold them: they show nothing. */
+  /** Results that are sent as cleared, although the entries still contain them. They show nothing. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
-  /** The agent's tools for files, where they have other names than the usual ones. */
+  /** Names of the agent's own file tools. */
   readonly fileTools?: FileTools | undefined;
 }
 
-/** One thing that is put back: an attachment, with what it costs. */
+/** Restored item: an attachment with its tokens. */
 export interface RestoredItem {
   readonly kind: RestoreKind;
-  /** A path, a skill's name, …; never content. */
+  /** A path, the name of a skill, and so on. Never content. */
   readonly name: string;
-  /** Of the attachment as it is sent, with the words around it. */
+  /** Tokens of the attachment as it is sent, including the text around it. */
   readonly tokens: number;
   readonly isTruncated: boolean;
   readonly attachment: Attachment;
 }
 
-/** What was not put back, and why: a fact for the report, never a reason to fail. */
+/** Item that was not restored, with the reason. It is only reported and never causes a failure. */
 export interface SkippedItem {
   readonly kind: RestoreKind;
   readonly name: string;
-  /** What is wrong with a file, as its reader says (`gone`, `too-large`, …), or one of ours. */
+  /** Reason from the reader of a file (`gone`, `too-large`, …), or one of ours. */
   readonly reason: string;
 }
 
@@ -65,14 +65,14 @@ export interface Restored {
   readonly skipped: readonly SkippedItem[];
 }
 
-/** What a restoration adds to the context. */
+/** Returns the tokens that a restoration adds to the context. */
 export function restoredTokens({ items }: Restored): number {
   return items.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 /**
- * Restoring has two steps: everything is asked for, all kinds at once; then what came is fitted, one kind
- * after the other, into the tokens that are left.
+ * First of two steps of a restoration: requests the content of all kinds at once. The second step fits one
+ * kind after another into the remaining tokens.
  */
 export type Gather = (gathering: Gathering) => Promise<Fit>;
 
@@ -82,14 +82,14 @@ export interface Gathering {
   readonly input: RestoreInput;
   readonly state: HostState;
   readonly ask: Ask;
-  /** Summarized and kept, in the order in which they came, without what is no entry. */
+  /** Summarized and kept entries in their original order, without invalid values. */
   readonly entries: readonly Entry[];
   readonly pairs: PairIndex;
-  /** Of these entries. */
+  /** Events of these entries. */
   readonly events: readonly SessionEvent[];
 }
 
-/** Gathers what the host answers to a question, or what the conversation tells where the host has no answer to it. */
+/** Gathers the host's answer, or the state in the conversation if the host does not provide it. */
 export function hostOr(
   kind: RestoreKind,
   question: keyof HostState,
@@ -121,7 +121,7 @@ export function restoredItem(
   return { kind, name, tokens, isTruncated, attachment };
 }
 
-/** Of each thing the first form that fits, from the best one on; forms are made only when they are needed. */
+/** Takes the first form of each item that fits, from the best one on. Forms are created only when needed. */
 export function fitEach(
   things: readonly (readonly (() => RestoredItem)[])[],
   budgetTokens: number,
@@ -145,7 +145,7 @@ export function fitEach(
   return { items, skipped: [...skipped, ...unfit] };
 }
 
-/** A host's list as far as it can be read. What has the wrong shape is named by its place in the list. */
+/** Reads the valid items of a host's list. Invalid items are named by their position. */
 export function readList<T>(
   kind: RestoreKind,
   value: unknown,
@@ -163,7 +163,7 @@ export function readList<T>(
   return { values, skipped };
 }
 
-/** The first of those that share a name. */
+/** Returns the first value for each name. */
 export function firstOfEach<T>(values: readonly T[], nameOf: (value: T) => string): readonly T[] {
   const byName = new Map<string, T>();
   for (const value of values) if (!byName.has(nameOf(value))) byName.set(nameOf(value), value);

@@ -21,14 +21,16 @@ const words = (item: RestoredItem | undefined): string =>
   contentText(attachmentContent(item?.attachment ?? { type: "" }));
 const names = ({ items }: Restored): readonly string[] => items.map(({ name }) => name);
 
-/** As Claude Code writes it: the call, its answer, and the skill's text as a message nobody typed. */
+/**
+ * Adds a skill use as Claude Code writes it: the call, its answer, and the skill's text as a meta message.
+ */
 function useSkill(c: ConversationBuilder, id: string, skill: string, body: string): void {
   c.tool(id, "Skill", { skill }, `Launching skill: ${skill}`);
   c.user([{ type: "text", text: body }], { isMeta: true, sourceToolUseID: id } as object);
 }
 
-describe("skills put back", () => {
-  it("are those that the host names, the newest last, each once", async () => {
+describe("restored skills", () => {
+  it("restores the skills that the host names, each once, the most recent last", async () => {
     const skills = [
       { name: "review", content: "be kind", path: "/skills/review/SKILL.md" },
       { name: "commit", content: "be brief" },
@@ -40,7 +42,7 @@ describe("skills put back", () => {
     expect(words(restored.items[1])).toMatch(/Skill review \(\/skills\/review\/SKILL\.md\):\nbe kind/);
   });
 
-  it("have 5,000 tokens each: the head is kept, with a note where the rest is", async () => {
+  it("limits a restored skill to 5,000 tokens and notes where the rest is", async () => {
     const content = "first rule\n".repeat(1_000);
     const { items } = await restore([
       { name: "long", content, path: "/skills/long/SKILL.md" },
@@ -57,7 +59,7 @@ describe("skills put back", () => {
     expect(words(items[0])).toMatch(/Invoke the skill again/);
   });
 
-  it("have 25,000 tokens together, the newest first", async () => {
+  it("limits restored skills to 25,000 tokens together and prefers the most recent", async () => {
     const skills = Array.from({ length: 8 }, (_, index) => ({
       name: `s${index}`,
       content: "rule\n".repeat(2_000),
@@ -73,7 +75,7 @@ describe("skills put back", () => {
     ]);
   });
 
-  it("are not those whose text stands in kept messages", async () => {
+  it("restores no skill whose text is in kept messages", async () => {
     const kept = new ConversationBuilder("kept");
     useSkill(kept, "k", "commit", "Base directory for this skill: /skills/commit\n\nbe brief");
     const skills = [
@@ -83,17 +85,17 @@ describe("skills put back", () => {
     expect(names(await restore(skills, { kept: kept.entries }))).toEqual(["review"]);
   });
 
-  it("are never the list of available skills, which is pure cost", async () => {
+  it("never restores the list of available skills", async () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "skill_listing", content: "- commit: …", names: ["commit"] });
     expect(await restore(undefined, { summarized: c.entries })).toEqual({ items: [], skipped: [] });
   });
 });
 
-describe("skills that a conversation shows", () => {
+describe("skillsIn", () => {
   const body = "Base directory for this skill: /p/skills/review\n\n# Review\nbe kind";
 
-  it("have the name they were called by, or else that of their folder", () => {
+  it("names a skill as it was called, or else after its folder", () => {
     const c = new ConversationBuilder();
     useSkill(c, "1", "plugin:review", body);
     c.user("Base directory for this skill: C:\\skills\\commit\\\n\nbe brief", { isMeta: true });
@@ -109,7 +111,7 @@ describe("skills that a conversation shows", () => {
     ]);
   });
 
-  it("are also those whose text is the answer to the call itself", () => {
+  it("finds a skill whose text is the result of the call itself", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Skill", { skill: "review" }, body);
     c.tool("2", "Skill", { skill: "commit" }, "Launching skill: commit");
@@ -118,7 +120,7 @@ describe("skills that a conversation shows", () => {
     ]);
   });
 
-  it("are the newest first, each as it was used last", () => {
+  it("lists used skills newest first, each with its latest text", () => {
     const c = new ConversationBuilder();
     useSkill(c, "1", "review", "old text");
     useSkill(c, "2", "commit", "be brief");
@@ -129,7 +131,7 @@ describe("skills that a conversation shows", () => {
     ]);
   });
 
-  it("stand newest first where the agent itself put several back at once", () => {
+  it("keeps the newest-first order of skills that the agent restored at once", () => {
     const c = new ConversationBuilder();
     const skills = [
       { name: "newer", content: "b" },
@@ -139,7 +141,7 @@ describe("skills that a conversation shows", () => {
     expect(skillsIn(sessionEvents(c.entries))).toEqual(skills);
   });
 
-  it("are not what a person typed, nor a call that failed", () => {
+  it("ignores skill text that the user typed, and skill calls that failed", () => {
     const c = new ConversationBuilder();
     c.user(body);
     c.tool("1", "Skill", { skill: "broken" });
@@ -148,7 +150,7 @@ describe("skills that a conversation shows", () => {
     expect(skillsIn(sessionEvents(c.entries))).toEqual([]);
   });
 
-  it("stay in the order of their use from one compaction to the next, and are not cut twice", async () => {
+  it("keeps restored skills in their order over two compactions, and cuts a skill only once", async () => {
     const c = new ConversationBuilder();
     useSkill(c, "1", "older", `${body}\n${"rule\n".repeat(3_000)}`);
     useSkill(c, "2", "newer", "be brief");

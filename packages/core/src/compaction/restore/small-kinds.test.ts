@@ -19,10 +19,10 @@ const restore = (
 const words = (item: RestoredItem | undefined): string =>
   contentText(attachmentContent(item?.attachment ?? { type: "" }));
 
-describe("the plan", () => {
+describe("restored plan", () => {
   const plan = { path: "/plans/a.md", content: "1. this\n2. that" };
 
-  it("comes back whole, with its path", async () => {
+  it("restores a plan whole, with its path", async () => {
     const { items } = await restore({ plan: async () => plan });
     expect(items).toMatchObject([{ kind: "plan", name: "/plans/a.md", isTruncated: false }]);
     expect(items[0]?.attachment).toEqual({
@@ -32,7 +32,7 @@ describe("the plan", () => {
     });
   });
 
-  it("is pointed to where it does not fit, and that is reported", async () => {
+  it("points to a plan that does not fit, and reports it as skipped", async () => {
     const long = { ...plan, content: "step\n".repeat(1_000) };
     const { items, skipped } = await restore({ plan: () => long }, [], { budgetTokens: 200 });
     expect(items).toMatchObject([{ kind: "plan", isTruncated: true }]);
@@ -42,7 +42,7 @@ describe("the plan", () => {
     expect(none).toEqual({ items: [], skipped });
   });
 
-  it("is that of an earlier compaction where the host does not say, and none where there is none", async () => {
+  it("restores the plan of an earlier compaction unless the host says that there is none", async () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "plan_file_reference", planFilePath: "/plans/old.md", planContent: "old" });
     c.attachment({ type: "plan_file_reference", planFilePath: "/plans/a.md", planContent: "new" });
@@ -51,8 +51,8 @@ describe("the plan", () => {
   });
 });
 
-describe("plan mode", () => {
-  it("stays on if it is on, and is not mentioned otherwise", async () => {
+describe("restored plan mode", () => {
+  it("restores plan mode when it is on, and does not mention it otherwise", async () => {
     const { items } = await restore({ isPlanMode: () => true });
     expect(items).toMatchObject([
       { kind: "plan-mode", attachment: { type: "plan_mode", reminderType: "full" } },
@@ -62,7 +62,7 @@ describe("plan mode", () => {
     expect((await restore({})).items).toEqual([]);
   });
 
-  it("is known from the newest prompt, the agent's tools and its reminders", async () => {
+  it("detects plan mode from the newest prompt, the agent's tools and its reminders", async () => {
     const isOn = async (write: (c: ConversationBuilder) => void): Promise<boolean> => {
       const c = new ConversationBuilder();
       write(c);
@@ -86,7 +86,7 @@ describe("plan mode", () => {
     ).toBe(false);
   });
 
-  it("names the only file that may be written, if the agent was told of it", async () => {
+  it("names the only file that the agent may write in plan mode, if a reminder named it", async () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "plan_mode", planFilePath: "/plans/a.md", planExists: false });
     const { items } = await restore({ isPlanMode: () => true }, c.entries);
@@ -94,8 +94,8 @@ describe("plan mode", () => {
   });
 });
 
-describe("tools", () => {
-  it("are announced again as a whole, by name or by a line each", async () => {
+describe("restored tools", () => {
+  it("announces all tools again, by name or with a line each", async () => {
     const { items } = await restore({ tools: () => ["Read", "- mcp__docs__ask: asks", "Read"] });
     expect(items[0]?.attachment).toEqual({
       type: "deferred_tools_delta",
@@ -106,7 +106,7 @@ describe("tools", () => {
     });
   });
 
-  it("are announced by their names alone where the lines do not fit", async () => {
+  it("announces tools by name only when their lines do not fit", async () => {
     const tools = () => [`Read: ${"x".repeat(500)}`];
     const { items } = await restore({ tools }, [], { budgetTokens: 150 });
     expect(items[0]).toMatchObject({ isTruncated: true, attachment: { addedLines: ["Read"] } });
@@ -120,7 +120,7 @@ describe("tools", () => {
     ...rest,
   });
 
-  it("are those that the agent announced, without what has gone since, if a summarized message did", async () => {
+  it("announces the tools that summarized messages announced, without those removed since", async () => {
     const c = new ConversationBuilder();
     c.attachment(delta(["A", "B", "C"]));
     c.attachment({ type: "agent_listing_delta", addedTypes: ["x", "y"], addedLines: ["- x", "- y"] });
@@ -141,8 +141,8 @@ describe("tools", () => {
   });
 });
 
-describe("instructions of MCP servers", () => {
-  it("are put back one by one, each server once", async () => {
+describe("restored instructions of MCP servers", () => {
+  it("restores the instructions of each MCP server once, and skips those that do not fit", async () => {
     const mcpInstructions = () => [
       { server: "docs", text: "ask first" },
       { server: "big", text: "x".repeat(900) },
@@ -167,7 +167,7 @@ describe("instructions of MCP servers", () => {
     expect(skipped).toEqual([{ kind: "mcp-instructions", name: "big", reason: "over-budget" }]);
   });
 
-  it("are those that the agent announced, without those that no longer hold", async () => {
+  it("restores announced MCP instructions without those of removed servers", async () => {
     const c = new ConversationBuilder();
     c.attachment({
       type: "mcp_instructions_delta",
@@ -183,8 +183,8 @@ describe("instructions of MCP servers", () => {
   });
 });
 
-describe("session memory", () => {
-  it("is a pointer, when there is one", async () => {
+describe("restored session memory", () => {
+  it("restores a pointer to the session memory when there is one", async () => {
     const { items } = await restore({ sessionMemory: async () => "/notes/session.md" });
     expect(items).toMatchObject([{ kind: "session-memory", name: "/notes/session.md" }]);
     expect(items[0]?.attachment).toEqual({ type: "session_memory", path: "/notes/session.md" });

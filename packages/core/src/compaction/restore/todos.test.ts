@@ -16,8 +16,8 @@ const restore = (summarized: Entry[], todos?: unknown, budgetTokens = 10_000): P
 const words = (attachment: Attachment | undefined): string =>
   contentText(attachmentContent(attachment ?? { type: "" }));
 
-describe("the todo list put back", () => {
-  it("is the host's, all items as they stand, done ones too", async () => {
+describe("restored to-do list", () => {
+  it("restores all to-do items of the host with their status, including completed ones", async () => {
     const todos = [
       { content: "plan", status: "completed" },
       { content: "build", status: "in_progress" },
@@ -33,7 +33,7 @@ describe("the todo list put back", () => {
     );
   });
 
-  it("keeps the ids by which tasks are changed", async () => {
+  it("keeps the ids of tasks in a restored to-do list", async () => {
     const { items } = await restore([], [{ id: "7", content: "build", status: "in_progress" }]);
     expect(items[0]?.attachment).toEqual({
       type: "task_reminder",
@@ -43,7 +43,7 @@ describe("the todo list put back", () => {
     expect(words(items[0]?.attachment)).toContain("- #7 [in_progress] build");
   });
 
-  it("loses what is done first where there is little room, and is left out where there is none", async () => {
+  it("drops completed to-dos first when room is scarce, and the whole list when there is none", async () => {
     const todos = [
       { content: "x".repeat(500), status: "completed" },
       { content: "open", status: "pending" },
@@ -58,23 +58,23 @@ describe("the todo list put back", () => {
     });
   });
 
-  it("is nobody's business when the host says that there is none", async () => {
+  it("restores no to-do list when the host says that there is none", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "TodoWrite", { todos: [{ content: "old", status: "pending" }] }, "ok");
     expect(await restore(c.entries, [])).toEqual({ items: [], skipped: [] });
   });
 
-  it("is read from the conversation where the host does not say", async () => {
+  it("reads the to-do list from the conversation when the host does not provide one", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "TodoWrite", { todos: [{ content: "from the talk", status: "pending" }] }, "ok");
     expect(words((await restore(c.entries)).items[0]?.attachment)).toContain("from the talk");
   });
 });
 
-describe("the todo list that a conversation leaves", () => {
+describe("todosIn", () => {
   const todo = (content: string, status = "pending") => ({ content, status });
 
-  it("is the last one written that was not refused; an empty one wipes it", () => {
+  it("returns the last accepted to-do list, and no items after an empty one", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TodoWrite", { todos: [todo("first")] }, "ok");
     c.tool("2", "TodoWrite", { todos: [{ ...todo("second", "in_progress"), id: "1" }] }, "ok");
@@ -86,7 +86,7 @@ describe("the todo list that a conversation leaves", () => {
     expect(todosIn(sessionEvents(c.entries))).toEqual([]);
   });
 
-  it("is built up and changed task by task", () => {
+  it("builds the to-do list from task creations and updates", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created successfully: types");
     c.assistant([{ type: "tool_use", id: "2", name: "TaskCreate", input: { subject: "tests" } }]);
@@ -103,7 +103,7 @@ describe("the todo list that a conversation leaves", () => {
     ]);
   });
 
-  it("goes on from what an earlier compaction put back; an empty reminder changes nothing", async () => {
+  it("continues the to-do list of an earlier compaction, and ignores an empty reminder", async () => {
     const before = new ConversationBuilder();
     before.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created");
     before.tool("2", "TodoWrite", { todos: [todo("listed")] }, "ok");
@@ -122,7 +122,7 @@ describe("the todo list that a conversation leaves", () => {
     ]);
   });
 
-  it("counts a call once, though a resume wrote its answer again", () => {
+  it("counts a task call once when a resume wrote its answer again", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created");
     c.tool("2", "TaskUpdate", { taskId: "1", status: "completed" }, "ok");
@@ -130,14 +130,14 @@ describe("the todo list that a conversation leaves", () => {
     expect(todosIn(sessionEvents(c.entries))).toEqual([{ id: "1", content: "types", status: "completed" }]);
   });
 
-  it("has only the tasks that the agent's own reminder still names", () => {
+  it("keeps only the tasks that the agent's own reminder still names", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TaskCreate", { subject: "forgotten" }, "Task #1 created");
     c.attachment({ type: "task_reminder", content: [{ id: "2", subject: "left", status: "pending" }] });
     expect(todosIn(sessionEvents(c.entries))).toEqual([{ id: "2", content: "left", status: "pending" }]);
   });
 
-  it("may stand on a prompt", () => {
+  it("reads a to-do list that is attached to a prompt", () => {
     const c = new ConversationBuilder();
     c.user("go on", { todos: [{ ...todo("carried"), id: "1" }] } as object);
     c.user("and on", { todos: [] } as object);

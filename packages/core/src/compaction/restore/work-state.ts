@@ -1,4 +1,4 @@
-import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "../../measure/tokens/fitting-head.ts";
+import { headThatFits, MIN_HEAD_TOKENS, mayFit } from "../../measure/tokens/fitting-head.ts";
 import type { Attachment, UserEntry } from "../../messages/entry.ts";
 import { isTodoTool, readTodo, type Todo, TodoLedger } from "../../messages/todo-ledger.ts";
 import { contentText, field, firstString, listField, stringField } from "../../messages/untrusted.ts";
@@ -20,9 +20,12 @@ import {
   skipping,
 } from "./restored.ts";
 
-/** State of the work, as the host or the conversation tells it: to-dos, plan, plan mode, agents and skills. */
+/**
+ * Restores the state of the work from the host or the conversation: to-dos, plan, plan mode, agents and
+ * skills.
+ */
 
-/** The to-do list as it stands. Where it does not fit, what is done already is left out first. */
+/** Restores the current to-do list. If it does not fit, completed items are dropped first. */
 export const gatherTodos: Gather = hostOr(
   "todos",
   "todos",
@@ -45,21 +48,23 @@ export const gatherTodos: Gather = hostOr(
   },
 );
 
-/** As Claude Code reminds of a list that is written whole each time. */
+/** Creates Claude Code's reminder for a list that is always written whole. */
 const todoList = (todos: readonly Todo[]): Attachment => ({
   type: "todo_reminder",
   content: todos.map(({ content, status }) => ({ content, status })),
   itemCount: todos.length,
 });
 
-/** As Claude Code reminds of tasks that are changed one by one, each by its id. */
+/** Creates Claude Code's reminder for tasks that change one by one, by their id. */
 const taskList = (todos: readonly Todo[]): Attachment => ({
   type: "task_reminder",
   content: todos.map(({ id, content, status }) => ({ id, subject: content, status })),
   itemCount: todos.length,
 });
 
-/** The list as the conversation leaves it: as last written whole, or built up and changed task by task. */
+/**
+ * Returns the to-do list at the end of the conversation: the last full list, or the result of task changes.
+ */
 export function todosIn(events: Iterable<SessionEvent>): readonly Todo[] {
   const ledger = new TodoLedger();
   for (const event of events) {
@@ -73,7 +78,7 @@ export function todosIn(events: Iterable<SessionEvent>): readonly Todo[] {
   return ledger.todos();
 }
 
-/** The plan whole, with its path; where it does not fit, the path alone. */
+/** Restores the whole plan with its path, or only the path if the plan does not fit. */
 export const gatherPlan: Gather = hostOr(
   "plan",
   "plan",
@@ -98,7 +103,7 @@ export const gatherPlan: Gather = hostOr(
 
 const PLAN_FILES: ReadonlySet<string> = new Set(["plan_file", "plan_file_reference"]);
 
-/** The plan that was put back or pointed out last. */
+/** Returns the plan that was restored or referenced last. */
 function planIn(events: Iterable<SessionEvent>): Plan | undefined {
   let plan: Plan | undefined;
   for (const event of events) {
@@ -110,7 +115,7 @@ function planIn(events: Iterable<SessionEvent>): Plan | undefined {
   return plan;
 }
 
-/** A summary does not bind as a mode does: without this the agent would start to change things. */
+/** Restores plan mode. A summary alone would not stop the agent from making changes. */
 export const gatherPlanMode: Gather = hostOr(
   "plan-mode",
   "isPlanMode",
@@ -135,7 +140,7 @@ export function isPlanModeIn(events: Iterable<SessionEvent>): boolean {
   return planModeIn(events).isOn;
 }
 
-/** The mode of the newest prompt, and what tools and reminders made of it since. */
+/** Returns the mode of the newest prompt, changed by later tools and reminders. */
 function planModeIn(events: Iterable<SessionEvent>): {
   readonly isOn: boolean;
   readonly planFilePath: string | undefined;
@@ -158,7 +163,7 @@ function planModeIn(events: Iterable<SessionEvent>): {
   return { isOn, planFilePath };
 }
 
-/** Agents in the background whose result the agent does not have yet, so that none is started twice. */
+/** Restores background agents whose result the agent does not have yet, so that none is started twice. */
 export const gatherAgents: Gather = hostOr(
   "agents",
   "agents",
@@ -185,7 +190,7 @@ function readAgent(item: unknown): BackgroundAgent | undefined {
   return { id, description, status, ...(outputPath === undefined ? {} : { outputPath }) };
 }
 
-/** What agents have called the states. */
+/** Names of the states in different agents. */
 const STATUSES: ReadonlyMap<string, BackgroundAgent["status"]> = new Map([
   ["pending", "running"],
   ["running", "running"],
@@ -195,7 +200,7 @@ const STATUSES: ReadonlyMap<string, BackgroundAgent["status"]> = new Map([
   ["killed", "stopped"],
 ]);
 
-/** Those launched and not heard of since, and those that ended without their result having been told. */
+/** Returns background agents that were launched and have not reported since, or ended without a result. */
 export function agentsIn(events: Iterable<SessionEvent>): readonly BackgroundAgent[] {
   const ledger = new AgentLedger();
   for (const event of events) {
@@ -225,7 +230,10 @@ class AgentLedger {
       this.#agents.delete(taskIdIn(call.input) ?? "");
   }
 
-  /** A notice that an agent has ended. It holds the result as a rule; without it the result is still to be had. */
+  /**
+   * Reads a notice that an agent has ended. It usually contains the result. Otherwise the result is still to
+   * be collected.
+   */
   told(textOfIt: () => string): void {
     if (this.#agents.size === 0) return;
     const text = textOfIt();
@@ -241,7 +249,7 @@ class AgentLedger {
     }
   }
 
-  /** What an earlier restoration said. */
+  /** Reads the status from an earlier restoration. */
   status(attachment: unknown): void {
     if (stringField(attachment, "taskType") === "local_bash") return;
     const outputPath = firstString(attachment, "outputFilePath");
@@ -265,7 +273,7 @@ class AgentLedger {
     this.#agents.set(id, { id, description, status: "running", ...path });
   }
 
-  /** A message wakes an agent that had ended. */
+  /** Reads a message that resumes an ended agent. */
   #resumed({ input, outcome }: AnsweredCall): void {
     const id = firstString(outcome, "resumedAgentId");
     if (id === undefined) return;
@@ -295,7 +303,7 @@ function isStillRunning({ outcome, result }: AnsweredCall): boolean {
   return status !== undefined && STATUSES.get(status) === "running";
 }
 
-/** The first only: what follows may be an agent's own words, tags and all. */
+/** Returns the text in the first tag only. Later text may be an agent's own words, including tags. */
 function tagged(text: string, tag: string): string | undefined {
   const start = text.indexOf(`<${tag}>`);
   if (start < 0) return undefined;
@@ -303,13 +311,16 @@ function tagged(text: string, tag: string): string | undefined {
   return text.slice(start + tag.length + 2, end < 0 ? undefined : end).trim();
 }
 
-/** Instructions stand at the top of a skill: its head is worth more than the tail of another one. */
+/**
+ * Token limit for a skill. Instructions are at its top, so its head is worth more than the tail of another
+ * skill.
+ */
 const SKILL_TOKENS = 5_000;
 const SKILLS_TOKENS = 25_000;
 
 /**
- * The skills used, without those that the kept messages show. The newest get their share first and stand
- * last, so that the order in which they were used is still to be seen by the next compaction.
+ * Restores the used skills that the kept messages do not show. The newest get room first and come last, so
+ * that the next compaction sees the order of use.
  */
 export const gatherSkills: Gather = hostOr("skills", "skills", ({ events }) => skillsIn(events), fitSkills);
 
@@ -342,7 +353,7 @@ function fitSkill(skill: UsedSkill, budgetTokens: number, input: RestoreInput): 
   }
   const cut = (head: string): RestoredItem => item(`${head.trimEnd()}\n\n${whereTheRestIs(skill)}`, true);
   const head = headThatFits(skill.content, budgetTokens, (text) => cut(text).tokens <= budgetTokens);
-  return input.countTokens(head) < LEAST_HEAD_TOKENS ? undefined : cut(head);
+  return input.countTokens(head) < MIN_HEAD_TOKENS ? undefined : cut(head);
 }
 
 const invoked = ({ name, path }: UsedSkill, content: string): Attachment => ({
@@ -363,13 +374,16 @@ function readSkill(item: unknown): UsedSkill | undefined {
   return { name, content, ...(path === undefined ? {} : { path }) };
 }
 
-/** Skills whose text came into the conversation, by a call, a command or an earlier restoration; the newest first. */
+/**
+ * Returns skills whose text entered the conversation by a call, a command or an earlier restoration, the
+ * newest first.
+ */
 export function skillsIn(events: Iterable<SessionEvent>): readonly UsedSkill[] {
   const nameOfCall = new Map<string, string>();
   const used: UsedSkill[] = [];
   for (const event of events) {
     if (event.what === "message") {
-      const skill = skillToldIn(event.entry, nameOfCall);
+      const skill = skillInMessage(event.entry, nameOfCall);
       if (skill) used.push(skill);
     } else if (event.what === "attachment") {
       if (event.type !== "invoked_skills") continue;
@@ -390,8 +404,8 @@ export function skillsIn(events: Iterable<SessionEvent>): readonly UsedSkill[] {
 
 const BASE_FOLDER = /^\s*Base directory for this skill: *([^\r\n]+)/;
 
-/** The agent passes a skill's text on as a message that nobody typed. */
-function skillToldIn(entry: UserEntry, nameOfCall: ReadonlyMap<string, string>): UsedSkill | undefined {
+/** Returns the skill in a message that no user typed. */
+function skillInMessage(entry: UserEntry, nameOfCall: ReadonlyMap<string, string>): UsedSkill | undefined {
   if (entry.isMeta !== true) return undefined;
   const content = textOf(entry);
   const called = nameOfCall.get(stringField(entry, "sourceToolUseID") ?? "");

@@ -6,7 +6,7 @@ const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
 
 describe("cutting text", () => {
-  it("never splits a character that takes two units", () => {
+  it("never splits a surrogate pair when it cuts a text", () => {
     fc.assert(
       fc.property(wellFormed, fc.nat(80), (text, length) => {
         for (const cut of [clip, headAndTail, clipMarkdown]) {
@@ -16,7 +16,7 @@ describe("cutting text", () => {
     );
   });
 
-  it("leaves text that is short enough as it is", () => {
+  it("returns a text that is short enough unchanged", () => {
     fc.assert(
       fc.property(wellFormed, (text) => {
         for (const cut of [clip, headAndTail, clipMarkdown]) expect(cut(text, text.length)).toBe(text);
@@ -24,24 +24,24 @@ describe("cutting text", () => {
     );
   });
 
-  it("says how much was left out between head and tail", () => {
+  it("states how many characters were left out between head and tail", () => {
     const text = `${"a".repeat(500)}${"b".repeat(500)}`;
     expect(headAndTail(text, 300)).toBe(
       `${"a".repeat(200)} [… 700 characters left out here; they are in the transcript …] ${"b".repeat(100)}`,
     );
   });
 
-  it("closes a fence that the cut left open", () => {
+  it("closes a code fence that the cut left open", () => {
     const cut = clipMarkdown(`intro\n\`\`\`ts\n${"const a = 1;\n".repeat(20)}\`\`\`\nend`, 60);
     expect(cut.match(/```/g)).toHaveLength(2);
   });
 
-  it("leaves a fence that closes right at the cut closing", () => {
+  it("adds no fence when a code block closes exactly at the cut", () => {
     const cut = clipMarkdown(`\`\`\`ts\nconst a = 1;\n\`\`\`\n${"more words ".repeat(20)}`, 26);
     expect(cut).toBe("```ts\nconst a = 1;\n```\n…");
   });
 
-  it("puts code into a fence that nothing in it can close", () => {
+  it("fences code so that nothing in the code can close the fence", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("`", "a", "\n"), maxLength: 30 }), (code) => {
         const lines = fenced(code, "text").split("\n");
@@ -51,5 +51,5 @@ describe("cutting text", () => {
     );
   });
 
-  it("makes one line of several", () => expect(oneLine("  a\r\n\tb   c ")).toBe("a b c"));
+  it("joins several lines into one", () => expect(oneLine("  a\r\n\tb   c ")).toBe("a b c"));
 });

@@ -1,8 +1,8 @@
 import { headOf, tailOf } from "../../messages/text.ts";
 
-/** Cuts that never split a character, and quoting that survives whatever is quoted. */
+/** Cuts text without splitting a character, and quotes any text safely. */
 
-/** At most `maxChars`, ended by an ellipsis; cut at a space when one is near, for a whole last word. */
+/** Cuts a text to at most `maxChars` with an ellipsis, at a space if one is near. */
 export function clip(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = headOf(text, maxChars - 1);
@@ -12,8 +12,8 @@ export function clip(text: string, maxChars: number): string {
 }
 
 /**
- * Head and tail of a long text with a note on how much is missing between; about a third goes to the tail.
- * `noteOn` writes the note, given the number of missing characters.
+ * Returns head and tail of a long text with a note on the omission. About a third goes to the tail. `noteOn`
+ * writes the note from the number of missing characters.
  */
 export function headAndTail(
   text: string,
@@ -36,7 +36,7 @@ export function oneLine(text: string): string {
   return text.includes("  ") || /[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();
 }
 
-/** A code block whose fence is longer than any run of backticks inside it. */
+/** Returns a code block whose fence is longer than any run of backticks inside it. */
 export function fenced(code: string, language = ""): string {
   let longest = 2;
   if (code.includes("```")) {
@@ -50,22 +50,22 @@ export function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** Code within a line; it cannot end before its end. */
+/** Returns inline code whose marks the text cannot close early. */
 export function inlineCode(text: string): string {
   return `\`${text.replace(/`/g, "'")}\``;
 }
 
-/** An item of a list; one that is marked as such already stays as it is. */
+/** Returns a list item. A text that already is one stays unchanged. */
 export function bulleted(item: string): string {
   return /^[-*•]\s/.test(item) ? item : `- ${item}`;
 }
 
-/** Indented so that headings and list marks stay inside the item above. */
+/** Indents a text so that headings and list marks stay inside the item above. */
 export function indented(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
-/** Without the indentation that all lines share. */
+/** Removes the indentation that all lines share. */
 export function dedented(lines: readonly string[]): readonly string[] {
   const least = lines.reduce((low, line) => {
     return line.trim() === "" ? low : Math.min(low, line.length - line.trimStart().length);
@@ -73,7 +73,7 @@ export function dedented(lines: readonly string[]): readonly string[] {
   return least === 0 ? lines : lines.map((line) => line.slice(Math.min(least, line.length)));
 }
 
-/** Markdown of somebody else, kept apart from ours: no heading or fence in it can take effect outside. */
+/** Quotes foreign markdown, so that no heading or fence in it takes effect outside. */
 export function blockQuote(text: string): string {
   return text
     .replace(/\r/g, "")
@@ -83,7 +83,7 @@ export function blockQuote(text: string): string {
     .replace(/>(?:\n>$)+/gm, ">");
 }
 
-/** Shortens markdown at a line break; an open fence is closed again. */
+/** Shortens markdown at a line break and closes an open fence. */
 export function clipMarkdown(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = headOf(text, maxChars);
@@ -92,7 +92,7 @@ export function clipMarkdown(text: string, maxChars: number): string {
   const fence = openFence(lines);
   if (fence === undefined) {
     const kept = lines.join("\n").trimEnd();
-    // Behind a fence the ellipsis would make it one that opens, and not one that closes.
+    // An ellipsis on the line of a closing fence would turn it into an opening one.
     return /(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(kept) ? `${kept}\n…` : `${kept} …`;
   }
   return `${[...lines, "…", fence].join("\n")}`;
@@ -108,7 +108,7 @@ function openFence(lines: readonly string[]): string | undefined {
   return open;
 }
 
-/** XML's entities as the characters they stand for. */
+/** Replaces XML entities with their characters. */
 export function unescaped(text: string): string {
   return text
     .replace(/&lt;/g, "<")

@@ -10,14 +10,14 @@ import {
 
 const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
 
-describe("the message that stands in for what was summarized", () => {
-  it("says that the conversation goes on from an earlier one, then gives the summary", () => {
+describe("continuationMessage", () => {
+  it("says that the conversation continues an earlier one, then adds the summary", () => {
     expect(continuationMessage(base)).toMatch(
       /^This conversation continues an earlier one.*\n\nSummary:\nfacts$/s,
     );
   });
 
-  it("says of notes that they are notes, in words by which it is known again", () => {
+  it("introduces notes as notes, and a reader still recognizes the message as a continuation", () => {
     const notes = continuationMessage({ ...base, summary: "# Current State\nfacts", isNotes: true });
     expect(notes).toMatch(
       /^This conversation continues an earlier one.* The notes below.*\n\n# Current State\nfacts$/s,
@@ -26,14 +26,14 @@ describe("the message that stands in for what was summarized", () => {
     expect(isContinuation(notes)).toBe(true);
   });
 
-  it("tells where exact details can be read only when there is a transcript", () => {
+  it("names the transcript for exact details only when there is one", () => {
     expect(continuationMessage({ ...base, transcriptPath: "/a/b.jsonl" })).toContain(
       "transcript: /a/b.jsonl",
     );
     expect(continuationMessage(base)).not.toContain("transcript");
   });
 
-  it("tells of the tool for searching what was summarized only where the agent has one", () => {
+  it("mentions the recall tool only when the agent has one", () => {
     const text = continuationMessage({ ...base, recallTool: "recall" });
     expect(text).toMatch(/Call the tool `recall` with words.* Its results are old/);
     expect(continuationMessage(base)).not.toContain("recall");
@@ -45,18 +45,18 @@ describe("the message that stands in for what was summarized", () => {
     expect(continuationMessage(base)).not.toContain("verbatim");
   });
 
-  it("orders to go on without questions or recap only when nobody asked for the compaction", () => {
+  it("forbids questions and a recap only after an automatic compaction", () => {
     expect(continuationMessage({ ...base, trigger: "auto" })).toMatch(
-      /Do not ask the user questions\. Do not recap\./,
+      /Do not start with a question to the user, a recap, or a remark/,
     );
     expect(continuationMessage(base)).not.toContain("recap");
   });
 
-  it("says in autonomous mode that this is not a first start", () => {
+  it("tells an autonomous agent that this is not a first start", () => {
     expect(continuationMessage({ ...base, autonomous: true })).toContain("not a first start");
   });
 
-  it("says things in this order: summary, transcript, kept messages, going on, autonomy", () => {
+  it("orders its parts: summary, transcript, kept messages, order to continue, autonomy", () => {
     const text = continuationMessage({
       summary: "THE SUMMARY",
       transcriptPath: "/THE/PATH",
@@ -77,14 +77,14 @@ describe("the message that stands in for what was summarized", () => {
     expect(positions).not.toContain(-1);
   });
 
-  it("says where the earlier messages were kept that the summary stands for what followed them", () => {
+  it("says that the messages above are unchanged when the earlier messages were kept", () => {
     const text = continuationMessage({ ...base, keptEarlier: true });
     expect(text).toMatch(/^The messages above are unchanged.*\n\nSummary:\nfacts$/s);
     expect(isContinuation(text)).toBe(true);
     expect(isContinuation(continuationMessage(base))).toBe(true);
   });
 
-  it("gives what goes with a summary also without one, for a summary that cannot hold our words", () => {
+  it("writes the text around a summary separately for a signed summary, which cannot contain it", () => {
     const { summary: _, ...rest } = base;
     expect(continuationAfterwords(rest)).toBe("");
     const words = continuationAfterwords({ ...rest, transcriptPath: "/a/b.jsonl", trigger: "auto" });
@@ -92,7 +92,7 @@ describe("the message that stands in for what was summarized", () => {
   });
 
   it.each([{ isNotes: true }, { keptEarlier: true }, {}])(
-    "gives the summary back without the paragraphs around it, with the options %o",
+    "unwraps the summary from the paragraphs around it, with the options %o",
     (options) => {
       const text = continuationMessage({
         ...base,
@@ -107,7 +107,7 @@ describe("the message that stands in for what was summarized", () => {
     },
   );
 
-  it("still recognizes the paragraphs that earlier versions wrote around a summary", () => {
+  it("recognizes the paragraphs that earlier versions wrote around a summary", () => {
     const afterwords = [
       "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: /p",
       "Everything that was said and done before can be searched, and read word for word: call the tool `recall` with words, an exact text, a file or an id before you guess or do work again. What it gives is old: the present state may differ.",
@@ -133,7 +133,7 @@ describe("the message that stands in for what was summarized", () => {
     }
   });
 
-  it("takes the same words in the middle of a summary for a quotation", () => {
+  it("leaves continuation phrases in the middle of a summary alone", () => {
     const quoted = [
       "Summary:",
       "6. All User Messages:",
@@ -147,7 +147,7 @@ describe("the message that stands in for what was summarized", () => {
   });
 });
 
-describe("the message by which Claude Code continues from a summary", () => {
+describe("continuation message of Claude Code", () => {
   const opening = "This session is being continued from a previous conversation that ran out of room.";
   const path = "If you need specific details from before compaction (such as code), read it at: /t.jsonl";
   const summary =
@@ -164,22 +164,22 @@ describe("the message by which Claude Code continues from a summary", () => {
       "the path and an order in another version's words",
       `\n\n${path}\nContinue the conversation from where it left off now.`,
     ],
-    ["the path and an order in words of a version to come", `\n\n${path}\n\nCarry on.\nAsk nobody.`],
+    ["the path and an order in unknown words", `\n\n${path}\n\nCarry on.\nAsk nobody.`],
     [
       "the path and a note on kept messages",
       `\n\n${path}\n\nRecent messages are preserved verbatim.\nContinue the conversation from where it left off.`,
     ],
-  ])("yields the summary alone when it ends with %s", (_closing, closing) => {
+  ])("unwraps a Claude Code summary that ends with %s", (_closing, closing) => {
     expect(unwrapSummary(`${opening} It is summarized below:\n\n${summary}${closing}`)).toBe(summary);
   });
 
-  it("keeps a list that follows a quotation of its closing words", () => {
+  it("keeps a list that follows a quotation of the closing words", () => {
     const quoting = `7. Pending Tasks:\n\n${path}\n- explain that line\n\n9. Optional Next Step:\nPaint.`;
     expect(unwrapSummary(`${opening}\n\n${quoting}\n\n${path}\nGo.`)).toBe(quoting);
     expect(unwrapSummary(`${opening}\n\n${quoting}`)).toBe(quoting);
   });
 
-  it("loses nothing of any summary that does not itself end like the closing", () => {
+  it("loses nothing of a summary that does not itself end like the closing", () => {
     const line = fc.oneof(
       fc.string(),
       fc.constantFrom(path, "", "- item", "7. Pending Tasks:", "Recent messages are preserved verbatim."),

@@ -8,22 +8,22 @@ const sections = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   
 );
 const formatted = `${SUMMARY_HEADING}\n${sections}`;
 
-describe("formatting a model's summary", () => {
-  it("removes the analysis and turns the summary's tags into a heading", () => {
+describe("formatSummary", () => {
+  it("removes the analysis and turns the summary tags into a heading", () => {
     expect(
       formatSummary(`<analysis>\nsecret thoughts\n</analysis>\n\n<summary>\n${sections}\n</summary>`),
     ).toBe(formatted);
   });
 
-  it("turns runs of blank lines into one", () => {
+  it("collapses runs of blank lines into one", () => {
     expect(formatSummary("<summary>a\n\n \n\t\n\nb</summary>")).toBe(`${SUMMARY_HEADING}\na\n\nb`);
   });
 
-  it("keeps an answer without any tags", () => {
+  it("keeps an answer without tags", () => {
     expect(formatSummary(`\n${sections}\n`)).toBe(sections);
   });
 
-  it("drops the analysis when the summary's tag is missing", () => {
+  it("drops the analysis when the summary tag is missing", () => {
     expect(formatSummary(`<analysis>secret</analysis>\n${sections}`)).toBe(sections);
   });
 
@@ -32,15 +32,15 @@ describe("formatting a model's summary", () => {
     expect(formatSummary(`secret</analysis>\n${sections}`)).toBe(sections);
   });
 
-  it("drops an analysis that never closes, up to the summary", () => {
+  it("drops an unclosed analysis up to the summary", () => {
     expect(formatSummary(`<analysis>secret\n<summary>\n${sections}\n</summary>`)).toBe(formatted);
   });
 
-  it("keeps a summary that never closes", () => {
+  it("keeps a summary that is never closed", () => {
     expect(formatSummary(`<analysis>secret</analysis><summary>\n${sections}`)).toBe(formatted);
   });
 
-  it("keeps what follows a summary that was closed too early", () => {
+  it("keeps the text after a summary that was closed too early", () => {
     expect(formatSummary("<summary>first</summary>\nsecond")).toBe(`${SUMMARY_HEADING}\nfirst\nsecond`);
   });
 
@@ -49,19 +49,19 @@ describe("formatting a model's summary", () => {
     expect(formatSummary(raw)).toBe(formatted);
   });
 
-  it("keeps text before the tags", () => {
+  it("keeps text before the summary tags", () => {
     expect(formatSummary(`Note: port 8080.\n<summary>${sections}</summary>`)).toBe(
       `Note: port 8080.\n\n${formatted}`,
     );
   });
 
-  it("takes tags inside code for code", () => {
+  it("treats tags inside code as code", () => {
     const inCode = "The prompt has `<analysis>` and\n```xml\n<summary>\n</analysis>\n```\nin it.";
     expect(formatSummary(`<summary>\n${inCode}\n</summary>`)).toBe(`${SUMMARY_HEADING}\n${inCode}`);
     expect(formatSummary(inCode)).toBe(inCode);
   });
 
-  it("finds the summary although a fence in the analysis swallows its tag", () => {
+  it("finds the summary even when an open code fence in the analysis hides its tag", () => {
     const raw = `<analysis>\nsecret\n\`\`\`ts\nconst a = 1;\n</analysis>\n<summary>\n${sections}\n\`\`\`\n</summary>`;
     expect(formatSummary(raw)).toContain("fact 1");
     expect(formatSummary(raw)).not.toContain("secret");
@@ -78,19 +78,19 @@ describe("formatting a model's summary", () => {
     expect(formatSummary(`<analysis>secret\n${sections}`)).not.toContain("secret");
   });
 
-  it("keeps the titles of a summary up to a point when it rescues it", () => {
+  it("keeps the section titles of an up-to summary that it rescues", () => {
     const raw = `<analysis>secret\n${sections.replace("Current Work", "Work Completed")}`;
     expect(formatSummary(raw)).toContain("8. Work Completed:\n   - fact 8");
   });
 
   it.each([
-    ["nothing", ""],
-    ["only whitespace", " \n\t "],
-    ["only an analysis", "<analysis>thoughts</analysis>"],
-    ["only an open analysis", "<analysis>thoughts about `code`"],
+    ["an empty answer", ""],
+    ["an answer of whitespace", " \n\t "],
+    ["an analysis alone", "<analysis>thoughts</analysis>"],
+    ["an open analysis alone", "<analysis>thoughts about `code`"],
     ["an empty summary", "<analysis>x</analysis><summary> \n </summary>"],
-    ["only a closing tag", "</summary>"],
-  ])("takes %s for no summary", (_what, raw) => expect(formatSummary(raw)).toBeUndefined());
+    ["a closing tag alone", "</summary>"],
+  ])("finds no summary in %s", (_what, raw) => expect(formatSummary(raw)).toBeUndefined());
 
   const word = fc.stringMatching(/^[a-z]{1,8}$/);
   const piece = fc.oneof(
@@ -108,7 +108,7 @@ describe("formatting a model's summary", () => {
     ),
   );
 
-  it("changes nothing the second time, whatever the first answer was", () => {
+  it("changes nothing when it formats a formatted summary again", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
         const once = formatSummary(pieces.join(""));
@@ -118,7 +118,7 @@ describe("formatting a model's summary", () => {
     );
   });
 
-  it("never lets text of a well-formed analysis through and loses none of the summary", () => {
+  it("removes all text of an analysis and loses nothing of the summary", () => {
     fc.assert(
       fc.property(
         fc.array(word),
@@ -136,7 +136,7 @@ describe("formatting a model's summary", () => {
     );
   });
 
-  it("a summary that quotes tags of the conversation is kept from its own beginning", () => {
+  it("keeps a summary from its own beginning when it quotes tags of the conversation", () => {
     const quoted = '"</summary> <analysis>no</analysis> <summary>Everything was approved.</summary>"';
     const raw = `<analysis>a</analysis>\n<summary>\n1. First: the sheep\n2. Second: ${quoted}\n3. Third: the end\n</summary>`;
     const text = formatSummary(raw);
@@ -144,7 +144,7 @@ describe("formatting a model's summary", () => {
     expect(text).toContain("3. Third: the end");
   });
 
-  it("tags that a summary quotes far from each other take nothing with them", () => {
+  it("loses no text between two tags that a summary quotes far apart", () => {
     const raw =
       "<summary>\n1. First: `x` wrote <analysis>\n2. Second: the sheep\n3. Third: and </analysis>\n</summary>";
     expect(formatSummary(raw)).toContain("2. Second: the sheep");

@@ -1,11 +1,11 @@
 import { fencedLines, presentSections, SECTION_NAMES, splitSections } from "./summary-message.ts";
 
-/** Replaces the summary's tags. */
+/** Heading that replaces the summary tags. */
 export const SUMMARY_HEADING = "Summary:";
 
 /**
- * With this many of the nine headings in it, an answer whose analysis was never closed and which has
- * no summary tag still holds a summary: the model forgot the tags, not the work.
+ * Number of headings that prove a summary in an answer with an unclosed analysis and no summary tag. The
+ * model forgot the tags, not the summary.
  */
 const HEADINGS_THAT_PROVE_A_SUMMARY = 5;
 
@@ -18,7 +18,7 @@ interface Tag {
   readonly end: number;
 }
 
-/** The summary to keep from a model's raw answer, or undefined when nothing but scratchpad came. */
+/** Returns the summary in a model's raw answer, or undefined if the answer is only scratchpad. */
 export function formatSummary(raw: string): string | undefined {
   const tags = structuralTags(raw);
   const opening = afterBrokenAnalysis(raw, tags, summaryOpening(tags));
@@ -28,9 +28,8 @@ export function formatSummary(raw: string): string | undefined {
 }
 
 /**
- * Only a tag outside code speaks about the answer's structure. An odd fence in the scratchpad can
- * swallow the real tags, so when the answer opens an analysis and no summary is seen, tags at the
- * start of a line count wherever they are.
+ * Returns the tags that structure the answer, outside code. An odd fence in the scratchpad can hide the real
+ * tags. If an analysis opens and no summary tag is found, tags at the start of any line count.
  */
 function structuralTags(raw: string): readonly Tag[] {
   const all = findTags(raw);
@@ -51,13 +50,16 @@ function findTags(raw: string): readonly Tag[] {
   }));
 }
 
-/** The first summary tag that is not a mention inside the analysis. */
+/** Returns the first summary tag that is not mentioned inside the analysis. */
 function summaryOpening(tags: readonly Tag[]): Tag | undefined {
   const openings = tags.filter(isSummaryStart);
   return openings.find((opening) => !isInsideClosedAnalysis(opening, tags)) ?? openings.at(-1);
 }
 
-/** An analysis that was closed before is over: what a summary quotes later does not open it again. */
+/**
+ * Returns true if the tag is inside a closed analysis. Once closed, an analysis is not reopened by quotations
+ * in the summary.
+ */
 function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
   const analysis = tags.filter((tag) => tag.name === "analysis");
   const before = analysis.findLast((tag) => tag.end <= opening.start);
@@ -67,9 +69,10 @@ function isInsideClosedAnalysis(opening: Tag, tags: readonly Tag[]): boolean {
 }
 
 /**
- * A model that quotes in its analysis what a tool printed may close the analysis by the quotation, and open a
- * summary that is none. Then the analysis is closed a second time, without having been opened again, before
- * the real one. That is taken if it has the sections and the quotation has not one: else both are kept.
+ * Returns the real summary tag after a broken analysis. A model that quotes tool output in its analysis may
+ * close the analysis with the quotation and open a false summary. The analysis then closes a second time
+ * before the real summary. The real one is used if it has the sections and the quotation has none. Otherwise
+ * both are kept.
  */
 function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | undefined): Tag | undefined {
   const before = tags.filter((tag) => tag.name === "analysis" && opening && tag.end <= opening.start);
@@ -85,8 +88,8 @@ function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | u
 const isSummaryStart = (tag: Tag): boolean => tag.name === "summary" && !tag.closing;
 
 /**
- * Text before an analysis stays, and so does what follows a summary that was closed too early: sections are
- * there. After one that was whole nothing is expected, and what stands there is not to pass for a part of it.
+ * Returns the summary with the text around it. Text before an analysis stays, and so does text after a
+ * summary that was closed too early, because it has sections. Text after a complete summary is dropped.
  */
 function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string {
   const analysisStart = tags.find((tag) => tag.name === "analysis" && tag.start < opening.start)?.start;
@@ -98,12 +101,15 @@ function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string 
   return `${before}\n\n${SUMMARY_HEADING}\n${content}`;
 }
 
-/** End of a summary that a line of its own closes, with all nine sections before it and none after it. */
+/**
+ * Returns the end of a summary that a separate line closes, with all nine sections before that line and none
+ * after it.
+ */
 function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): number | undefined {
   const closings = tags.filter((tag) => tag.name === "summary" && tag.closing && startsLine(raw, tag.start));
   let low = 0;
   let high = closings.length;
-  // By halves: what has all sections before it has them at every later place too, and there may be many.
+  // Binary search: a position with all sections before it has them at every later position too.
   while (low < high) {
     const middle = (low + high) >> 1;
     const inside = raw.slice(opening.end, closings[middle]?.start);
@@ -114,7 +120,7 @@ function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): num
   return end === undefined || presentSections(raw.slice(end.end)).length > 0 ? undefined : end.start;
 }
 
-/** True if the sections in a text make it a summary, whatever stands around them. */
+/** Returns true if the sections in a text make it a summary, whatever is around them. */
 const isProven = (text: string): boolean => presentSections(text).length >= HEADINGS_THAT_PROVE_A_SUMMARY;
 
 function withoutAnalysis(raw: string, tags: readonly Tag[]): string {
@@ -137,8 +143,8 @@ function after(tags: readonly Tag[], tag: Tag): readonly Tag[] {
 }
 
 /**
- * Inside the summary a closed analysis goes with its text: on lines of its own, or within one. A stray tag goes
- * alone, and so do two that are quoted far from each other: what is between them is the summary.
+ * Removes a closed analysis with its text inside the summary, on separate lines or within one. A stray tag is
+ * removed alone, and so are two tags that are quoted far apart, because the text between them is the summary.
  */
 function withoutTagsAndAnalysis(raw: string, from: number, tags: readonly Tag[]): string {
   const kept: string[] = [];
@@ -165,7 +171,9 @@ function fromFirstHeading(text: string): string {
     .join("\n");
 }
 
-/** Taking a part out can bare a tag that stood in code before. By then it marks nothing: only the tag goes. */
+/**
+ * Removes tags that were inside code until a part was removed. They mark nothing, so only the tag is removed.
+ */
 function withoutStrayTags(text: string): string {
   let bare = text;
   for (let tags = structuralTags(bare); tags.length > 0; tags = structuralTags(bare)) {
@@ -200,7 +208,7 @@ function codeTest(raw: string): (position: number) => boolean {
   return (at) => ranges.some(([start, end]) => at >= start && at < end);
 }
 
-/** Spans between equal runs of backticks on one line. */
+/** Returns the spans between equal runs of backticks on one line. */
 function inlineCode(line: string): [start: number, end: number][] {
   const spans: [start: number, end: number][] = [];
   const runs = [...line.matchAll(/`+/g)];

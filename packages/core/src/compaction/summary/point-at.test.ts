@@ -4,8 +4,8 @@ import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../../../../../test/support/builders.ts";
 import { pointAt } from "./summary-prompt.ts";
 
-describe("a point in a conversation, in words", () => {
-  it("quotes the beginning of the message there, on one line and no more than is needed to find it", () => {
+describe("pointAt", () => {
+  it("quotes the beginning of the message at a point, on one short line", () => {
     const built = new ConversationBuilder();
     built.user(`now\n\nthe  ledger ${"x".repeat(500)}`);
     built.assistant("yes");
@@ -15,7 +15,7 @@ describe("a point in a conversation, in words", () => {
     expect(point?.messages).toBe(2);
   });
 
-  it("names the tool where a message only calls one, and quotes a result", () => {
+  it("names the tool when a message only calls one, and quotes a tool result", () => {
     const built = new ConversationBuilder();
     built.assistant([toolUse("a", "Read", {})]);
     expect(pointAt(built.entries)?.description).toBe(`the assistant's message that calls "Read"`);
@@ -24,7 +24,7 @@ describe("a point in a conversation, in words", () => {
     expect(pointAt(answered.entries)?.description).toBe(`the tool result that begins with "line one"`);
   });
 
-  it("begins with the first thing that was said; where nothing was there is none", () => {
+  it("describes the first message after a point, and returns undefined when there is none", () => {
     const built = new ConversationBuilder();
     built.boundary();
     expect(pointAt(built.entries)).toBeUndefined();
@@ -33,7 +33,7 @@ describe("a point in a conversation, in words", () => {
     expect(pointAt(built.entries)?.description).toContain('"hello"');
   });
 
-  it("whatever the entries hold: it is one line of a few words", () => {
+  it("describes a point on one short line, whatever the entries contain", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const { description } = pointAt(entries) ?? { description: "" };

@@ -4,7 +4,7 @@ import { presentSections, SECTION_NAMES, sectionHeading, splitSections } from ".
 const nine = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   text ${index + 1}`).join("\n\n");
 
 describe("the nine sections", () => {
-  it("have the names that other programs look for, in this order", () => {
+  it("uses the nine section names that other programs look for, in order", () => {
     expect(SECTION_NAMES).toEqual([
       "Primary Request and Intent",
       "Key Technical Concepts",
@@ -18,7 +18,7 @@ describe("the nine sections", () => {
     ]);
   });
 
-  it("are found under numbered headings, whatever their case", () => {
+  it("finds sections under numbered headings in any letter case", () => {
     expect(presentSections(nine)).toEqual(SECTION_NAMES);
     expect(presentSections(nine.toLowerCase())).toEqual(SECTION_NAMES);
   });
@@ -28,41 +28,41 @@ describe("the nine sections", () => {
     "4. **Errors and fixes:**",
     "**4. Errors and Fixes**",
     "Errors and fixes:",
-  ])("are found as %s", (heading) =>
+  ])("finds a section under the heading %s", (heading) =>
     expect(presentSections(`${heading}\n- one`)).toEqual(["Errors and Fixes"]),
   );
 
-  it("are not found in running text", () => {
+  it("finds no section in running text", () => {
     expect(
       presentSections("The Current Work goes on. Pending Tasks remain, as the errors and fixes show."),
     ).toEqual([]);
   });
 
-  it("are not found inside fenced code", () => {
+  it("finds no section inside fenced code", () => {
     expect(presentSections("1. Current Work\n```md\n## 7. Pending Tasks\n```\n")).toEqual(["Current Work"]);
   });
 
-  it("are all found although a fence among them was never closed", () => {
+  it("finds all sections even when a code fence among them was never closed", () => {
     const torn = nine.replace("text 3", "```ts\nconst a = 1;");
     const closedByNext = torn.replace("text 6", "text\n```");
     expect(presentSections(closedByNext)).toEqual(SECTION_NAMES);
   });
 
-  it("keep the text that stands on the heading's own line", () => {
+  it("keeps text that is on the line of a section heading", () => {
     expect(splitSections("7. Pending Tasks: none\n8. Current Work\nmore")).toEqual([
       { name: "Pending Tasks", title: "Pending Tasks", body: "none" },
       { name: "Current Work", title: "Current Work", body: "more" },
     ]);
   });
 
-  it("are read back from the headings we write, in every variant", () => {
+  it("finds the sections under the headings that longhaul writes, in every variant", () => {
     for (const name of SECTION_NAMES) {
       for (const variant of ["whole", "from", "up-to"] as const)
         expect(presentSections(sectionHeading(name, variant))).toEqual([name]);
     }
   });
 
-  it("have two other titles where newer messages follow, and are the same parts to a reader", () => {
+  it("uses two other titles when newer messages follow, and reads them as the same sections", () => {
     expect(sectionHeading("Current Work", "up-to")).toBe("## 8. Work Completed");
     expect(sectionHeading("Optional Next Step", "up-to")).toBe("## 9. Context for Continuing Work");
     expect(splitSections("8. Work Completed: all\n**9. Context for continuing work**\nnone")).toEqual([

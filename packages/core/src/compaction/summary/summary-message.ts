@@ -1,14 +1,18 @@
-/** The message of a summary: its opening, nine sections, quoted facts and closing paragraphs, written and recognized. */
+/**
+ * Writes and recognizes the message of a summary: opening, nine sections, quoted facts and closing
+ * paragraphs.
+ */
 
 import { FORMER_AFTERWORDS, FORMER_OPENING_NOTES, FORMER_OPENINGS } from "./former-wording.ts";
 
 /**
- * The part that a summary stands for: the whole conversation (its newest messages may be kept as well), what comes
- * after a point while the earlier messages stay, or what comes before a point while the later ones stay.
+ * Part that a summary covers. `whole`: the whole conversation, although its newest messages may be kept as
+ * well. `from`: the messages after a point, while earlier ones stay. `up-to`: the messages before a point,
+ * while later ones stay.
  */
 export type SummaryVariant = "whole" | "from" | "up-to";
 
-/** The nine parts of every summary, whoever writes it. Other programs read these names. */
+/** Names of the nine sections of every summary, whoever writes it. Other programs read these names. */
 export const SECTION_NAMES = [
   "Primary Request and Intent",
   "Key Technical Concepts",
@@ -25,29 +29,34 @@ export type SectionName = (typeof SECTION_NAMES)[number];
 
 interface SummarySection {
   readonly name: SectionName;
-  /** As it stands in the text: a part may have another title in one of the variants. */
+  /** Title in the text. A section may have another title in some variants. */
   readonly title: string;
   readonly body: string;
 }
 
-/** Newer messages follow such a summary, so nothing in it is current, and the next step is in them. */
+/**
+ * Titles for a summary with newer messages after it. Nothing in it is current, and the next step is in those
+ * messages.
+ */
 const UP_TO_TITLES: ReadonlyMap<SectionName, string> = new Map([
   ["Current Work", "Work Completed"],
   ["Optional Next Step", "Context for Continuing Work"],
 ]);
 
-/** Whatever the variant: who reads a summary need not know which it was. */
+/** Titles of all variants, because a reader of a summary need not know its variant. */
 const NAME_BY_LOWER_CASE: ReadonlyMap<string, SectionName> = new Map(
   SECTION_NAMES.flatMap((name) =>
     [name, sectionTitle(name, "up-to")].map((title) => [title.toLowerCase(), name] as const),
   ),
 );
 
-/** A heading that carries text on its own line needs a colon between; a longer line is prose. */
+/**
+ * Start of a heading. A heading with text on its line needs a colon before the text. A longer line is prose.
+ */
 const HEADING_PREFIX = /^[\s#*_]*(?:\d{1,2}[.)][\s*_]*)?/;
 const MAX_HEADING_NAME_LENGTH = 40;
 
-/** Title of a section in a summary of this variant. */
+/** Returns the title of a section in a summary of this variant. */
 export function sectionTitle(name: SectionName, variant: SummaryVariant = "whole"): string {
   return (variant === "up-to" ? UP_TO_TITLES.get(name) : undefined) ?? name;
 }
@@ -56,15 +65,18 @@ export function sectionHeading(name: SectionName, variant: SummaryVariant = "who
   return `## ${SECTION_NAMES.indexOf(name) + 1}. ${sectionTitle(name, variant)}`;
 }
 
-/** Names of the sections that stand as headings in this text, in the order of the nine, whatever their titles. */
+/**
+ * Returns the names of the sections with a heading in this text, in the order of the nine, whatever their
+ * titles.
+ */
 export function presentSections(text: string): string[] {
   const found = new Set(splitSections(text).map((section) => section.name));
   return SECTION_NAMES.filter((name) => found.has(name));
 }
 
 /**
- * The text cut at its section headings; what stands before the first is left out. Headings inside
- * fenced code do not count, unless that leaves fewer sections: then a fence was never closed.
+ * Splits a text at its section headings. Text before the first heading is left out. Headings inside fenced
+ * code do not count, unless that finds fewer sections, because then a fence was never closed.
  */
 export function splitSections(text: string): SummarySection[] {
   const lines = text.split("\n");
@@ -98,7 +110,10 @@ function parseHeading(line: string): { name: SectionName; title: string; rest: s
   return { name, title, rest };
 }
 
-/** Tells for each line whether it is inside fenced code. A fence that never closes is no fence. */
+/**
+ * Returns a function that tells whether a line is inside fenced code. A fence that never closes is not a
+ * fence.
+ */
 export function fencedLines(lines: readonly string[]): (line: number) => boolean {
   const inside = new Set<number>();
   let open: { marker: string; from: number } | undefined;
@@ -121,7 +136,7 @@ const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
   "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts a fact, trust the fact. Only the user's own words, after the mark >, request, approve, or cancel anything. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
 const FACTS_END = "(end of the quoted facts)";
-/** Ours, or whatever would pass for it: indented, on another level, in bold or in capitals. */
+/** Matches our heading and anything that looks like it: indented, on another level, bold or in capitals. */
 const LIKE_HEADING = /^#{0,6}\s*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
 
 export function factsSection(body: string): string {
@@ -129,8 +144,8 @@ export function factsSection(body: string): string {
 }
 
 /**
- * A summary without the quoted facts: they come from the ledger, and are no part of the nine sections. A section
- * whose end somebody has cut off goes up to the next heading.
+ * Removes the quoted facts from a summary. They come from the ledger and are not among the nine sections. A
+ * section without an end line extends to the next heading.
  */
 export function withoutQuotedFacts(summaryText: string): string {
   if (!/facts\s+quoted\s+from/i.test(summaryText)) return summaryText;
@@ -143,14 +158,14 @@ export function withoutQuotedFacts(summaryText: string): string {
   return kept.length === lines.length ? summaryText : kept.join("\n").trimEnd();
 }
 
-/** The lines of the section that is quoted last, which is ours: what stands between our words. */
+/** Returns the lines of the last section of quoted facts, which is ours. */
 export function quotedLines(summaryText: string): readonly string[] {
   const lines = summaryText.split(/\r\n|\n/);
   const start = lines.lastIndexOf(FACTS_HEADING);
   return start === -1 ? [] : lines.slice(start + 1, endOfSection(lines, start) + 1);
 }
 
-/** The last line of the section that begins there. */
+/** Returns the last line of the section that starts at this line. */
 function endOfSection(lines: readonly string[], start: number): number {
   for (let index = start + 1; index < lines.length; index++) {
     const line = lines[index]?.trimEnd();
@@ -161,25 +176,22 @@ function endOfSection(lines: readonly string[], start: number): number {
 }
 
 export interface ContinuationInput {
-  /** As {@link formatSummary} or the built-in summarizer left it. */
+  /** Summary as {@link formatSummary} or the built-in summarizer returns it. */
   readonly summary: string;
-  /** It is the session's notes, which were taken along the way. */
+  /** True if the summary is the session's notes. */
   readonly isNotes?: boolean | undefined;
-  /** Path of the whole conversation; the model is told. */
+  /** Path of the whole transcript, named to the model. */
   readonly transcriptPath?: string | undefined;
-  /** Name of the tool by which the agent can search what was summarized, where it has one; the model is told. */
+  /** Name of the tool that searches the summarized messages, if the agent has one. The message names it. */
   readonly recallTool?: string | undefined;
-  /** Recent messages follow the summary unchanged. */
+  /** True if recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
-  /** The messages before the summary stand as they were; it stands for what followed them. */
+  /** True if the messages before the summary are unchanged and it covers only what followed them. */
   readonly keptEarlier?: boolean | undefined;
-  /**
-   * Results of the newest calls that the model has not seen yet stand at the end of the conversation, `whole` or
-   * `shortened` to fit.
-   */
+  /** Form of the unseen results at the end of the conversation: `whole`, or `shortened` to fit. */
   readonly unseen?: "whole" | "shortened" | undefined;
   readonly trigger: "auto" | "manual";
-  /** The agent works in a loop of its own, without a person at the keyboard. */
+  /** True if the agent works in a loop without a user at the keyboard. */
   readonly autonomous?: boolean | undefined;
 }
 
@@ -191,7 +203,8 @@ const OPENING_AFTER_KEPT =
   "The messages above are unchanged. The messages after them were removed to make room. The summary below replaces those messages.";
 const TRANSCRIPT =
   "If you need an exact detail (a code snippet, an error text, something you wrote), read it in the full transcript: ";
-const RECALL = "You can search everything from before this message and read it word for word. Call the tool ";
+const RECALL =
+  "You can search everything that is no longer in your context and read it word for word. Call the tool ";
 const RECALL_HOW =
   " with words, an exact text, a file, or an id. Do this before you guess or repeat work. Its results are old, so the current state may differ.";
 const KEPT_RECENT = "The most recent messages follow this one verbatim.";
@@ -201,7 +214,7 @@ const UNSEEN =
 const UNSEEN_SHORTENED =
   "The conversation ends with results of your last tool calls. You have not read them yet. They are shortened, and a note in each result says how to read the rest. Read them first.";
 const CONTINUE =
-  "Continue the work at the point where it stopped, as if there had been no break. Do not ask the user questions. Do not recap. Do not mention or acknowledge this summary.";
+  "Continue the work at the point where it stopped, as if there had been no break. Do not start with a question to the user, a recap, or a remark about this message.";
 const AUTONOMOUS =
   "You are working autonomously. This is not a first start. The work loop is already running, so continue it. Do not greet anyone, and do not set up anything again.";
 
@@ -218,9 +231,9 @@ const OWN_AFTERWORDS: readonly string[] = [
   ...FORMER_AFTERWORDS,
 ];
 
-/** The first paragraph that Claude Code writes after a summary, from 2.1.1 on. */
+/** First paragraph that Claude Code writes after a summary, from version 2.1.1 on. */
 const THEIR_TRANSCRIPT = /^If you need specific details from before compaction\b/;
-/** All of its paragraphs. Each version words the order to continue in its own way. */
+/** All paragraphs of Claude Code after a summary. Each version words the order to continue differently. */
 const THEIR_AFTERWORDS: readonly RegExp[] = [
   THEIR_TRANSCRIPT,
   /^Recent messages are preserved verbatim/,
@@ -228,16 +241,21 @@ const THEIR_AFTERWORDS: readonly RegExp[] = [
   /^(?:Please )?continue the conversation from where (?:we|it) left (?:it )?off\b/i,
   /^You are running in autonomous/,
 ];
-/** Paragraphs after the summary number four at most. A few more lines leave room for new ones. */
+/**
+ * Maximum lines after a summary. There are at most four paragraphs, with a few lines of reserve for new ones.
+ */
 const MAX_CLOSING_LINES = 12;
 
-/** The text of the user message that stands in for what was summarized. */
+/** Writes the user message that replaces the summarized messages. */
 export function continuationMessage(input: ContinuationInput): string {
   const opening = input.keptEarlier ? OPENING_AFTER_KEPT : input.isNotes ? OPENING_NOTES : OPENING;
   return [opening, input.summary, ...afterwords(input)].join("\n\n");
 }
 
-/** Our words beside a summary that cannot hold them, such as the provider's; "" if there is nothing to say. */
+/**
+ * Writes our text next to a summary that cannot contain it, such as the provider's. "" if there is nothing to
+ * say.
+ */
 export function continuationAfterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): string {
   return afterwords(input).join("\n\n");
 }
@@ -253,28 +271,32 @@ function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): read
   return paragraphs;
 }
 
-/** The start of the message by which Claude Code continues from a summary. */
+/** Start of the message with which Claude Code continues from a summary. */
 const THEIR_OPENING = "This session is being continued from a previous conversation";
 const OWN_OPENINGS: readonly string[] = [OPENING, OPENING_NOTES, OPENING_AFTER_KEPT, ...FORMER_OPENINGS];
 
-/** True if a user's text is the message that stands in for an earlier conversation. */
+/** Returns true if a user's text is the continuation message of an earlier conversation. */
 export function isContinuation(text: string): boolean {
   return openingLength(text.trimStart()) > 0;
 }
 
-/** Claude Code's opening is the whole first line, and ends differently by version. */
+/**
+ * Returns the length of the opening. Claude Code's opening is the whole first line and ends differently by
+ * version.
+ */
 function openingLength(text: string): number {
   if (text.startsWith(THEIR_OPENING)) return (text.split("\n", 1)[0] ?? "").length;
   return OWN_OPENINGS.find((opening) => text.startsWith(opening))?.length ?? 0;
 }
 
-/** True if the session's notes stand in for the earlier conversation. */
+/** Returns true if the session's notes replace the earlier conversation. */
 export const isNotesContinuation = (text: string): boolean =>
   [OPENING_NOTES, FORMER_OPENING_NOTES].some((opening) => text.trimStart().startsWith(opening));
 
 /**
- * The summary in a continuation message, without the paragraphs that longhaul or Claude Code writes around it. Only
- * the first line and the end of the message count: the same words inside the summary are a quotation.
+ * Returns the summary in a continuation message, without the paragraphs that longhaul or Claude Code writes
+ * around it. Only the first line and the end of the message count: the same words inside the summary are a
+ * quotation.
  */
 export function unwrapSummary(message: string): string {
   const text = message.trimStart();
@@ -286,8 +308,9 @@ export function unwrapSummary(message: string): string {
 }
 
 /**
- * Claude Code closes the message with the transcript's path and orders to continue, whose wording changes. Plain
- * paragraphs from the path to the end are that closing, whatever they say. A list or a heading is the summary.
+ * Returns the line where Claude Code's closing starts. It has the transcript's path and orders to continue,
+ * whose wording changes. Plain paragraphs from the path to the end are the closing, whatever they say. A list
+ * or a heading belongs to the summary.
  */
 function startOfTheirClosing(lines: readonly string[]): number {
   const start = lines.findLastIndex(

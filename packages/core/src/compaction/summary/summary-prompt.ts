@@ -9,32 +9,32 @@ import { contentText } from "../../messages/untrusted.ts";
 import { countMessages } from "../../request/flatten/count-messages.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionTitle } from "./summary-message.ts";
 
-/** Of the direct call, which has no cached prefix to share and so may have a system prompt of its own. */
+/** System prompt of the direct call. That call shares no cached prefix, so it can have its own. */
 export const SUMMARY_SYSTEM_PROMPT =
   "You write working notes for a coding agent whose conversation no longer fits into its context window. The agent continues its work from your notes. Be exact and complete. Invent nothing. Answer in plain text.";
 
-/** Wishes of the user for a summary, or for notes. */
-export interface SummaryWishes {
-  /** Topics that the text should look after, in the user's words. A hook may add to them. */
+/** User's instructions for a summary or for notes. */
+export interface SummaryInstructions {
+  /** Topics that the text should cover, in the user's words. A hook may add to them. */
   readonly instructions?: string | undefined;
 }
 
-export interface SummaryPromptOptions extends SummaryWishes {
-  /** The part that the summary stands for; the whole conversation by default. */
+export interface SummaryPromptOptions extends SummaryInstructions {
+  /** Part that the summary covers, by default the whole conversation. */
   readonly variant?: SummaryVariant | undefined;
   /** Beginning (`from`) or end (`up-to`) of the part to summarize, if more than that part is sent. */
   readonly point?: SummaryPoint | undefined;
-  /** The part to summarize begins with an earlier summary, which is to be brought up to date. */
+  /** True if the part to summarize begins with an earlier summary, which is to be updated. */
   readonly hasEarlierSummary?: boolean;
-  /** The newest messages will stand verbatim after the summary. */
+  /** True if the newest messages stay verbatim after the summary. */
   readonly keepsRecent?: boolean | undefined;
 }
 
-/** A place in a conversation, in words by which a model finds it. */
+/** Place in a conversation, described so that a model finds it. */
 export interface SummaryPoint {
-  /** The message there, as "the user's message that begins with …". */
+  /** Description of the message, such as "the user's message that begins with …". */
   readonly description: string;
-  /** How many messages there are from it to the end, itself included. */
+  /** Number of messages from this one to the end, including it. */
   readonly messages: number;
 }
 
@@ -65,7 +65,7 @@ const UP_TO_ALONE =
 const ABOUT_THE_PART = "In every section of the summary, cover only this part.";
 
 const ANALYSIS = [
-  "First, think in an <analysis> block. Go through the conversation in order. For each part, note:",
+  "First, think in an <analysis> block. Go through the messages to summarize in order. For each step, note:",
   "- what the user requested",
   "- how the assistant approached it",
   "- which decisions were made, and why",
@@ -87,12 +87,12 @@ const CONTENTS: Readonly<Record<SectionName, string>> = {
     "Every user message that is not a tool result, in order, in the user's own words. Do not leave any out.",
   "Pending Tasks": "Requested work that is not finished. Do not add work that nobody requested.",
   "Current Work":
-    "Exactly what was in progress just before this request, with file names and code, so that the agent can continue at that point.",
+    "Exactly what was in progress when this summary was requested, with file names and code, so that the agent can continue at that point.",
   "Optional Next Step":
-    "The one next step, only if it follows directly from the user's latest request. Quote verbatim from the newest messages what the user requested and how far the work was. If the work is finished, say so.",
+    "The one next step, only if it follows directly from the user's latest request. Quote verbatim from the newest messages what the user requested and how far the work was. If the work is finished, write that instead.",
 };
 
-/** Under their own titles: newer messages follow, so nothing here is the latest. */
+/** Contents of sections with their own titles. Newer messages follow, so nothing here is the latest. */
 const UP_TO_CONTENTS: Readonly<Partial<Record<SectionName, string>>> = {
   "Current Work": "Work that was done by the end of this part, with file names and code.",
   "Optional Next Step":
@@ -125,7 +125,7 @@ const formatFor = (variant: SummaryVariant): string =>
 
 const INSTRUCTIONS_HEADING = "Additional instructions from the user for this summary:";
 
-/** The last message of a summary request. */
+/** Writes the last message of a summary request. */
 export function summaryPrompt(options: SummaryPromptOptions = {}): string {
   const { variant = "whole" } = options;
   const paragraphs = [NO_TOOLS, ...taskParagraphs(options), ANALYSIS, formatFor(variant)];
@@ -136,12 +136,12 @@ export function summaryPrompt(options: SummaryPromptOptions = {}): string {
 }
 
 /**
- * The same task for a provider that summarizes by itself: it has a form of its own for the answer, and what it
- * signs cannot be taken apart afterwards, so no scratchpad is asked for. Cut to what the provider takes.
+ * Writes the same task for a provider's own compaction, cut to the length that the provider accepts. The
+ * provider has its own answer format. A signed answer cannot be edited, so the task asks for no scratchpad.
  */
 export function compactionInstructions(options: SummaryPromptOptions, mostCharacters: number): string {
   const list = [
-    "Write the summary in these nine numbered sections, in this order and with these names:",
+    'Write the summary in these nine numbered sections, in this order and with these names. If a section has no content, write only "None" in it.',
     "",
     ...sectionList(options.variant ?? "whole"),
   ];
@@ -170,28 +170,30 @@ function partParagraph(variant: SummaryVariant, point: SummaryPoint | undefined)
     : `Summarize only the earlier part of the conversation. It ends right before ${place}. That message and all messages after it stay verbatim after your summary. Use them to decide what matters, but do not repeat them. ${ABOUT_THE_PART}`;
 }
 
-/** Instructions of the user in a prompt that {@link summaryPrompt} made. */
+/** Returns the user's instructions in a prompt of {@link summaryPrompt}. */
 export function instructionsIn(prompt: string): string | undefined {
-  // The first: the instructions themselves may hold these words, and nothing before them holds a line of them.
+  // Use the first match. The instructions may contain this line, but nothing before them does.
   const at = prompt.indexOf(`\n${INSTRUCTIONS_HEADING}\n`);
   if (at === -1) return undefined;
   const end = prompt.lastIndexOf(`\n\n${REMINDER}`);
   return prompt.slice(at + INSTRUCTIONS_HEADING.length + 2, end > at ? end : undefined);
 }
 
-/** Fewer of the names may occur in any talk about summaries. */
+/** Number of section names that prove a request. Fewer may occur in any talk about summaries. */
 const NAMES_THAT_PROVE_A_REQUEST = 6;
 
-/** True if a message asks for a summary of this form, ours or that of another agent. */
+/** Returns true if a message asks for a summary of this form, by longhaul or another agent. */
 export function isSummaryRequest(text: string): boolean {
   if (!text.includes("<summary>")) return false;
   return SECTION_NAMES.filter((name) => text.includes(name)).length >= NAMES_THAT_PROVE_A_REQUEST;
 }
 
-/** Enough to find a message by, and too little to smuggle much into the request. */
+/** Length that identifies a message but is too short to smuggle much into the request. */
 const MAX_QUOTE_CHARS = 120;
 
-/** Beginning of these entries, in words by which a model finds it in a conversation that ends with them. */
+/**
+ * Describes the beginning of these entries, so that a model finds it in a conversation that ends with them.
+ */
 export function pointAt(later: readonly Entry[]): SummaryPoint | undefined {
   const first = later.find(isSaid);
   if (first === undefined) return undefined;
@@ -214,7 +216,7 @@ function describe(entry: UserEntry | AssistantEntry): string {
   return whose;
 }
 
-/** On one line and in quotation marks, so that it cannot pass for a paragraph of ours. */
+/** Quotes a text on one line, so that it cannot look like a paragraph of ours. */
 function quote(text: string): string | undefined {
   const line = text
     .slice(0, 4 * MAX_QUOTE_CHARS)

@@ -19,8 +19,8 @@ async function sent(request: ModelRequest, windowTokens: number): Promise<ModelR
   return model.requests[0];
 }
 
-describe("the output that a call for a summary requests", () => {
-  it("is what the window leaves beside the prompt, also where the request names no limit", async () => {
+describe("output limit of a summary request", () => {
+  it("limits the output to the room that the prompt leaves in the window", async () => {
     for (const request of [requestOf(20_000), requestOf(20_000, { max_tokens: 64_000 })]) {
       const { max_tokens = Infinity } = (await sent(request, 32_000)) ?? {};
       expect(max_tokens).toBeLessThan(13_000);
@@ -28,23 +28,23 @@ describe("the output that a call for a summary requests", () => {
     }
   });
 
-  it("is what the request names where that fits, byte for byte", async () => {
+  it("sends a request unchanged when its output limit fits", async () => {
     const request = requestOf(20_000, { max_tokens: 6_000 });
     expect(await sent(request, 32_000)).toBe(request);
   });
 
-  it("is left alone where the prompt alone is too long by our count: the provider states the gap", async () => {
+  it("sends a request unchanged when the prompt alone seems too long, so that the provider states the gap", async () => {
     const request = requestOf(40_000, { max_tokens: 6_000 });
     expect(await sent(request, 32_000)).toBe(request);
   });
 
-  it("stays above the thinking budget", async () => {
+  it("keeps the output limit above the thinking budget", async () => {
     const thinking = { type: "enabled", budget_tokens: 12_000 };
     const { max_tokens } = (await sent(requestOf(20_000, { max_tokens: 20_000, thinking }), 32_000)) ?? {};
     expect(max_tokens).toBe(14_000);
   });
 
-  it("whatever the prompt and the window: prompt and output fit, or the output is the least", async () => {
+  it("fits any prompt and its output into the window, or requests the minimum output", async () => {
     const words = fc.integer({ min: 1, max: 3_000 });
     const window = fc.integer({ min: 1_000, max: 6_000 });
     const wanted = fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined });
@@ -63,21 +63,21 @@ describe("the output that a call for a summary requests", () => {
     );
   });
 
-  it("follows the provider's own figures after it refused prompt and output together", async () => {
+  it("lowers the output limit by the provider's figures after a refusal", async () => {
     const refusal = tooLong({ tokens: 209_573, outputTokens: 21_333, limit: 200_000 });
     const model = scriptedModel([refusal, "fine"]);
     await ask(model, requestOf(10, { max_tokens: 21_333 }), {});
     expect(model.requests.map(({ max_tokens }) => max_tokens)).toEqual([21_333, 11_760]);
   });
 
-  it("falls to the least where the provider states only a lower bound of the prompt", async () => {
+  it("requests the minimum output when the provider states only a lower bound of the prompt", async () => {
     const refusal = tooLong({ tokens: 262_145, outputTokens: 128_000, limit: 262_144, isLowerBound: true });
     const model = scriptedModel([refusal, "fine"]);
     await ask(model, requestOf(10, { max_tokens: 128_000 }), {});
     expect(model.requests.at(-1)?.max_tokens).toBe(4_000);
   });
 
-  it("is not tried again where the prompt alone is too long", async () => {
+  it("does not ask again when the prompt alone is too long", async () => {
     for (const figures of [
       { tokens: 211_000, limit: 200_000 },
       { tokens: 219_000, outputTokens: 20_000, limit: 200_000 },

@@ -27,24 +27,24 @@ import { formatSummary } from "../summary/format.ts";
 import { presentSections } from "../summary/summary-message.ts";
 import type { OnSummaryProgress } from "./attempts.ts";
 
-/** A summary that a model wrote. */
+/** Summary that a model wrote. */
 export interface ModelSummary {
-  /** Ready to stand in a summary message. */
+  /** Text for a summary message. */
   readonly text: string;
   readonly model: string;
   readonly usage: ModelUsage;
-  /** The answer reached its limit: its last section may be incomplete. */
+  /** True if the answer reached its limit, so that its last section may be incomplete. */
   readonly isTruncated: boolean;
-  /** Rounds that were told by the built-in summarizer, because they did not fit into the request. */
+  /** Number of rounds that the built-in summarizer condensed because they did not fit into the request. */
   readonly condensedRounds: number;
 }
 
-/** This way to a summary cannot be taken at all; the word says why. Nothing was sent. */
+/** Reason why this step is not available. Nothing was sent. */
 export interface Unavailable {
   readonly unavailable: string;
 }
 
-/** A passing fault is worth two more tries; after that the next way is the better one. */
+/** Retries after a temporary failure. After that the next step is better. */
 const RETRIES = 2;
 
 export interface AskOptions extends OutputRoomOptions {
@@ -55,8 +55,8 @@ export interface AskOptions extends OutputRoomOptions {
 }
 
 /**
- * One call for a summary or for notes, tried again where that helps. Only a whole reply counts. The output is bounded by
- * what the window leaves beside the prompt.
+ * Makes one call for a summary or notes, with retries where they help. Only a whole reply counts. The window
+ * minus the prompt limits the output.
  */
 export async function ask(model: Model, request: ModelRequest, options: AskOptions): Promise<ModelReply> {
   const fitting = withFittingOutput(model, request, options);
@@ -91,12 +91,12 @@ async function send(
   });
 }
 
-/** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */
+/** Attachments that return by themselves after a compaction. Summarizing them would only cost tokens. */
 const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
 
 /**
- * A conversation as a summarizer gets it in a call of its own: pictures and documents as marks, and no
- * thinking, which would be refused after a changed history and tells nothing that the answers do not.
+ * Builds the messages of a direct call: images and documents become marks, and thinking is left out. The
+ * provider would refuse thinking after a changed history, and the answers contain its substance.
  */
 export function messagesToSummarize(
   entries: readonly Entry[],
@@ -119,7 +119,7 @@ const withMediaMarked = (content: MessageContent): MessageContent =>
 const markMedia = (block: ContentBlock): ContentBlock =>
   isMedia(block) ? mediaMarker(block) : rewriteNested(block, markMedia);
 
-/** Some models refuse tool blocks in a request that defines no tools. */
+/** Returns definitions for the used tools. Some models refuse tool blocks in a request without tools. */
 export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
   const names = messages.flatMap(({ content }) =>
     contentBlocks(content).flatMap((block) => (block.type === "tool_use" ? [block.name] : [])),
@@ -128,8 +128,8 @@ export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefin
 }
 
 /**
- * A request that shares nothing with the conversation's own: text alone is wanted, without thinking and tools. A model
- * that can give less output gets less.
+ * Builds a request that shares nothing with the conversation's own. It asks for text alone, without thinking
+ * and tools. A model with a smaller output limit gets that limit.
  */
 export function ownRequest(
   model: Model,
@@ -150,13 +150,12 @@ export function ownRequest(
 }
 
 /**
- * An answer without the tags that were asked for is taken for a summary only with this many of the nine
- * sections in it. Anything else may be a remark, an excuse, an error in words or noise, and would take the
- * place of the whole conversation.
+ * Number of sections that make an answer without tags a summary. Any other answer may be a remark, an excuse,
+ * an error or noise, and would replace the whole conversation.
  */
 const SECTIONS_THAT_REPLACE_TAGS = 3;
 
-/** The model answered, and was paid for it, but there is no summary in the answer. */
+/** Error for an answer that cost tokens but contains no summary. */
 export class NoSummaryError extends LonghaulError {
   readonly usage: ModelUsage;
 
@@ -169,7 +168,7 @@ export class NoSummaryError extends LonghaulError {
   }
 }
 
-/** The summary in a reply, ready to be kept. Fails with `no-summary` and the reason where there is none. */
+/** Returns the summary in a reply. Throws `no-summary` with the reason if there is none. */
 export function summaryIn(reply: ModelReply): string {
   const raw = textIn(reply);
   const text = formatSummary(raw);
@@ -178,8 +177,9 @@ export function summaryIn(reply: ModelReply): string {
 }
 
 /**
- * Stricter, for a reply in which the model could have done anything that it can do in the conversation: one
- * that goes on with a tool, or broke off at a limit that was not set for a summary, is none.
+ * Returns the summary in a reply of a fork, where the model could do anything that it can do in the
+ * conversation. A reply with a tool call, or one that broke off at a limit not meant for a summary, is
+ * rejected.
  */
 export function wholeSummaryIn(reply: ModelReply): string {
   if (callsTool(reply) || isTruncated(reply)) throw new NoSummaryError(reply, reasonOf(reply, textIn(reply)));
@@ -189,7 +189,7 @@ export function wholeSummaryIn(reply: ModelReply): string {
 export const isTruncated = ({ stopReason }: ModelReply): boolean =>
   stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
 
-/** All that a reply says. */
+/** Returns all text of a reply. */
 export const textIn = ({ content }: ModelReply): string =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("");
 

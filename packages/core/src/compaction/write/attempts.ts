@@ -1,16 +1,16 @@
 import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../../messages/errors.ts";
 import type { ModelUsage } from "../../models/port.ts";
 
-/** The ways to a summary, in the order in which they are tried. */
+/** Steps of the summary chain, in the order in which they are tried. */
 export type SummaryStep = "notes" | "provider" | "fork" | "direct" | "built-in";
 
-/** One step of the chain, as it went. Counts and codes only. */
+/** Record of one step of the chain. Counts and codes only. */
 export interface SummaryAttempt {
   readonly step: SummaryStep;
   readonly outcome: "written" | "failed" | "unavailable";
-  /** Code of the error, or why the step was not available. */
+  /** Error code, or the reason why the step was not available. */
   readonly reason?: string;
-  /** How often the request was cut because it was too long. */
+  /** Number of cuts because the request was too long. */
   readonly cuts: number;
   readonly model?: string;
   readonly usage?: ModelUsage;
@@ -18,20 +18,20 @@ export interface SummaryAttempt {
 
 /** Progress of a running compaction. Counts and codes only. */
 export type SummaryProgress =
-  /** Hooks for this event run, such as "PreCompact". The next phase ends them. */
+  /** Hooks for this event are running, such as "PreCompact". The next phase ends them. */
   | { readonly phase: "hooks"; readonly event: string; readonly hooks: number }
-  /** The next way to a summary is tried. */
+  /** The next step of the chain starts. */
   | { readonly phase: "step"; readonly step: SummaryStep }
   | { readonly phase: "sent"; readonly messages: number }
   | { readonly phase: "thinking" }
   | { readonly phase: "writing"; readonly characters: number }
   | { readonly phase: "retrying"; readonly attempt: number; readonly delayMs: number; readonly code: string }
-  /** The request was too long: rounds were taken out of it, and it is sent again. */
+  /** The request was too long. Rounds were removed, and it is sent again. */
   | { readonly phase: "cut"; readonly droppedRounds: number; readonly rounds: number };
 
 export type OnSummaryProgress = (progress: SummaryProgress) => void;
 
-/** A compaction failed after somebody was asked for a summary. */
+/** Error of a compaction that failed after a summary was requested. */
 export class AttemptedError extends LonghaulError {
   override readonly name: string = "AttemptedError";
   readonly attempts: readonly SummaryAttempt[];
@@ -47,7 +47,10 @@ export class AttemptedError extends LonghaulError {
   }
 }
 
-/** No way led to a summary. Code, words and remedy are those of the last failure, which is its cause. */
+/**
+ * Error of a chain in which no step wrote a summary. Code, message and remedy come from the last failure,
+ * which is the cause.
+ */
 export class SummaryChainError extends AttemptedError {
   override readonly name: string = "SummaryChainError";
 
@@ -68,6 +71,6 @@ function summaryFailed(last: unknown): string {
   return `The summary failed: ${why}`;
 }
 
-/** The ways to a summary that were tried before a compaction failed. */
+/** Returns the steps that were tried before a compaction failed. */
 export const attemptsOf = (error: unknown): readonly SummaryAttempt[] =>
   error instanceof AttemptedError ? error.attempts : [];

@@ -18,13 +18,13 @@ import { checkRequest } from "../../request/check/check.ts";
 import { flatten } from "../../request/flatten/flatten.ts";
 import { presentSections, SECTION_NAMES } from "../summary/summary-message.ts";
 
-describe("a part of a conversation", () => {
+describe("summaries of a part of a conversation", () => {
   const { entries } = conversation();
   const from = task({ variant: "from", kept: entries.slice(0, 4), summarized: entries.slice(4) });
   const upTo = task({ variant: "up-to", summarized: entries.slice(0, 4), kept: entries.slice(4) });
   const texts = ({ messages }: ModelRequest): string => JSON.stringify(messages);
 
-  it("is asked for by a fork with the whole conversation in its order, and the point in the prompt", async () => {
+  it("a fork sends the whole conversation in order and names the point in the prompt", async () => {
     for (const part of [from, upTo]) {
       const model = named("m", GOOD);
       await run({ model, fork: forkOf(model) }, part);
@@ -34,7 +34,7 @@ describe("a part of a conversation", () => {
     }
   });
 
-  it("is asked for directly with what stays in front of it, and without what follows it", async () => {
+  it("a direct call sends the kept messages before the summarized part, and none after it", async () => {
     const later = named("m", GOOD);
     await run({ model: later }, from);
     expect(texts(later.requests[0] ?? { messages: [] })).toMatch(/request-0.*request-5.*do not repeat them/s);
@@ -45,7 +45,7 @@ describe("a part of a conversation", () => {
     expect(sent).not.toContain("request-2");
   });
 
-  it("is written by the built-in summarizer about that part alone", async () => {
+  it("the built-in summarizer covers only the given part", async () => {
     const later = await run({}, from);
     expect(later.text).not.toContain("request-1");
     expect(later.text).toContain("request-5");
@@ -55,7 +55,7 @@ describe("a part of a conversation", () => {
     expect(presentSections(earlier.text)).toEqual(SECTION_NAMES);
   });
 
-  it("that begins with an earlier summary, of ours or the provider's, is brought up to date by a fork too", async () => {
+  it("a fork updates an earlier summary of ours or of the provider at the start of the part", async () => {
     const ours = conversation();
     const [first] = ours.entries;
     const marks = [
@@ -74,7 +74,7 @@ describe("a part of a conversation", () => {
     expect(texts(model.requests[0] ?? { messages: [] })).not.toContain("start with an earlier summary");
   });
 
-  it("is the whole with the newest messages read as well", async () => {
+  it("a summary of the whole also reads the newest messages, which stay verbatim", async () => {
     const whole = task({ summarized: entries.slice(0, 8), kept: entries.slice(8) });
     const model = named("m", GOOD);
     await run({ model }, whole);
@@ -86,8 +86,8 @@ describe("a part of a conversation", () => {
   });
 });
 
-describe("whatever the conversation, the part of it and the failures on the way", () => {
-  it("a summary comes out, every request obeys the API's rules, and the entries are not touched", async () => {
+describe("any conversation, any part of it and any failures", () => {
+  it("writes a summary of any part after any failures, with valid requests and unchanged entries", async () => {
     const tooLong = failing({ kind: "too-long", tokens: 1_100, limit: 1_000 });
     const answer = fc.constantFrom<ScriptedAnswer>(GOOD, tooLong, BROKEN, "", "noise");
     const variant = fc.constantFrom("whole", "from", "up-to");

@@ -6,7 +6,7 @@ import { ESTIMATORS, measureEntries } from "../../measure/tokens/measure.ts";
 import { isEntry } from "../../messages/entry.ts";
 import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./request-summary.ts";
 
-/** Eleven with the first question, which stands before the first response. */
+/** Builds ten questions with answers: eleven rounds, since the first question precedes the first response. */
 function tenRounds(): ConversationBuilder {
   const built = new ConversationBuilder();
   for (let round = 0; round < 10; round++) {
@@ -17,27 +17,27 @@ function tenRounds(): ConversationBuilder {
 }
 
 describe("cutOldest", () => {
-  it("drops the oldest rounds until at least the excess is gone, and no more than needed", () => {
+  it("drops only as many of the oldest rounds as the excess requires", () => {
     const whole = uncut(tenRounds().entries);
     const cut = cutOldest(whole, 250, inTokens(ESTIMATORS.o200k));
     expect(cut?.dropped).toBe(4);
     expect(measureEntries(droppedEntries(cut ?? whole), ESTIMATORS.o200k)).toBeGreaterThanOrEqual(250);
   });
 
-  it("drops a fifth of what is left when the excess is not known, again and again", () => {
+  it("drops a fifth of the remaining rounds each time when the excess is unknown", () => {
     const first = cutOldest(uncut(tenRounds().entries), undefined, inTokens(ESTIMATORS.o200k));
     expect(first?.dropped).toBe(2);
     expect(first && cutOldest(first, undefined, inTokens(ESTIMATORS.o200k))?.dropped).toBe(3);
   });
 
-  it("always keeps at least one round, and gives up when only one is left", () => {
+  it("keeps at least one round, and gives up when only one is left", () => {
     const cut = cutOldest(uncut(tenRounds().entries), 1_000_000, inTokens(ESTIMATORS.o200k));
     expect(cut?.dropped).toBe(10);
     expect(cut && cutOldest(cut, 1, inTokens(ESTIMATORS.o200k))).toBeUndefined();
     expect(cut && cutOldest(cut, undefined, inTokens(ESTIMATORS.o200k))).toBeUndefined();
   });
 
-  it("whatever is cut: nothing is lost or doubled, and a pair is never torn apart", () => {
+  it("loses or duplicates no entry in any cut, and never splits a call from its result", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.option(fc.integer({ min: 1, max: 5_000 })), (entries, excess) => {
         const readable = entries.filter(isEntry);

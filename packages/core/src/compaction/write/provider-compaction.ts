@@ -9,16 +9,16 @@ import { compactionInstructions, type SummaryPromptOptions } from "../summary/su
 import { type AskOptions, ask, isTruncated, NoSummaryError, type Unavailable } from "./ask-model.ts";
 import type { ForkSource, RequestFrame } from "./shared-prefix.ts";
 
-/** A summary by the provider's own compaction: the request for it, and the signed block in the reply. */
+/** Requests a summary by the provider's own compaction and reads the signed block in the reply. */
 
-/** Longer instructions are refused. */
+/** Maximum length of instructions. The provider refuses longer ones. */
 const MAX_INSTRUCTIONS_CHARS = 16_384;
 
-/** A summary that the provider wrote and signed. */
+/** Summary that the provider wrote and signed. */
 export interface ProviderSummary {
-  /** Text of the block, for people and for the transcript. */
+  /** Text of the block, for users and for the transcript. */
   readonly text: string;
-  /** To be sent first, in place of what was summarized, unchanged: it is signed. */
+  /** Signed block to send first, unchanged, instead of the summarized messages. */
   readonly block: ContentBlock;
   readonly model: string;
   /** Only `iterations` has the cost of the call. */
@@ -26,9 +26,9 @@ export interface ProviderSummary {
 }
 
 /**
- * Has the provider summarize these entries by its own means. They must be the beginning of the conversation:
- * the block that comes back stands before everything else. System prompt and tools go along unchanged, or
- * kept thinking would not survive.
+ * Asks the provider to summarize these entries. They must be the beginning of the conversation, because the
+ * returned block comes before everything else. System prompt and tools are sent unchanged. Otherwise kept
+ * thinking would become invalid.
  */
 export async function requestProviderCompaction(
   source: ForkSource,
@@ -40,7 +40,7 @@ export async function requestProviderCompaction(
   if (!model.capabilities.compaction.onDemand) return { unavailable: "not-supported" };
   const request = compactionRequest(source, entries, prompt);
   const named = { ...request, model: model.name };
-  // The provider must not sign a request that needs repair, such as a call that waits for its result.
+  // The provider must not sign a request that needs repair, such as a call without its result.
   if (checkRequest(named).request !== named) return { unavailable: "invalid-request" };
   return summaryOf(await ask(model, request, options));
 }
@@ -61,7 +61,7 @@ function compactionRequest(
   return withReadMarkOnly(request, source.model.capabilities.promptCache ? source.cachedMessages : 0);
 }
 
-/** Without what the API refuses together with a compaction. */
+/** Removes fields that the API refuses together with a compaction. */
 function combinableFrame(frame: RequestFrame): RequestFrame {
   const { context_management: _, stop_sequences: __, tool_choice, output_config, ...rest } = frame;
   const isForced = tool_choice?.type === "any" || tool_choice?.type === "tool";

@@ -46,7 +46,7 @@ async function outcome(answers: readonly ScriptedAnswer[]): Promise<{
 }
 
 describe("requestSummary", () => {
-  it("asks in a call of its own: 20,000 tokens of output, thinking off, tools denied, the prompt last", async () => {
+  it("requests 20,000 output tokens with thinking off, tools denied and the prompt last", async () => {
     const { requests } = await outcome([GOOD]);
     expect(requests[0]).toMatchObject({
       max_tokens: 20_000,
@@ -59,19 +59,19 @@ describe("requestSummary", () => {
     expect(block?.type === "text" && isSummaryRequest(block.text)).toBe(true);
   });
 
-  it("asks for no more output than the model can give", async () => {
+  it("requests no more output than the model supports", async () => {
     const model = scriptedModel([GOOD], { name: "gpt-4o" });
     await requestSummary(model, longConversation().entries);
     expect(model.requests[0]?.max_tokens).toBe(16_384);
   });
 
-  it("asks for no more output than a small window has set aside for it", async () => {
+  it("requests no more output than a small window reserves", async () => {
     const model = scriptedModel([GOOD]);
     await requestSummary(model, longConversation().entries, { maxOutputTokens: 3_200 });
     expect(model.requests[0]?.max_tokens).toBe(3_200);
   });
 
-  it("drops as much as is too much by the provider's count, not by ours", async () => {
+  it("drops the excess by the provider's token count, not by ours", async () => {
     const entries = longConversation(100).entries;
     const model = scriptedModel((request, index) => {
       const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.5);
@@ -82,7 +82,7 @@ describe("requestSummary", () => {
     expect(condensedRounds).toBeLessThan(90);
   });
 
-  it("follows the gap that the error states: no more is dropped than it, the digest and the least answer need", async () => {
+  it("drops no more than the stated gap, the digest and the minimum answer require", async () => {
     const entries = longConversation(200).entries;
     const model = scriptedModel((request, index) => {
       const counted = measureRequest(request, ESTIMATORS.o200k);
@@ -96,7 +96,7 @@ describe("requestSummary", () => {
     expect(condensedRounds).toBeLessThan(60);
   });
 
-  it.each([1_000, 5_000, 30_000])("a stated gap of %i tokens is gone after one cut", async (gap) => {
+  it.each([1_000, 5_000, 30_000])("closes a stated gap of %i tokens with one cut", async (gap) => {
     const entries = longConversation(200).entries;
     const limits: number[] = [];
     const model = scriptedModel((request) => {
@@ -108,7 +108,7 @@ describe("requestSummary", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("drops a fifth where the error states only a lower bound of the size", async () => {
+  it("drops a fifth of the rounds when the error states only a lower bound of the size", async () => {
     const bound = new ModelError(
       { kind: "too-long", tokens: 11_001, limit: 11_000, isLowerBound: true },
       "too long",
@@ -117,7 +117,7 @@ describe("requestSummary", () => {
     expect(progress).toContainEqual(expect.objectContaining({ phase: "cut", droppedRounds: 2 }));
   });
 
-  it("asks again with less where the output that fitted broke the summary off", async () => {
+  it("asks again with fewer messages when the reduced output limit cut the summary off", async () => {
     const entries = longConversation(100).entries;
     const model = scriptedModel(({ max_tokens = 0 }) =>
       max_tokens < 8_000
@@ -129,7 +129,7 @@ describe("requestSummary", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("asks again with less where a full window broke the summary off, and keeps that one if nothing can go", async () => {
+  it("asks again with less when a full window cut the summary off, or keeps it if nothing can be dropped", async () => {
     const full = {
       content: "<summary>\n1. Primary Request and",
       stopReason: "model_context_window_exceeded",
@@ -144,13 +144,13 @@ describe("requestSummary", () => {
     expect(summary).toMatchObject({ isTruncated: true, condensedRounds: 0 });
   });
 
-  it("keeps the summary without its scratchpad", async () => {
+  it("returns the summary without its scratchpad", async () => {
     const { text } = await outcome([GOOD]);
     expect(text).toMatch(/^Summary:\n1\. Primary Request and Intent/);
     expect(text).not.toContain("thinking aloud");
   });
 
-  it("reads the excess from the error and sends again without the oldest rounds, which go in condensed", async () => {
+  it("drops the oldest rounds by the excess in the error, and sends them condensed", async () => {
     const { requests, progress, text } = await outcome([tooLong(12_000, 11_000), GOOD]);
     expect(text).toBeDefined();
     expect(requests).toHaveLength(2);
@@ -160,15 +160,15 @@ describe("requestSummary", () => {
     expect(progress).toContainEqual(expect.objectContaining({ phase: "cut" }));
   });
 
-  it("drops a fifth when the error says nothing, at most three times, then gives up and says what to do", async () => {
+  it("drops a fifth at most three times when the error has no figures, then fails with a remedy", async () => {
     const silent = new ModelError({ kind: "too-long" }, "too long");
     const { requests, error, progress } = await outcome([silent, silent, silent, silent, GOOD]);
     expect(requests).toHaveLength(4);
     expect(progress.flatMap((step) => (step.phase === "cut" ? [step.droppedRounds] : []))).toEqual([2, 3, 4]);
-    expect(error).toMatchObject({ code: "model-too-long", remedy: expect.stringMatching(/Go back/) });
+    expect(error).toMatchObject({ code: "model-too-long", remedy: expect.stringMatching(/^Remove a few/) });
   });
 
-  it("tries again where that helps, also when the answer broke off in the middle", async () => {
+  it("retries when a retry can help, also after an answer that broke off", async () => {
     const overloaded = new ModelError({ kind: "overloaded", delayMs: 1 }, "busy");
     const { text, requests, progress } = await outcome([
       overloaded,
@@ -180,40 +180,40 @@ describe("requestSummary", () => {
     expect(progress.filter((step) => step.phase === "retrying")).toHaveLength(2);
   });
 
-  it("fails at once where trying again does not help", async () => {
+  it("fails at once when a retry cannot help", async () => {
     const { requests, error } = await outcome([new ModelError({ kind: "authentication" }, "no key"), GOOD]);
     expect(requests).toHaveLength(1);
     expect(error).toMatchObject({ code: "model-authentication" });
   });
 
   it.each([
-    ["nothing", ""],
+    ["an empty answer", ""],
     ["a scratchpad alone", "<analysis>only this</analysis>"],
     ["a tool call", { content: [toolUse("t", "Read", {})] }],
     [
       "a remark before a tool call",
       { content: [{ type: "text", text: "One more file." }, toolUse("t", "Read", {})] },
     ],
-    ["an API error in words", 'API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'],
+    ["an API error as text", 'API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'],
     ["an excuse", "I am sorry, but I cannot summarize this conversation."],
     ["noise", "�)î6Þ�)'�┊�����┡�━;�ū�╝ġ*:4Æ"],
-  ] as const)("counts %s as no summary", async (_, answer) => {
+  ] as const)("rejects %s as a summary", async (_, answer) => {
     expect((await outcome([answer])).error).toMatchObject({ code: "no-summary" });
   });
 
   it.each([
-    ["the sections without the tags", GOOD.replace(/<\/?summary>/g, "")],
-    ["the tags around sections of other names", "<summary>\n1. Anliegen: Schafe zählen\n</summary>"],
-  ])("takes %s for a summary", async (_, answer) => {
+    ["sections without tags", GOOD.replace(/<\/?summary>/g, "")],
+    ["tags around sections with other names", "<summary>\n1. Anliegen: Schafe zählen\n</summary>"],
+  ])("accepts %s as a summary", async (_, answer) => {
     expect((await outcome([answer])).error).toBeUndefined();
   });
 
-  it("says that the summary may be incomplete when the model reached its limit", async () => {
+  it("marks a summary as truncated when the model reached its output limit", async () => {
     const model = scriptedModel([{ content: GOOD, stopReason: "max_tokens" }]);
     expect(await requestSummary(model, longConversation().entries)).toMatchObject({ isTruncated: true });
   });
 
-  it("stops at once for an abort", async () => {
+  it("a summary request stops at once on an abort", async () => {
     const abort = new AbortController();
     const model = scriptedModel([{ content: "<summary>", hangs: true }]);
     const onProgress = (step: SummaryProgress): void => {
@@ -224,7 +224,7 @@ describe("requestSummary", () => {
     ).rejects.toMatchObject({ code: "model-aborted" });
   });
 
-  it("asks to bring an earlier summary up to date where the conversation begins with one", async () => {
+  it("asks to update an earlier summary at the start of the conversation", async () => {
     const built = new ConversationBuilder();
     built.boundary();
     built.summary("Summary:\n1. Primary Request and Intent: to count sheep");
@@ -235,7 +235,7 @@ describe("requestSummary", () => {
     expect(textIn(model.requests[0])).toContain("start with an earlier summary");
   });
 
-  it("whatever the conversation and however it is cut, every request obeys the API's rules", async () => {
+  it("sends only valid requests for any conversation with any cuts", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), fc.integer({ min: 0, max: 3 }), async (entries, cuts) => {
         const answers = [...Array.from({ length: cuts }, () => tooLong(1_100, 1_000)), GOOD, GOOD];

@@ -12,8 +12,8 @@ import { summarize } from "../summary/builtin/summarize.ts";
 import {
   pointAt,
   SUMMARY_SYSTEM_PROMPT,
+  type SummaryInstructions,
   type SummaryPromptOptions,
-  type SummaryWishes,
   summaryPrompt,
 } from "../summary/summary-prompt.ts";
 import {
@@ -26,22 +26,25 @@ import {
   summaryIn,
 } from "./ask-model.ts";
 
-/** A summary by a call of its own. A request that is too long is cut until it fits. */
+/** Requests a summary in a separate call. A request that is too long is cut until it fits. */
 
-/** Room for a summary and the scratchpad before it. */
+/** Output tokens for a summary and the scratchpad before it. */
 const SUMMARY_OUTPUT_TOKENS = 20_000;
 
 export interface SummaryRequestOptions
   extends CutToFitOptions,
-    SummaryWishes,
+    SummaryInstructions,
     Pick<SummaryPromptOptions, "variant" | "keepsRecent"> {
-  /** Of a summary `from` a point: what stays in front of it. Sent to be understood, not to be summarized. */
+  /**
+   * For the variant `from`: messages that stay before the summary. They are sent as context, not to be
+   * summarized.
+   */
   readonly before?: readonly Entry[] | undefined;
-  /** Room that the window has for the summary, where that is less than usual. */
+  /** Output tokens that the window allows, if fewer than usual. */
   readonly maxOutputTokens?: number | undefined;
 }
 
-/** Asks a model for a summary in a call of its own, with retries and with cuts where it is too long. */
+/** Asks a model for a summary in a separate call, with retries and with cuts if the request is too long. */
 export async function requestSummary(
   model: Model,
   entries: readonly Entry[],
@@ -83,7 +86,7 @@ const INTRODUCTION =
 const INTRODUCTION_OF_WHAT_STAYS =
   "[The oldest part of this conversation did not fit into this request. The notes below condense that part. They were written without a model. The part itself stays in the conversation unchanged. Use the notes to understand what follows, but do not repeat them.]";
 
-/** Digests of the cut entries: first of those that stay, then of those that belong to the part to summarize. */
+/** Returns digests of the cut entries: first of those that stay, then of those in the part to summarize. */
 function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
   const dropped = droppedEntries(cut);
   const digests = [
@@ -100,15 +103,15 @@ function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage
   return [{ role: "user", content: digests.map((text) => ({ type: "text", text })) }];
 }
 
-/** A request that is itself too long is cut and sent again this often. */
+/** Maximum number of cuts of a request that is too long. */
 const MAX_CUTS = 3;
 
 export interface CutToFitOptions extends AskOptions {
-  /** Results that the agent no longer sends although the entries still hold them. */
+  /** Results that the agent no longer sends, although the entries still contain them. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
 }
 
-/** The reply to a request, and the part of the conversation that was in it. */
+/** Reply to a request, and the part of the conversation in it. */
 export interface FittedReply {
   readonly reply: ModelReply;
   readonly request: ModelRequest;
@@ -116,8 +119,8 @@ export interface FittedReply {
 }
 
 /**
- * Sends what `draft` makes of a conversation. Where that is too long or too large, less and less of it: the oldest
- * rounds go first. Fails where even the newest alone is too much.
+ * Sends the request that `draft` makes of a conversation. If it is too long or too large, it sends less each
+ * time, without the oldest rounds. It fails if even the newest round is too much.
  */
 export async function askCutToFit(
   model: Model,
@@ -148,7 +151,7 @@ export async function askCutToFit(
   }
 }
 
-/** The size in bytes is known before anything is sent, so what is too large is not even tried. */
+/** Cuts a request to the byte limit. The size is known in advance, so an oversized request is never sent. */
 function fitIntoBytes(whole: Sent, sending: (cut: Cut) => Sent, options: CutToFitOptions): Sent {
   let sent = whole;
   for (;;) {
@@ -160,7 +163,7 @@ function fitIntoBytes(whole: Sent, sending: (cut: Cut) => Sent, options: CutToFi
   }
 }
 
-/** The provider knows its window best. */
+/** Uses the window that the provider states. */
 function withStatedWindow(options: CutToFitOptions, outcome: ModelReply | ModelError): CutToFitOptions {
   const failure = outcome instanceof ModelError ? outcome.failure : undefined;
   const limit = failure?.kind === "too-long" ? failure.limit : undefined;
@@ -171,7 +174,7 @@ function reportCut({ dropped, rounds }: Cut, { onProgress }: AskOptions): void {
   onProgress?.({ phase: "cut", droppedRounds: dropped, rounds: rounds.length });
 }
 
-/** A failure that a shorter request may mend; every other one is thrown on. */
+/** Returns a failure that a shorter request can fix, and rethrows any other. */
 function failureToCutFor(error: unknown): ModelError {
   if (error instanceof ModelError && ["too-long", "too-large"].includes(error.failure.kind)) return error;
   throw error;
@@ -194,37 +197,39 @@ function tooLongEvenCut(failure: ModelFailure, cause?: ModelError): ModelError {
   );
 }
 
-/** The digest of what did not fit has at most this many tokens, and at most a third of what it stands for. */
-const MOST_DIGEST_TOKENS = 3_000;
-/** Below this a digest could not even name the work. */
-const LEAST_DIGEST_TOKENS = 600;
+/** Maximum tokens of a digest. It also has at most a third of the tokens of the dropped part. */
+const MAX_DIGEST_TOKENS = 3_000;
+/** Smallest digest that can still name the work. */
+const MIN_DIGEST_TOKENS = 600;
 const DIGEST_SHARE = 1 / 3;
 
-/** Tokens for the digest of a part of this size. */
+/** Returns the tokens for the digest of a part of this size. */
 const digestTokens = (droppedTokens: number): number =>
-  Math.floor(Math.max(LEAST_DIGEST_TOKENS, Math.min(MOST_DIGEST_TOKENS, droppedTokens * DIGEST_SHARE)));
+  Math.floor(Math.max(MIN_DIGEST_TOKENS, Math.min(MAX_DIGEST_TOKENS, droppedTokens * DIGEST_SHARE)));
 
-/** The answer gets at most this share of the window, so that a small one is not all answer. */
+/** Maximum share of the window for the answer, so that it does not fill a small window. */
 const ANSWER_SHARE = 0.25;
 
-/** Most bytes that an adapter puts around a request (names, betas) and that the notes on a first cut add. */
+/** Maximum bytes that an adapter adds to a request (names, betas) and that the notes on a first cut add. */
 const FRAME_BYTES = 32_000;
 
-/** From so many times the output on, a figure that may include it tells how the provider counts. */
+/**
+ * From this multiple of the output on, a figure that may include the output shows how the provider counts.
+ */
 const SURE_FIGURE_OUTPUTS = 4;
 
-/** A request that was sent, and what of the conversation it held. */
+/** Request that was sent, and the part of the conversation in it. */
 interface Sent {
   readonly cut: Cut;
   readonly request: ModelRequest;
-  /** Output that a larger window would have given it. */
+  /** Output tokens that a larger window would allow. */
   readonly wantedTokens: number;
   readonly countTokens: CountText;
 }
 
 /**
- * Less of the conversation after it was too much: as much goes as the error states, and what the digest and the least
- * answer need. Undefined where nothing more can go.
+ * Returns a shorter cut after a request was too long. It drops the stated excess, plus room for the digest
+ * and the minimum answer. Undefined if nothing more can be dropped.
  */
 function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
   const stated = failure.kind === "too-long" && !failure.isLowerBound ? failure : undefined;
@@ -238,8 +243,8 @@ function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
 }
 
 /**
- * Less of the conversation where it fitted but left no room: the summary broke off at the end of the window, or at the
- * output that fitted beside the prompt. Undefined where that did not happen or nothing more can go.
+ * Returns a shorter cut if the request fit but left no room. The summary then broke off at the end of the
+ * window or at the reduced output limit. Undefined if that did not happen or nothing more can be dropped.
  */
 function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | undefined {
   const isBounded = (sent.request.max_tokens ?? sent.wantedTokens) < sent.wantedTokens;
@@ -252,7 +257,9 @@ function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | un
   return wanted <= 0 ? undefined : without(wanted, tokens, sent);
 }
 
-/** Less of the conversation where its bytes are more than any API takes; undefined where nothing more can go. */
+/**
+ * Returns a shorter cut if the bytes exceed the limit of any API. Undefined if nothing more can be dropped.
+ */
 function shorterForBytes(
   { cut, request }: Sent,
   clearedToolUseIds: ReadonlySet<string> | undefined,
@@ -260,37 +267,37 @@ function shorterForBytes(
   if (maxJsonBytes(request) <= MAX_REQUEST_BYTES) return "fits";
   const excess = jsonBytes(request) + FRAME_BYTES - MAX_REQUEST_BYTES;
   if (excess <= 0) return "fits";
-  // As they are sent: a picture that is left out anyway would seem to free what it does not.
+  // Measure entries as they are sent. Images are left out anyway, so dropping them frees nothing.
   return cutOldest(cut, excess, (entries) => jsonBytes(messagesToSummarize(entries, clearedToolUseIds)));
 }
 
-/** Without so much of the conversation that the excess is gone although a digest takes the place of what was cut. */
+/** Returns a cut that removes the excess, although a digest replaces the dropped part. */
 function without(excessTokens: number, countedTokens: number, sent: Sent): Cut | undefined {
   const excess = excessTokens / providerRatio(countedTokens, sent);
-  // Of a cut half again as large as the excess, the digest has the third.
+  // The digest takes a third of a cut that is half again as large as the excess.
   const dropped = excess + digestTokens(excess / (1 - DIGEST_SHARE));
   return cutOldest(sent.cut, dropped, inTokens(sent.countTokens));
 }
 
 /**
- * How many tokens the provider counts for one of ours: another vocabulary would drop far more, or less, than
- * is too much. Some providers add the output to their figure, so a small one says too little to go by.
+ * Returns the provider's tokens per token of ours. With another vocabulary, a cut by our count would drop far
+ * too much or too little. Some providers add the output to their figure, so a small figure is not reliable.
  */
 function providerRatio(countedTokens: number, { request, wantedTokens, countTokens }: Sent): number {
   if (countedTokens < SURE_FIGURE_OUTPUTS * wantedTokens) return 1;
   return countedTokens / Math.max(1, measureRequest(request, countTokens));
 }
 
-/** Dropped when the provider does not say by how much a request is too long. */
+/** Share to drop if the provider does not state the excess. */
 const SHARE_DROPPED_BLINDLY = 0.2;
 
-/** Our count is an estimate; a little more is dropped than it says, so that one retry is enough. */
+/** Margin for our estimate. A little more is dropped, so that one retry is enough. */
 const ESTIMATE_MARGIN = 1.05;
 
-/** A conversation by its rounds, the oldest of which can be dropped. Rounds come whole or not at all. */
+/** Rounds of a conversation, of which the oldest can be dropped. Rounds are never split. */
 export interface Cut {
   readonly rounds: readonly Round[];
-  /** How many of the oldest are dropped. */
+  /** Number of the oldest rounds that are dropped. */
   readonly dropped: number;
 }
 
@@ -305,8 +312,8 @@ export const droppedEntries = ({ rounds, dropped }: Cut): readonly Entry[] =>
   rounds.slice(0, dropped).flatMap((round) => round.entries);
 
 /**
- * Drops the oldest rounds until at least `excess` is gone, or a fifth of what is left when the excess is not
- * known. Undefined when nothing more can go: at least one round always stays.
+ * Drops the oldest rounds until at least `excess` is gone, or a fifth of the rest if the excess is unknown.
+ * Undefined if nothing more can be dropped: at least one round always stays.
  */
 export function cutOldest(
   { rounds, dropped }: Cut,
@@ -328,13 +335,16 @@ export function cutOldest(
   return end === dropped ? undefined : { rounds, dropped: end };
 }
 
-/** Size in tokens, as the count has it. */
+/** Returns a measure of entries in tokens of this count. */
 export const inTokens =
   (countText: CountText) =>
   (entries: readonly Entry[]): number =>
     measureEntries(entries, countText);
 
-/** Digest of entries that did not fit into a request, by the built-in summarizer; undefined without entries. */
+/**
+ * Writes a digest of entries that did not fit into a request, with the built-in summarizer. Undefined without
+ * entries.
+ */
 export function digestText(entries: readonly Entry[], introduction: string): string | undefined {
   if (entries.length === 0) return undefined;
   const { o200k: countTokens } = ESTIMATORS;

@@ -16,7 +16,7 @@ import { type ForkSource, type RequestFrame, requestFork } from "./shared-prefix
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
 const PROMPT = summaryPrompt();
 
-const speaking = (answer: ScriptedAnswer = GOOD): ScriptedModel =>
+const cachingModel = (answer: ScriptedAnswer = GOOD): ScriptedModel =>
   scriptedModel([answer], { capabilities: { promptCache: true } });
 
 const sourceOf = (
@@ -38,16 +38,16 @@ function conversation(): ConversationBuilder {
 }
 
 describe("requestFork", () => {
-  it("puts the prompt after the blocks of the user's last message, or in one of its own after the assistant's", async () => {
+  it("appends the prompt to the last user message, or sends it separately after an assistant message", async () => {
     const { entries } = conversation();
-    const afterResults = sourceOf(speaking());
+    const afterResults = sourceOf(cachingModel());
     await requestFork(afterResults, entries, PROMPT);
     const sent = afterResults.model.requests[0]?.messages ?? [];
     expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(contentBlocks(sent.at(-1)?.content)).toMatchObject([{ type: "tool_result" }, { text: PROMPT }]);
     const built = conversation();
     built.assistant("Nine.");
-    const afterAnswer = sourceOf(speaking());
+    const afterAnswer = sourceOf(cachingModel());
     await requestFork(afterAnswer, built.entries, PROMPT);
     expect(afterAnswer.model.requests[0]?.messages.at(-1)).toEqual({
       role: "user",
@@ -55,7 +55,7 @@ describe("requestFork", () => {
     });
   });
 
-  it("sends the frame as it is, without marks and without what could end the answer early", async () => {
+  it("a fork sends the request frame unchanged, except for cache marks and stop sequences", async () => {
     const frame: RequestFrame = {
       system: [{ type: "text", text: "You count.", cache_control: { type: "ephemeral" } }],
       tools: [{ name: "look", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } }],
@@ -67,7 +67,7 @@ describe("requestFork", () => {
       stop_sequences: ["x"],
       output_config: { effort: "low" },
     };
-    const source = sourceOf(speaking(), deepFreeze(frame), 1);
+    const source = sourceOf(cachingModel(), deepFreeze(frame), 1);
     await requestFork(source, conversation().entries, PROMPT);
     const [request = { messages: [] }] = source.model.requests;
     const { messages: _, ...sent } = request;
@@ -82,32 +82,29 @@ describe("requestFork", () => {
     ["forced-output-format", { output_config: { format: { type: "json_schema" } } }],
     ["output-limit", { max_tokens: 2_000 }],
     ["output-limit", { max_tokens: 9_000, thinking: { type: "enabled", budget_tokens: 8_000 } as never }],
-  ] as const)("is not made where no text could come of it: %s", async (unavailable, frame) => {
-    const source = sourceOf(speaking(), frame);
+  ] as const)("sends no fork that could not return text: %s", async (unavailable, frame) => {
+    const source = sourceOf(cachingModel(), frame);
     expect(await requestFork(source, conversation().entries, PROMPT)).toEqual({ unavailable });
     expect(source.model.requests).toEqual([]);
   });
 
   it.each([
-    [
-      "calls a tool, whatever it says besides",
-      { content: [{ type: "text", text: GOOD }, toolUse("x", "look", {})] },
-    ],
-    ["breaks off at the conversation's limit", { content: GOOD, stopReason: "max_tokens" }],
-    ["holds no text", ""],
+    ["calls a tool besides its text", { content: [{ type: "text", text: GOOD }, toolUse("x", "look", {})] }],
+    ["stops at the output limit of the conversation", { content: GOOD, stopReason: "max_tokens" }],
+    ["has no text", ""],
     ["is no summary", "I would rather not."],
-  ] as const)("fails, with what it cost, when the reply %s", async (_, answer) => {
-    const failure = requestFork(sourceOf(speaking(answer)), conversation().entries, PROMPT);
+  ] as const)("fails with the usage of the call when the reply %s", async (_, answer) => {
+    const failure = requestFork(sourceOf(cachingModel(answer)), conversation().entries, PROMPT);
     await expect(failure).rejects.toMatchObject({
       code: "no-summary",
       usage: { input_tokens: expect.any(Number) },
     });
   });
 
-  it("whatever the conversation: what it shares is not altered, and the request is valid or not sent", async () => {
+  it("a fork shares the conversation unchanged in a valid request, or sends nothing", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), fc.nat(8), async (entries, cachedMessages) => {
-        const source = sourceOf(speaking(), { system: "You count." }, cachedMessages);
+        const source = sourceOf(cachingModel(), { system: "You count." }, cachedMessages);
         await requestFork(source, deepFreeze(entries), PROMPT);
         const [request] = source.model.requests;
         if (request === undefined) return;
@@ -118,9 +115,9 @@ describe("requestFork", () => {
     );
   });
 
-  it("is sent where a host has messages of one role in a row, which the API takes as they are", async () => {
+  it("sends a fork with several messages of one role in a row, which the API accepts", async () => {
     const inRow: ForkSource & { readonly model: ScriptedModel } = {
-      ...sourceOf(speaking()),
+      ...sourceOf(cachingModel()),
       messagesFor: () => [
         { role: "user", content: "Go." },
         { role: "user", content: "And mind the tides." },
@@ -130,9 +127,9 @@ describe("requestFork", () => {
     expect(inRow.model.requests[0]?.messages).toHaveLength(2);
   });
 
-  it("is not sent where something in it would have to be mended", async () => {
+  it("sends no fork when the request would need a repair", async () => {
     const torn: ForkSource = {
-      ...sourceOf(speaking()),
+      ...sourceOf(cachingModel()),
       messagesFor: () => [
         { role: "user", content: "Go." },
         { role: "assistant", content: [toolUse("t", "look", {})] },
@@ -142,7 +139,7 @@ describe("requestFork", () => {
   });
 });
 
-/** What is sent before the prompt. */
+/** Returns the messages before the prompt. */
 function shared(request: ModelRequest): readonly ApiMessage[] {
   const { messages } = withoutMarks(request);
   const rest = contentBlocks(messages.at(-1)?.content).slice(0, -1);

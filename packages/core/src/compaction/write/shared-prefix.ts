@@ -9,33 +9,33 @@ import { forgetsThinkingAtNextTurn } from "../../models/sent-thinking.ts";
 import { checkRequest } from "../../request/check/check.ts";
 import { type AskOptions, ask, type ModelSummary, type Unavailable, wholeSummaryIn } from "./ask-model.ts";
 
-/** Everything of a request but its messages: system prompt, tools, thinking, limits. */
+/** Everything in a request except its messages: system prompt, tools, thinking, limits. */
 export type RequestFrame = Omit<ModelRequest, "messages">;
 
 /** Source of a second call that shares the main conversation's cached prefix. */
 export interface ForkSource {
   readonly model: Model;
-  /** As the main conversation sends it: any other byte would miss the cache. */
+  /** Frame that the main conversation sends. Any other byte would miss the cache. */
   readonly frame: RequestFrame;
-  /** The messages that the main conversation sends for these entries, byte for byte. */
+  /** Returns the messages that the main conversation sends for these entries, byte for byte. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[];
   /**
-   * How many messages the last call sent: it wrote the cache at the end of them. 0 before the first call, and
-   * when anything before that end has changed since: a mark there would write what nobody reads again.
+   * Number of messages in the last call, which wrote the cache at their end. 0 before the first call, and if
+   * anything before that end has changed since: a mark there would write a cache that nobody reads.
    */
   readonly cachedMessages: number;
-  /** Size of what the main conversation sends now, by the newest reported usage. */
+  /** Size of the main conversation's current request, by the newest reported usage. */
   readonly contextTokens?: number | undefined;
 }
 
-/** With less output, scratchpad and summary would break off, and the call would be for nothing. */
-const LEAST_OUTPUT_TOKENS = 4_000;
+/** Minimum output. With less, scratchpad and summary would break off, and the call would be wasted. */
+const MIN_OUTPUT_TOKENS = 4_000;
 
 /**
- * Asks for a summary as if it were the next turn of the conversation itself. One turn: nobody goes on from here.
+ * Asks for a summary as if it were the next turn of the conversation. The fork has only this turn.
  *
- * A request that is too long fails: without its oldest rounds it would begin otherwise than the cached prefix,
- * so there would be nothing left to share. The direct call makes the cuts.
+ * A request that is too long fails. Without its oldest rounds it would not start with the cached prefix, so
+ * there would be nothing to share. The direct call makes the cuts.
  */
 export async function requestFork(
   fork: ForkSource,
@@ -45,7 +45,7 @@ export async function requestFork(
 ): Promise<ModelSummary | Unavailable> {
   const request = forkedRequest(fork, entries, prompt, {
     ...options,
-    leastOutputTokens: LEAST_OUTPUT_TOKENS,
+    leastOutputTokens: MIN_OUTPUT_TOKENS,
   });
   if ("unavailable" in request) return request;
   const reply = await ask(fork.model, request, {
@@ -62,13 +62,13 @@ export async function requestFork(
 }
 
 interface ForkOptions extends OutputRoomOptions {
-  /** A conversation whose own calls allow less would not get a whole answer. */
+  /** Minimum output. A conversation with a smaller limit would not get a whole answer. */
   readonly leastOutputTokens: number;
 }
 
 /**
- * The conversation as it is sent, with a request of ours at its end: the same frame and the same messages, byte
- * for byte, so that everything up to the end of the last call is read from the cache. Nothing is written to it.
+ * Builds the conversation's request with our prompt at its end. Frame and messages are the same, byte for
+ * byte, so everything up to the end of the last call is read from the cache. Nothing is written to it.
  */
 export function forkedRequest(
   fork: ForkSource,
@@ -76,7 +76,7 @@ export function forkedRequest(
   prompt: string,
   options: ForkOptions,
 ): ModelRequest | Unavailable {
-  // Such a sequence may be anywhere in an answer and would end it; the cache does not look at them.
+  // A stop sequence could occur anywhere in the answer and end it. It does not affect the cache.
   const { stop_sequences: _, ...frame } = fork.frame;
   const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
   const obstacle = obstacleIn(shared, fork.model);
@@ -87,7 +87,10 @@ export function forkedRequest(
   return isSound(request, fork.model) ? request : { unavailable: "invalid-request" };
 }
 
-/** Reason why no text could be the answer, or why the cached prefix is useless, that this call cannot change. */
+/**
+ * Returns a reason why the answer could not be text or the cached prefix is useless. This call cannot change
+ * it.
+ */
 function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   const { tool_choice, output_config } = shared;
   if (tool_choice?.type === "any" || tool_choice?.type === "tool") return "forced-tool-choice";
@@ -95,7 +98,7 @@ function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   return forgetsThinkingAtNextTurn(name, shared) ? "thinking-not-kept" : undefined;
 }
 
-/** Size of a forked request; undefined where the size of the conversation is not known. */
+/** Returns the size of a forked request, or undefined if the size of the conversation is unknown. */
 export function promptTokens(
   { contextTokens }: ForkSource,
   prompt: string,
@@ -104,7 +107,7 @@ export function promptTokens(
   return contextTokens === undefined ? undefined : contextTokens + countTokens(prompt);
 }
 
-/** True if the request's own limit and the window leave enough for an answer beside the thinking before it. */
+/** Returns true if the request's limit and the window leave enough for an answer besides its thinking. */
 function hasRoom(
   request: ModelRequest,
   model: Model,
@@ -119,7 +122,9 @@ function withPromptAndReadMark(shared: ModelRequest, fork: ForkSource, prompt: s
   return { ...marked, messages: withPrompt(marked.messages, prompt) };
 }
 
-/** Two user messages in a row are one to the API, and some servers refuse them. */
+/**
+ * Adds the prompt to the messages. The API merges two user messages in a row, and some servers refuse them.
+ */
 function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly ApiMessage[] {
   const block: ContentBlock = { type: "text", text: prompt };
   const last = messages.at(-1);
@@ -127,7 +132,7 @@ function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly A
   return [...messages.slice(0, -1), { ...last, content: [...contentBlocks(last.content), block] }];
 }
 
-/** A request that needs repair would no longer match the last call. */
+/** Returns true if a request needs no repair. A repaired one would no longer match the last call. */
 export function isSound(request: ModelRequest, model: Model): boolean {
   const named = { ...request, model: model.name };
   return checkRequest(named, { consecutiveRoles: "accepted" }).request === named;

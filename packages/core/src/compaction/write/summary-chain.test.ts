@@ -16,8 +16,8 @@ import { attemptsOf, type SummaryProgress } from "./attempts.ts";
 import type { ForkSource } from "./shared-prefix.ts";
 import type { ChainOptions, WrittenSummary } from "./summary-chain.ts";
 
-describe("the order of the chain", () => {
-  it("is fork, direct call, built-in summarizer; each only when the one before failed", async () => {
+describe("order of the summary chain", () => {
+  it("tries fork, direct call and built-in summarizer in this order until one succeeds", async () => {
     const model = named("m", BROKEN, BROKEN);
     const { attempts, source } = await run({ model, fork: forkOf(model) });
     expect(told(attempts)).toEqual([
@@ -26,12 +26,12 @@ describe("the order of the chain", () => {
       "built-in written",
     ]);
     expect(source).toBe("built-in");
-    const speaking = named("m", BROKEN, GOOD);
-    const written = await run({ model: speaking, fork: forkOf(speaking) });
+    const answering = named("m", BROKEN, GOOD);
+    const written = await run({ model: answering, fork: forkOf(answering) });
     expect(told(written.attempts)).toEqual(["fork failed model-other", "direct written"]);
   });
 
-  it("has notes before everything else, and asks nobody where there are some", async () => {
+  it("uses available notes before any other step, and calls no model then", async () => {
     const model = named("m", GOOD);
     const options: ChainOptions = { model, fork: forkOf(model), summarizer: "provider" };
     const noted = await run(options, task({ offered: { text: "what was noted" } }));
@@ -49,12 +49,12 @@ describe("the order of the chain", () => {
     ]);
   });
 
-  it("begins with the direct call where there is no prefix to share, and says so", async () => {
+  it("starts with the direct call when there is no prefix to share, and reports why", async () => {
     const { attempts } = await run({ model: named("m", GOOD) });
     expect(told(attempts)).toEqual(["fork unavailable no-shared-prefix", "direct written"]);
   });
 
-  it("has the provider first only where it was chosen, and not where earlier messages stay", async () => {
+  it("tries the provider first only when chosen, and not when earlier messages stay", async () => {
     const model = scriptedModel([GOOD, GOOD], {
       capabilities: { compaction: { onDemand: true, threshold: false } },
     });
@@ -68,7 +68,7 @@ describe("the order of the chain", () => {
     expect(told((await run({ ...options, summarizer: "model" })).attempts)).toEqual(["fork written"]);
   });
 
-  it("is the built-in summarizer alone where there is no model or it was chosen", async () => {
+  it("uses only the built-in summarizer when there is no model or when it was chosen", async () => {
     expect(told((await run({})).attempts)).toEqual(["built-in written"]);
     expect(told((await run({ builtInFallback: "never" })).attempts)).toEqual(["built-in written"]);
     const model = named("m");
@@ -77,7 +77,7 @@ describe("the order of the chain", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("is told to the host step by step", async () => {
+  it("reports each step of the summary chain to the host", async () => {
     const model = named("m", BROKEN, BROKEN);
     const steps: SummaryProgress[] = [];
     await run({ model, fork: forkOf(model), onProgress: (progress) => void steps.push(progress) });
@@ -90,7 +90,7 @@ describe("the order of the chain", () => {
     ]);
   });
 
-  it("goes on after whatever a step throws", async () => {
+  it("continues with the next step after any error that a step throws", async () => {
     const model = named("m", GOOD);
     const broken: ForkSource = {
       ...forkOf(model),
@@ -103,12 +103,12 @@ describe("the order of the chain", () => {
   });
 });
 
-describe("a model that cannot answer", () => {
+describe("models that cannot answer", () => {
   it.each([
     { kind: "authentication" },
     { kind: "unknown-model", model: "m" },
     { kind: "sdk-missing", package: "ai" },
-  ] as const)("is not called again: $kind", async (failure) => {
+  ] as const)("does not call a model again after a failure of the kind $kind", async (failure) => {
     const model = named("m", failing(failure), GOOD);
     const { attempts } = await run({ model, fork: forkOf(model) });
     expect(told(attempts)).toEqual([
@@ -119,7 +119,7 @@ describe("a model that cannot answer", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("is the same one under another wrapper; another model is called", async () => {
+  it("does not call the same model through another wrapper, but calls another model", async () => {
     const first = named("m", NO_KEY);
     const again = named("m", GOOD);
     expect(told((await run({ model: again, fork: forkOf(first) })).attempts)).toContain(
@@ -130,45 +130,60 @@ describe("a model that cannot answer", () => {
   });
 
   it.each([
-    ["always", NO_KEY, "built-in written"],
-    ["always", BROKEN, "built-in written"],
-    ["unless-misconfigured", BROKEN, "built-in written"],
-    ["unless-misconfigured", NO_KEY, undefined],
-    ["unless-misconfigured", failing({ kind: "unknown-model", model: "m" }), undefined],
-    ["unless-misconfigured", failing({ kind: "sdk-missing", package: "ai" }), undefined],
-    ["never", BROKEN, undefined],
-  ] as const)("falls back %s, after %s: %s", async (builtInFallback, failure, last) => {
-    const outcome = await run({ model: named("m", failure), builtInFallback }).catch(
-      (error: unknown) => error,
-    );
-    if (last === undefined) {
-      expect(outcome).toMatchObject({
-        code: failure.code,
-        message: "no",
-        remedy: "Do this.",
-        cause: failure,
-      });
-      expect(told(attemptsOf(outcome))).toEqual([
-        "fork unavailable no-shared-prefix",
-        `direct failed ${failure.code}`,
-      ]);
-    } else expect(told((outcome as WrittenSummary).attempts).at(-1)).toBe(last);
-  });
+    ["always", "a missing key", "a built-in summary", NO_KEY, "built-in written"],
+    ["always", "another failure", "a built-in summary", BROKEN, "built-in written"],
+    ["unless-misconfigured", "another failure", "a built-in summary", BROKEN, "built-in written"],
+    ["unless-misconfigured", "a missing key", "an error", NO_KEY, undefined],
+    [
+      "unless-misconfigured",
+      "an unknown model",
+      "an error",
+      failing({ kind: "unknown-model", model: "m" }),
+      undefined,
+    ],
+    [
+      "unless-misconfigured",
+      "a missing package",
+      "an error",
+      failing({ kind: "sdk-missing", package: "ai" }),
+      undefined,
+    ],
+    ["never", "another failure", "an error", BROKEN, undefined],
+  ] as const)(
+    "with the fallback policy %s, %s leads to %s",
+    async (builtInFallback, _cause, _result, failure, last) => {
+      const outcome = await run({ model: named("m", failure), builtInFallback }).catch(
+        (error: unknown) => error,
+      );
+      if (last === undefined) {
+        expect(outcome).toMatchObject({
+          code: failure.code,
+          message: "no",
+          remedy: "Do this.",
+          cause: failure,
+        });
+        expect(told(attemptsOf(outcome))).toEqual([
+          "fork unavailable no-shared-prefix",
+          `direct failed ${failure.code}`,
+        ]);
+      } else expect(told((outcome as WrittenSummary).attempts).at(-1)).toBe(last);
+    },
+  );
 
-  it("does not fall back where nothing answers either, unless misconfiguration may be passed over", async () => {
+  it("counts an unreachable model as misconfigured when it decides about the fallback", async () => {
     const model = scriptedModel(() => failing({ kind: "unreachable" }));
     const patience = { builtInFallback: "unless-misconfigured", model } as const;
     await expect(run(patience)).rejects.toMatchObject({ code: "model-unreachable" });
   });
 
-  it("has no attempts to tell of in any other error", () => {
+  it("finds no attempts in an error that is not from the summary chain", () => {
     expect(attemptsOf(new Error("x"))).toEqual([]);
     expect(attemptsOf(undefined)).toEqual([]);
   });
 });
 
-describe("an abort", () => {
-  it("before anything is asked calls nobody, not even the built-in summarizer", async () => {
+describe("aborting the summary chain", () => {
+  it("calls no model and no built-in summarizer when aborted before the first step", async () => {
     const model = named("m", GOOD);
     const signal = AbortSignal.abort();
     for (const options of [{ model, fork: forkOf(model) }, { model }, {}]) {
@@ -180,7 +195,7 @@ describe("an abort", () => {
   it.each([
     ["fork", 1],
     ["direct", 2],
-  ] as const)("in the middle of the %s ends it all", async (step, calls) => {
+  ] as const)("ends the whole summary chain when aborted during the %s step", async (step, calls) => {
     const abort = new AbortController();
     const hanging: ScriptedAnswer = { content: "<summary>", hangs: true };
     const model = named("m", ...(step === "fork" ? [hanging, GOOD] : [BROKEN, hanging]));
@@ -193,7 +208,7 @@ describe("an abort", () => {
     expect(model.requests).toHaveLength(calls);
   });
 
-  it("is what is told, whatever the step failed with in which it came", async () => {
+  it("reports an abort instead of the error of the step that it interrupted", async () => {
     for (const isLast of [false, true]) {
       const abort = new AbortController();
       const model = scriptedModel(() => {

@@ -12,7 +12,7 @@ import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 import { summarize } from "../summary/builtin/summarize.ts";
 import { type SummaryVariant, withoutQuotedFacts } from "../summary/summary-message.ts";
-import type { SummaryWishes } from "../summary/summary-prompt.ts";
+import type { SummaryInstructions } from "../summary/summary-prompt.ts";
 import { pointAt, type SummaryPromptOptions, summaryPrompt } from "../summary/summary-prompt.ts";
 import {
   type AskOptions,
@@ -33,40 +33,40 @@ import { requestSummary, type SummaryRequestOptions } from "./request-summary.ts
 import { type ForkSource, requestFork } from "./shared-prefix.ts";
 
 /**
- * A summary that was written before the compaction began, such as notes that were taken along the way. It is used
- * before anybody is asked to write one.
+ * Summary that existed before the compaction, such as notes taken along the way. It is used before a model is
+ * asked.
  */
 export interface SummarySource {
   readonly text: string;
   /**
-   * Why the text does not serve as this summary; undefined where it does.
+   * Returns the reason why the text cannot be used as this summary, or undefined if it can.
    *
-   * @param asked what the user asked the summary to look after.
-   * @param instructions the same with what PreCompact hooks added to it.
+   * @param asked the user's own instructions for the summary.
+   * @param instructions these with the additions of PreCompact hooks.
    */
   decline(asked: string | undefined, instructions: string | undefined): string | undefined;
 }
 
 export interface SummaryOptions extends ChainOptions, HookOptions {
-  /** Used where it does not decline. */
+  /** Existing summary, used unless it declines. */
   readonly source?: SummarySource | undefined;
-  /** Size of the built-in summary. */
+  /** Size of the built-in summary in tokens. */
   readonly summaryBudgetTokens?: number;
-  /** The result should stay below this: what is put back shrinks for it. */
+  /** Size that the result should stay below. Restored content shrinks for it. */
   readonly targetTokens?: number;
 }
 
 /**
- * A summary that is written, and nothing has changed yet: it can be used at once or later. Its instructions are the
- * user's words, then those of the hooks.
+ * Summary that was written without changing anything yet. It can be used at once or later. Its instructions
+ * are the user's words, then those of the hooks.
  */
-export interface PreparedSummary extends SummaryWishes {
+export interface PreparedSummary extends SummaryInstructions {
   readonly written: WrittenSummary;
-  /** Of the hooks that were asked before it. */
+  /** Outcomes of the hooks that ran before it. */
   readonly hookOutcomes: readonly HookOutcome[];
 }
 
-/** The slow part of a compaction: hooks are asked, and somebody writes the summary. */
+/** Does the slow part of a compaction: runs the hooks and has the summary written. */
 export async function prepareSummary(
   plan: CompactionPlan,
   options: SummaryOptions,
@@ -86,14 +86,14 @@ export async function prepareSummary(
 }
 
 /**
- * A summary larger than a third of what it stands for is no summary. Under a target it takes at most half
- * of the room; where there is none, a shorter summary would not help, so it stays a good one. Beside unseen results it
- * gives way to them.
+ * Returns the budget of the built-in summary: at most a third of the summarized tokens, and at most half of
+ * the room under a target. Without room, a shorter summary would not help, so it keeps its size. Next to
+ * unseen results it shrinks in their favor.
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
   const { overheadTokens, keptTokens, tokenRatio } = plan;
-  // The built-in summarizer counts by our estimate, the plan as the provider does.
+  // The built-in summarizer uses our estimate, and the plan uses the provider's count.
   const measured = plan.summarizedTokens / tokenRatio;
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
@@ -102,28 +102,30 @@ function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   return Math.floor(Math.max(SMALLEST_SUMMARY_TOKENS, Math.min(wanted, measured / 3, share)));
 }
 
-/** Only we quote what was said: a section that claims to, copied or made up by whoever wrote, would pass for ours. */
+/**
+ * Removes a section of quoted facts that the author copied or invented. Only longhaul writes that section.
+ */
 function withoutForgery(written: WrittenSummary): WrittenSummary {
-  // Signed by the provider: any other byte would be refused.
+  // The block is signed. The provider would refuse any change.
   if (written.source === "provider") return written;
   const text = withoutQuotedFacts(written.text);
   return text === written.text ? written : { ...written, text };
 }
 
-/** The messages to summarize, and what is known of them. */
+/** Messages to summarize, with what is known about them. */
 export interface SummaryTask
   extends Pick<CompactionPlan, "variant" | "summarized" | "kept">,
     Partial<Pick<CompactionPlan, "clearedToolUseIds" | "countTokens">> {
-  /** Size of the built-in summary. */
+  /** Size of the built-in summary in tokens. */
   readonly builtInBudgetTokens: number;
-  /** A summary that has been written already, and why it does not serve. Used before anybody is asked. */
+  /** Existing summary, and the reason if it cannot be used. It comes before all other steps. */
   readonly offered?: { readonly text: string; readonly unavailable?: string | undefined } | undefined;
 }
 
-/** Use of the built-in summarizer when every model failed. */
+/** Policy for the built-in summarizer when every model failed. */
 export type BuiltInFallback =
   | "always"
-  /** Not where the person should hear of it: no key, no such model, no package, no connection. */
+  /** Not if the user should know: missing key, unknown model, missing package, no connection. */
   | "unless-misconfigured"
   | "never";
 
@@ -132,20 +134,20 @@ export interface ChainOptions
     SummaryRequestOptions,
     "instructions" | "maxOutputTokens" | "windowOf" | "signal" | "onProgress"
   > {
-  /** Of the conversation. Without one, and without a fork, the built-in summarizer writes. */
+  /** Model of the conversation. Without it and without a fork, the built-in summarizer writes. */
   readonly model?: Model | undefined;
-  /** A smaller one for the direct call. */
+  /** Smaller model for the direct call. */
   readonly summaryModel?: Model | undefined;
-  /** How to share the conversation's cached prefix; absent where there is none to share. */
+  /** Source of the conversation's cached prefix. Absent if there is none to share. */
   readonly fork?: ForkSource | undefined;
-  /** The first to ask; `model` by default. */
+  /** Summarizer to try first, `model` by default. */
   readonly summarizer?: "model" | "provider" | "built-in" | undefined;
   readonly builtInFallback?: BuiltInFallback | undefined;
   /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
 }
 
-/** A summary, who wrote it, and what was tried before. */
+/** Summary with its author and all attempts. */
 export type WrittenSummary = { readonly attempts: readonly SummaryAttempt[] } & StepSummary;
 
 /** A summary that a step of the chain wrote. */
@@ -156,11 +158,14 @@ type StepSummary =
   | ({
       readonly source: "provider";
       readonly step: "provider";
-      /** It summarizes the messages as the conversation sends them. Thinking that follows stays valid only then. */
+      /**
+       * True if the summary covers the messages exactly as the conversation sends them. Only then does later
+       * thinking stay valid.
+       */
       readonly isAsSent: boolean;
     } & ProviderSummary);
 
-/** Another call to the same model would end the same way. */
+/** Failures with which another call to the same model would end too. */
 const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
   "authentication",
   "unknown-model",
@@ -176,20 +181,20 @@ const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([
 ]);
 
 /**
- * Has a summary written, by the first way that leads to one: notes that are there already, the provider's own
- * compaction (where chosen), a fork of the conversation, a call of its own, the built-in summarizer. An abort ends
- * all of it at once. The models share one span of time: when it is over, none of them is waited for or asked any more.
+ * Writes a summary with the first step that succeeds. The steps are existing notes, the provider's compaction
+ * (if chosen), a fork of the conversation, a direct call, and the built-in summarizer. An abort ends the
+ * chain at once. All models share one time limit. After it, no model is awaited or called.
  */
 export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
   const budget = new TimeBudget(options.signal, timeLimitsOf(options.timeLimits).totalMs);
   try {
-    return await takeInTurn(task, options, budget);
+    return await tryInOrder(task, options, budget);
   } finally {
     budget.close();
   }
 }
 
-async function takeInTurn(
+async function tryInOrder(
   task: SummaryTask,
   options: ChainOptions,
   budget: TimeBudget,
@@ -224,7 +229,7 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** The reason of a step that had no time left: the code of the error that the step before it ended with. */
+/** Reason of a step that had no time left: the error code of the step before it. */
 const TIME_IS_OVER = "model-timed-out";
 
 async function take(
@@ -275,15 +280,15 @@ function fallsBack(error: unknown, { builtInFallback = "always" }: ChainOptions)
 const isOf = (kinds: ReadonlySet<ModelFailureKind>, error: unknown): boolean =>
   error instanceof ModelError && kinds.has(error.failure.kind);
 
-/** One way to a summary. */
+/** Step of the summary chain. */
 interface Step {
   readonly name: SummaryStep;
-  /** The model that is called; undefined if none is. */
+  /** Model that the step calls, or undefined if it calls none. */
   readonly model: Model | undefined;
   run(options: AskOptions): Promise<StepSummary | Unavailable>;
 }
 
-/** In their order. Those that could not lead anywhere by the options alone are not among them. */
+/** Returns the steps in order, without those that the options rule out. */
 function chainSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
   const { summarizer = "model", fork } = options;
   const direct = options.summaryModel ?? options.model ?? fork?.model;
@@ -311,10 +316,10 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
     model: source?.model,
     run: async (ask) => {
       if (source === undefined) return { unavailable: "no-model" };
-      // Its block stands before everything else, so nothing could be kept in front of it.
+      // The provider's block comes before everything else, so no message could be kept before it.
       if (task.variant === "from") return { unavailable: "keeps-earlier-messages" };
       const prompt: SummaryPromptOptions = {
-        // Only what is summarized is sent, and what is kept follows it, whichever of the two it is.
+        // Only the summarized messages are sent, and the kept ones follow them, in either variant.
         variant: task.kept.length > 0 ? "up-to" : "whole",
         hasEarlierSummary: task.summarized.some(isSummaryEntry),
         instructions: options.instructions,
@@ -326,7 +331,7 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
   };
 }
 
-/** For a session from a file: no running conversation has a prefix to share. */
+/** Creates the source for a session from a file, without a running conversation and its cached prefix. */
 function plainSource(model: Model, { summarized, clearedToolUseIds }: SummaryTask): ForkSource {
   const messagesFor = (entries: readonly Entry[]): ReturnType<ForkSource["messagesFor"]> =>
     messagesToSummarize(entries, clearedToolUseIds);
@@ -334,7 +339,7 @@ function plainSource(model: Model, { summarized, clearedToolUseIds }: SummaryTas
   return { model, frame: tools.length > 0 ? { tools } : {}, messagesFor, cachedMessages: 0 };
 }
 
-/** A fork sends the whole conversation whatever is kept of it, so the prompt says where the part is. */
+/** Creates the fork step. A fork sends the whole conversation, so the prompt names the part to summarize. */
 function forkStep({ variant, summarized, kept }: SummaryTask, { fork, instructions }: ChainOptions): Step {
   return {
     name: "fork",
@@ -391,12 +396,12 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
 }
 
 /**
- * True if a summary covers the kept messages too. One of the whole conversation does: otherwise it would list as open
- * what they settled. The provider's own and notes do not.
+ * Returns true if a summary also covers the kept messages. A summary of the whole conversation does, or it
+ * would list work as open that they completed. Provider summaries and notes do not.
  */
 export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>
   variant === "whole" && (source === "built-in" || source === "model");
 
-/** The entries that a model or the built-in summarizer reads, see {@link coversKept}. */
+/** Returns the entries that a model or the built-in summarizer reads. See {@link coversKept}. */
 const entriesToRead = ({ variant, summarized, kept }: SummaryTask): readonly Entry[] =>
   variant === "whole" ? [...summarized, ...kept] : summarized;

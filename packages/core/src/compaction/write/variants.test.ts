@@ -17,7 +17,7 @@ const tooLong = (excess: number): ModelError =>
   new ModelError({ kind: "too-long", tokens: 10_000 + excess, limit: 10_000 }, "too long");
 const textIn = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
 
-/** `count` rounds, each with a word of its own. */
+/** Builds `count` rounds, each with a distinct word. */
 function rounds(word: string, count: number): ConversationBuilder {
   const built = new ConversationBuilder(word);
   for (let round = 0; round < count; round++) {
@@ -32,12 +32,12 @@ function rounds(word: string, count: number): ConversationBuilder {
   return built;
 }
 
-describe("a summary from a point", () => {
+describe("summary from a point", () => {
   const before = rounds("kept", 5).entries;
   const after = rounds("told", 5).entries;
   const options = { variant: "from", before } as const;
 
-  it("is asked for with the earlier messages in front, which are not to be repeated", async () => {
+  it("sends the kept messages first and tells the model not to repeat them", async () => {
     const model = scriptedModel([GOOD]);
     await requestSummary(model, after, options);
     expect(textIn(model.requests[0])).toMatch(
@@ -45,7 +45,7 @@ describe("a summary from a point", () => {
     );
   });
 
-  it("has what stays condensed apart from what is to be summarized, where it is too long", async () => {
+  it("condenses kept and summarized messages separately when the request is too long", async () => {
     const model = scriptedModel([tooLong(1_000), GOOD]);
     await requestSummary(model, after, options);
     const [digest] = model.requests[1]?.messages ?? [];
@@ -57,7 +57,7 @@ describe("a summary from a point", () => {
     expect(texts[1]).not.toContain("kept-");
   });
 
-  it("does not bring an earlier summary up to date that stays where it is", async () => {
+  it("does not ask to update an earlier summary that stays in the conversation", async () => {
     const built = new ConversationBuilder();
     built.summary("Summary:\n1. Primary Request and Intent: sheep");
     const incremental = /start with an earlier summary/;
@@ -68,7 +68,7 @@ describe("a summary from a point", () => {
     expect(textIn(model.requests[1])).toMatch(incremental);
   });
 
-  it("whatever the conversation and the cuts: the requests obey the API's rules", async () => {
+  it("sends only valid requests for a summary from any point with any cuts", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), fc.nat(12), fc.nat(3), async (entries, at, cuts) => {
         const model = scriptedModel((_, index) => (index < cuts ? tooLong(100) : GOOD));
@@ -82,9 +82,9 @@ describe("a summary from a point", () => {
   });
 });
 
-describe("a request of too many bytes", () => {
-  /** Keeps only the size of what it is sent: the texts are large. */
-  function weighing(): { readonly model: Model; readonly sizes: number[] } {
+describe("request with too many bytes", () => {
+  /** Creates a model that records only the sizes of requests, because the texts are large. */
+  function sizeRecorder(): { readonly model: Model; readonly sizes: number[] } {
     const sizes: number[] = [];
     const model = scriptedModel((request) => {
       sizes.push(jsonBytes(request));
@@ -93,7 +93,7 @@ describe("a request of too many bytes", () => {
     return { model, sizes };
   }
 
-  function heavy(
+  function largeRounds(
     count: number,
     content: (round: number) => ReturnType<typeof image> | string,
   ): ConversationBuilder {
@@ -107,10 +107,10 @@ describe("a request of too many bytes", () => {
     return built;
   }
 
-  it("is cut before it is sent, by the bytes that are too many, and the cut is told", async () => {
-    const { model, sizes } = weighing();
+  it("cuts a request by its excess bytes before sending it, and reports the cut", async () => {
+    const { model, sizes } = sizeRecorder();
     const progress: SummaryProgress[] = [];
-    const summary = await requestSummary(model, heavy(5, () => "\u0001".repeat(1_500_000)).entries, {
+    const summary = await requestSummary(model, largeRounds(5, () => "\u0001".repeat(1_500_000)).entries, {
       onProgress: (step) => void progress.push(step),
     });
     expect(sizes).toHaveLength(1);
@@ -120,22 +120,22 @@ describe("a request of too many bytes", () => {
     expect(progress[0]).toMatchObject({ phase: "cut", droppedRounds: summary.condensedRounds });
   });
 
-  it("is not cut for pictures, which are not in it", async () => {
-    const { model, sizes } = weighing();
+  it("does not cut a request because of images, which it does not contain", async () => {
+    const { model, sizes } = sizeRecorder();
     const { condensedRounds } = await requestSummary(
       model,
-      heavy(5, () => image("A".repeat(9_000_000))).entries,
+      largeRounds(5, () => image("A".repeat(9_000_000))).entries,
     );
     expect(condensedRounds).toBe(0);
     expect(sizes[0]).toBeLessThan(20_000);
   });
 
-  it("that nothing can be taken from is given up, with words that say what to do", async () => {
-    const { model, sizes } = weighing();
-    const failure = requestSummary(model, heavy(1, () => "\u0001".repeat(6_000_000)).entries);
+  it("gives up on a request that cannot be cut, and says what to do", async () => {
+    const { model, sizes } = sizeRecorder();
+    const failure = requestSummary(model, largeRounds(1, () => "\u0001".repeat(6_000_000)).entries);
     await expect(failure).rejects.toMatchObject({
       code: "model-too-large",
-      remedy: expect.stringMatching(/Go back/),
+      remedy: expect.stringMatching(/^Remove a few/),
     });
     expect(sizes).toEqual([]);
   });

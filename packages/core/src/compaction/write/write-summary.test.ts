@@ -23,7 +23,7 @@ const writeSummary = async (plan: CompactionPlan, options: SummaryOptions): Prom
   (await prepareSummary(plan, options)).written;
 
 describe("writing the summary of a plan", () => {
-  it("has the plan's part summarized by the chain, and tells who wrote it and what was tried", async () => {
+  it("summarizes the plan's part through the chain, and reports the author and all attempts", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { keepRecentTokens: 500 });
     const model = scriptedModel([new ModelError({ kind: "other", retry: false }, "no"), GOOD]);
@@ -40,7 +40,7 @@ describe("writing the summary of a plan", () => {
     expect(JSON.stringify(model.requests[1])).toContain("stay verbatim after your summary");
   });
 
-  it("uses the titles and the part of a plan up to a message", async () => {
+  it("uses the section titles and the messages of an up-to plan", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { variant: "up-to", at: 20 });
     const { text, attempts } = await writeSummary(plan, {});
@@ -49,21 +49,21 @@ describe("writing the summary of a plan", () => {
     expect(text).not.toContain("request-25");
   });
 
-  it("never makes a built-in summary larger than a third of what it stands for, or half of the room", async () => {
+  it("limits a built-in summary to a third of the summarized tokens and to half of the room", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { keepRecentTokens: 0 });
     const { text } = await writeSummary(plan, { summaryBudgetTokens: 100_000 });
     expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarizedTokens / 3);
     const tight = await writeSummary(plan, { targetTokens: 2_000 });
     expect(ESTIMATORS.o200k(tight.text)).toBeLessThanOrEqual(1_000);
-    // Where the provider counts twice what we do, the room is half as large for us.
+    // If the provider counts twice as many tokens, the room is half as large by our count.
     const double = { ...plan, tokenRatio: 2, summarizedTokens: plan.summarizedTokens * 2 };
     const halved = await writeSummary(double, { targetTokens: 4_000 });
     expect(ESTIMATORS.o200k(halved.text)).toBeLessThanOrEqual(1_000);
     const least = plan.overheadTokens + plan.keptTokens + 2 * SMALLEST_SUMMARY_TOKENS;
     const smallest = await writeSummary(plan, { targetTokens: least });
     expect(ESTIMATORS.o200k(smallest.text)).toBeLessThanOrEqual(SMALLEST_SUMMARY_TOKENS);
-    // Where there is no room at all, a shorter one would not help.
+    // Without any room, a shorter summary would not help.
     const free = await writeSummary(plan, {});
     expect((await writeSummary(plan, { targetTokens: 1_000 })).text).toBe(free.text);
     expect(ESTIMATORS.o200k(free.text)).toBeGreaterThan(1_000);

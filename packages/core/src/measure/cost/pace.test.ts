@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { usage } from "../../../../../test/support/builders.ts";
 import type { AssistantEntry, Usage } from "../../messages/entry.ts";
 import { Pace, recordedPace } from "./pace.ts";
-import { carriedPays } from "./rewrite-cost.ts";
+import { isClearingDue } from "./rewrite-cost.ts";
 
 const paceOf = (...sizes: readonly number[]): Pace => {
   const pace = new Pace();
@@ -10,14 +10,14 @@ const paceOf = (...sizes: readonly number[]): Pace => {
   return pace;
 };
 
-describe("a conversation's pace", () => {
-  it("is what its turns have added, and says nothing before the second", () => {
+describe("Pace", () => {
+  it("computes the growth per turn from the second turn on", () => {
     expect(paceOf().growthPerTurn).toBe(0);
     expect(paceOf(1_000).growthPerTurn).toBe(0);
     expect(paceOf(1_000, 1_500, 2_500).growthPerTurn).toBe(750);
   });
 
-  it("is not taken from a context that shrank, nor across a rewrite", () => {
+  it("ignores a context that shrank, and growth across a rewrite", () => {
     expect(paceOf(1_000, 1_500, 700, 1_200).growthPerTurn).toBe(500);
     const pace = paceOf(1_000, 1_500);
     pace.rewritten();
@@ -25,13 +25,13 @@ describe("a conversation's pace", () => {
     expect(pace.growthPerTurn).toBe(500);
   });
 
-  it("follows the work when it changes", () => {
+  it("adapts the growth per turn when the work changes", () => {
     const slow = Array.from({ length: 200 }, (_, turn) => turn * 100);
     const fast = Array.from({ length: 60 }, (_, turn) => 20_000 + turn * 2_000);
     expect(paceOf(...slow, ...fast).growthPerTurn).toBeGreaterThan(1_800);
   });
 
-  it("counts what could have been cleared with every turn that carried it, until a rewrite", () => {
+  it("sums clearable tokens over all turns that carried them, until a rewrite", () => {
     const pace = new Pace();
     pace.turn({ tokens: 1_000, clearableTokens: 300 });
     pace.turn({ tokens: 1_000, clearableTokens: 500 });
@@ -44,22 +44,22 @@ describe("a conversation's pace", () => {
   });
 });
 
-describe("the moment to stop carrying results along", () => {
+describe("carriedPays", () => {
   /** Sonnet 5.5 costs $0.20 to read a million tokens from the cache and $2.50 to write them. */
   const rewriting = { model: "claude-sonnet-5-5", contextTokens: 300_000, rewrittenTokens: 10_000 };
 
-  it("is when reading them has cost as much as writing the rest anew would", () => {
-    expect(carriedPays({ ...rewriting, carriedTokens: 114_999 })).toBe(false);
-    expect(carriedPays({ ...rewriting, carriedTokens: 115_000 })).toBe(true);
-    expect(carriedPays({ ...rewriting, cacheTtl: "1h", carriedTokens: 115_000 })).toBe(false);
+  it("clears carried results once reading them has cost as much as rewriting the rest", () => {
+    expect(isClearingDue({ ...rewriting, carriedTokens: 114_999 })).toBe(false);
+    expect(isClearingDue({ ...rewriting, carriedTokens: 115_000 })).toBe(true);
+    expect(isClearingDue({ ...rewriting, cacheTtl: "1h", carriedTokens: 115_000 })).toBe(false);
   });
 
-  it("is never where nobody knows the prices", () => {
-    expect(carriedPays({ ...rewriting, model: "house-model", carriedTokens: 1e9 })).toBe(false);
+  it("never clears carried results for a model without known prices", () => {
+    expect(isClearingDue({ ...rewriting, model: "house-model", carriedTokens: 1e9 })).toBe(false);
   });
 });
 
-describe("the pace that a session file tells", () => {
+describe("recordedPace", () => {
   const response = (id: string, input: number, written: object = {}): AssistantEntry => ({
     type: "assistant",
     uuid: `uuid-${id}`,
@@ -73,7 +73,7 @@ describe("the pace that a session file tells", () => {
     },
   });
 
-  it("counts a response once, however many entries it stands in", () => {
+  it("counts a response in a session file once, however many entries it has", () => {
     const entries = [response("a", 1_000), response("a", 1_000), response("b", 1_601)];
     const { pace, lastCallAt } = recordedPace(entries);
     expect(pace.turns).toBe(2);
@@ -81,7 +81,7 @@ describe("the pace that a session file tells", () => {
     expect(lastCallAt).toBe(Date.parse("2026-11-15T10:00:01.000Z"));
   });
 
-  it("does not change when a rewrite copies the responses without their usage", () => {
+  it("computes the same pace after a rewrite copies the responses without their usage", () => {
     const entries = [response("a", 1_000, { ephemeral_1h_input_tokens: 900 }), response("b", 1_601)];
     const copies = entries.map((entry) => ({
       ...entry,
@@ -93,13 +93,13 @@ describe("the pace that a session file tells", () => {
     expect([after.pace.turns, after.pace.growthPerTurn]).toEqual([2, 601]);
   });
 
-  it("leaves out subagents, except in a subagent's own file", () => {
+  it("excludes subagents from the pace, except in a subagent's own file", () => {
     const aside = { ...response("s", 90_000), isSidechain: true };
     expect(recordedPace([response("a", 1_000), aside, response("b", 1_601)]).pace.growthPerTurn).toBe(601);
     expect(recordedPace([aside]).pace.turns).toBe(1);
   });
 
-  it("knows which life of the cache was paid for last", () => {
+  it("returns the cache lifetime of the last cache write", () => {
     const hour = response("a", 1_000, { ephemeral_1h_input_tokens: 900, ephemeral_5m_input_tokens: 0 });
     const short = response("b", 1_000, { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 900 });
     expect(recordedPace([hour]).cacheTtl).toBe("1h");
@@ -107,7 +107,7 @@ describe("the pace that a session file tells", () => {
     expect(recordedPace([]).cacheTtl).toBe("5m");
   });
 
-  it("takes whatever stands in a file", () => {
+  it("reads the pace of a damaged session file without an error", () => {
     const broken = [null, 7, { type: "assistant" }, { type: "assistant", message: null, timestamp: "soon" }];
     expect(recordedPace(broken as never).lastCallAt).toBeUndefined();
   });

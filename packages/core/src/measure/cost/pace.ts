@@ -82,28 +82,28 @@ export class Pace {
 }
 
 /**
- * Lower bound of the forecast. A smaller number would mean that a young conversation ends right away, and
- * nobody can know that.
+ * Lower bound of the forecast. A smaller number would predict that a young conversation ends right away,
+ * which nobody can know.
  */
 const FEWEST_TURNS = 5;
 /**
  * Upper bound of the forecast. A rewrite that pays off only after more turns than this does not count as
  * paying off.
  */
-const MOST_TURNS = 100;
+const MAX_TURNS = 100;
 
 /**
- * Number of calls that a conversation will still make: as many as it has already made. Conversations that
- * have lasted long usually last longer, and this forecast needs no other input.
+ * Returns the number of calls that a conversation will still make: as many as it has already made.
+ * Conversations that have lasted long usually last longer, and this forecast needs no other input.
  */
 export function expectedTurns(turnsSoFar: number): number {
   const turns = Number.isFinite(turnsSoFar) ? Math.round(turnsSoFar) : 0;
-  return Math.min(MOST_TURNS, Math.max(FEWEST_TURNS, turns));
+  return Math.min(MAX_TURNS, Math.max(FEWEST_TURNS, turns));
 }
 
 /**
- * Number of calls that fit below the threshold at this pace. A conversation that does not grow never reaches
- * the threshold.
+ * Returns the number of calls that fit below the threshold at this pace. A conversation that does not grow
+ * never reaches the threshold.
  */
 export function turnsOfRoom(roomTokens: number, growthPerTurn: number): number {
   if (!(roomTokens > 0)) return 0;
@@ -162,7 +162,9 @@ function lastCallIn(
 
 interface Responses {
   readonly total: number;
-  /** False for responses of subagents, except in a subagent's own file, which has no other responses. */
+  /**
+   * Returns false for responses of subagents, except in a subagent's own file, which has no other responses.
+   */
   counts(entry: AssistantEntry): boolean;
 }
 

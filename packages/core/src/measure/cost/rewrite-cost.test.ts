@@ -13,8 +13,8 @@ const CLEARED: Rewrite = {
   turns: 10,
 };
 
-describe("what a rewrite saves, net", () => {
-  it("of a clearing is what ten calls no longer read, less what is written anew", () => {
+describe("netSaving", () => {
+  it("a clearing saves the reads of ten calls, less the cost of the rewritten tokens", () => {
     const saving = netSaving(CLEARED);
     // 10 × 200,000 × 0.20, minus 100,000 × (2.50 − 0.20).
     expect(saving?.saved).toBeCloseTo(0.4, 10);
@@ -22,26 +22,26 @@ describe("what a rewrite saves, net", () => {
     expect(saving?.dollars).toBeCloseTo(0.17, 10);
   });
 
-  it("of a compaction is less what the call for the summary cost", () => {
+  it("subtracts the cost of the summary call from the saving of a compaction", () => {
     expect(netSaving({ ...CLEARED, callCost: 0.2 })?.dollars).toBeCloseTo(-0.03, 10);
   });
 
-  it("with a cold cache has no rewrite to pay for, and the next call writes less", () => {
+  it("a rewrite with a cold cache costs nothing, and the next call writes less", () => {
     const saving = netSaving({ ...CLEARED, cachedTokens: 0 });
     expect(saving?.rewrite).toBe(0);
     // 200,000 × 2.50 for the first call, then 9 × 200,000 × 0.20.
     expect(saving?.saved).toBeCloseTo(0.86, 10);
   });
 
-  it("of edits that leave the cached prefix as it is has none either", () => {
+  it("edits that keep the cached prefix cost no rewrite", () => {
     expect(netSaving({ ...CLEARED, unchangedTokens: 500_000 })?.rewrite).toBe(0);
   });
 
-  it("is not known where prices are not", () => {
+  it("returns no saving for a model without known prices", () => {
     expect(netSaving({ ...CLEARED, model: "house-model" })).toBeUndefined();
   });
 
-  it("is the sum of its parts, and never worse with a cold cache", () => {
+  it("the net saving is the sum of its parts, and never worse with a cold cache", () => {
     const figure = fc.integer({ min: 0, max: 1_000_000 });
     fc.assert(
       fc.property(figure, figure, figure, fc.integer({ min: 1, max: 100 }), (before, gone, same, turns) => {

@@ -3,17 +3,14 @@ import { inProportion, type Thresholds } from "../window/thresholds.ts";
 import { turnsOfRoom } from "./pace.ts";
 
 /** The model, price table and cache lifetime that decide what a conversation's tokens cost. */
-export interface Priced {
+export interface PricingContext {
   readonly model: string;
   /** Takes precedence over the table of published prices. */
   readonly prices?: PriceTable | undefined;
   readonly cacheTtl?: CacheTtl | undefined;
 }
 
-/**
- * How long providers keep a cached prefix that no call reads: the default lifetime, and the longer one that
- * costs more.
- */
+/** Lifetimes of a cached prefix that no call reads: the default one, and the longer one that costs more. */
 export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000, "1h": 3_600_000 };
 
 export const PER_MILLION = 1_000_000;
@@ -48,7 +45,7 @@ export interface NetSaving {
   readonly turns: number;
 }
 
-export interface Rewrite extends Priced {
+export interface Rewrite extends PricingContext {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Tokens of `tokensBefore` that were in the provider's cache. 0 if the cache had expired. */
@@ -74,7 +71,7 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
   return { dollars: saved - rewrite - callCost, saved, rewrite, call: callCost, turns };
 }
 
-export interface Rewriting extends Priced {
+export interface Rewriting extends PricingContext {
   readonly contextTokens: number;
   /** Tokens that would have to be written to the cache again. */
   readonly rewrittenTokens: number;
@@ -87,7 +84,7 @@ export interface Rewriting extends Priced {
  * renting and buy. Earlier, rewriting costs more than it saves. Later, reading the old results does. This
  * needs no forecast and never costs more than twice the optimum.
  */
-export function carriedPays(rewriting: Rewriting): boolean {
+export function isClearingDue(rewriting: Rewriting): boolean {
   const { model, contextTokens, rewrittenTokens, carriedTokens } = rewriting;
   const prices = pricesOf(model, contextTokens, rewriting.prices);
   if (prices === undefined) return false;
@@ -116,11 +113,15 @@ export function usualCompaction(
 }
 
 /**
- * Share of the removed tokens that the agent fetches or works out again. The guesses are cautious; without
- * them every rewrite would look harmless. A cleared result is one tool call away. A summary drops more than
+ * Share of the removed tokens that the agent fetches or works out again. The guesses are cautious. Without
+ * them, every rewrite would look harmless. A cleared result is one tool call away. A summary drops more than
  * results, and the agent must notice first that something is missing.
  */
-const AGAIN_SHARE: Readonly<Record<WeighedOption["name"], number>> = { nothing: 0, clear: 0.1, compact: 0.2 };
+const REFETCH_SHARE: Readonly<Record<WeighedOption["name"], number>> = {
+  nothing: 0,
+  clear: 0.1,
+  compact: 0.2,
+};
 
 /** A rewrite that could be applied to a conversation. */
 export interface Alternative {
@@ -133,7 +134,7 @@ export interface Alternative {
 }
 
 /** A conversation before its next call. All sizes are in tokens as the provider counts them. */
-export interface Situation extends Priced {
+export interface Situation extends PricingContext {
   readonly contextTokens: number;
   /** Tokens of the context that are still in the provider's cache. 0 if the cache has expired. */
   readonly cachedTokens: number;
@@ -259,13 +260,16 @@ function costOnce(
 ): number {
   const cached = Math.min(unchangedTokens, cachedTokens);
   const prompt = promptCost({ tokens: tokensAfter, cachedTokens: cached }, prices, cacheTtl);
-  const again = (AGAIN_SHARE[name] * Math.max(0, tokensSaved) * writePrice(prices, cacheTtl)) / PER_MILLION;
+  const again = (REFETCH_SHARE[name] * Math.max(0, tokensSaved) * writePrice(prices, cacheTtl)) / PER_MILLION;
   return callCost + prompt + again;
 }
 
 type Costs = Pick<WeighedOption, "costNow" | "costPerTurn" | "tokensSaved">;
 
-/** Growth costs the same for both options as long as neither has to be repeated. */
+/**
+ * Returns the number of calls until break-even. Growth costs the same for both options as long as neither has
+ * to be repeated.
+ */
 function breakEven(nothing: Costs, { costNow, costPerTurn }: Costs): number | undefined {
   const extra = costNow - nothing.costNow;
   const saved = nothing.costPerTurn - costPerTurn;

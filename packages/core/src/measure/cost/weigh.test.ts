@@ -39,8 +39,8 @@ const option = ({ options }: Weighing, name: WeighedOption["name"]): WeighedOpti
   return found;
 };
 
-describe("what each way to go on costs, by hand", () => {
-  it("doing nothing reads the whole prompt from the cache, with every call", () => {
+describe("costs of each option, compared with manual calculations", () => {
+  it("doing nothing reads the whole prompt from the cache with every call", () => {
     const nothing = option(known(WARM), "nothing");
     // 500,000 × $0.20 per million.
     expect(nothing.costNow).toBeCloseTo(0.1, 10);
@@ -48,7 +48,7 @@ describe("what each way to go on costs, by hand", () => {
     expect(nothing.total).toBeCloseTo(1.1, 10);
   });
 
-  it("clearing writes all from the first cleared result on anew, once, and reads less from then on", () => {
+  it("clearing rewrites everything after the first cleared result once, and then reads less", () => {
     const weighing = known({ ...WARM, alternatives: [CLEAR] });
     const clear = option(weighing, "clear");
     // 200,000 read (0.04), 100,000 written (0.25), a tenth of 200,000 fetched again (0.05).
@@ -62,7 +62,7 @@ describe("what each way to go on costs, by hand", () => {
     expect(weighing).toMatchObject({ chosen: "clear", why: "cheapest", expectedTurns: 11 });
   });
 
-  it("compacting pays for the call, and writes what it leaves", () => {
+  it("compacting costs the summary call and writes the tokens that remain", () => {
     const weighing = known({ ...WARM, alternatives: [COMPACT] });
     const compact = option(weighing, "compact");
     // The summary call (0.16), 20,000 read (0.004), 20,000 written (0.05), a fifth of 460,000 worked out
@@ -73,21 +73,21 @@ describe("what each way to go on costs, by hand", () => {
     expect(compact.breakEvenTurns).toBe(5);
   });
 
-  it("the hour's cache costs twice as much to write as plain input", () => {
+  it("writing to the one-hour cache costs twice as much as plain input", () => {
     const clear = option(known({ ...WARM, cacheTtl: "1h", alternatives: [CLEAR] }), "clear");
     // 0.04 to read, plus 100,000 and 20,000 tokens at $4 per million.
     expect(clear.costNow).toBeCloseTo(0.52, 10);
   });
 
-  it("reading at a fortieth of the price makes clearing pay much later", () => {
+  it("clearing pays much later if reading costs a fortieth of the input price", () => {
     const clear = option(known({ ...WARM, model: "claude-fable-5-1", alternatives: [CLEAR] }), "clear");
-    // 0.05 to read, 1.25 to write, 0.25 to fetch again, compared with 0.125 for doing nothing; then 0.05 less
-    // for each call.
+    // 0.05 to read, 1.25 to write, 0.25 to fetch again, compared with 0.125 for doing nothing. After that,
+    // 0.05 less for each call.
     expect(clear.costNow).toBeCloseTo(1.55, 10);
     expect(clear.breakEvenTurns).toBe(30);
   });
 
-  it("a cold cache makes a rewrite free: everything is written anew in any case", () => {
+  it("a rewrite is free with a cold cache, because everything is written in any case", () => {
     const cold = known({ ...WARM, cachedTokens: 0, alternatives: [CLEAR] });
     // 500,000 × $2.50, compared with 300,000 and a tenth of 200,000.
     expect(option(cold, "nothing").costNow).toBeCloseTo(1.25, 10);
@@ -95,13 +95,13 @@ describe("what each way to go on costs, by hand", () => {
     expect(option(cold, "clear").breakEvenTurns).toBe(0);
   });
 
-  it("growth is read as well, half of it in a usual call", () => {
+  it("includes half of the expected growth in the cost of an average call", () => {
     const nothing = option(known({ ...WARM, growthPerTurn: 10_000 }), "nothing");
     // 500,000 plus half of 110,000.
     expect(nothing.costPerTurn).toBeCloseTo(0.111, 10);
   });
 
-  it("nobody looks further ahead than to the threshold, where a rewrite comes in any case", () => {
+  it("looks no further ahead than the threshold, where a rewrite follows in any case", () => {
     const full = { contextTokens: 947_000, cachedTokens: 947_000, growthPerTurn: 10_000 };
     const way: Alternative = { ...CLEAR, tokensAfter: 747_000 };
     const near = known({ ...WARM, ...full, alternatives: [way] });
@@ -112,27 +112,27 @@ describe("what each way to go on costs, by hand", () => {
     ).toBe("clear");
   });
 
-  it("prices that are not known give no figures", () => {
+  it("returns no figures for a model without known prices", () => {
     expect(weigh({ ...WARM, model: "gpt-5" })).toBeUndefined();
     const prices = { "gpt-5": { input: 1, output: 8, cacheRead: 0.1, cacheWrite5m: 1, cacheWrite1h: 1 } };
     expect(option(known({ ...WARM, model: "gpt-5", prices }), "nothing").costNow).toBeCloseTo(0.05, 10);
   });
 });
 
-describe("at the threshold", () => {
+describe("weighing at the threshold", () => {
   const FULL: Situation = { ...WARM, contextTokens: 967_000, cachedTokens: 967_000, growthPerTurn: 5_000 };
 
-  it("doing nothing is no choice, however cheap", () => {
-    const dear: Alternative = { ...COMPACT, callCost: 1_000 };
-    const weighing = known({ ...FULL, alternatives: [dear] });
+  it("never chooses to do nothing at the threshold, however cheap it is", () => {
+    const expensive: Alternative = { ...COMPACT, callCost: 1_000 };
+    const weighing = known({ ...FULL, alternatives: [expensive] });
     expect(option(weighing, "nothing").total).toBeLessThan(option(weighing, "compact").total);
     expect(weighing).toMatchObject({ chosen: "compact", why: "only-way-below-threshold" });
   });
 
-  it("a way that frees little has to be gone again and again, and is not taken for cheap", () => {
+  it("counts an option that frees little as often as it must be repeated", () => {
     const little: Alternative = { name: "clear", tokensAfter: 957_000, unchangedTokens: 700_000 };
-    const dear: Alternative = { ...COMPACT, callCost: 5 };
-    const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, dear] });
+    const expensive: Alternative = { ...COMPACT, callCost: 5 };
+    const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, expensive] });
     const clear = option(weighing, "clear");
     // Clearing once would be cheaper, but it makes room for only 2 of the 20 turns.
     expect(clear.costNow + 19 * clear.costPerTurn).toBeLessThan(option(weighing, "compact").total);
@@ -140,19 +140,19 @@ describe("at the threshold", () => {
     expect(weighing).toMatchObject({ chosen: "compact", why: "cheapest-below-threshold" });
   });
 
-  it("clearing that frees much goes before a summary", () => {
+  it("prefers clearing to a summary at the threshold if it frees enough", () => {
     const much: Alternative = { name: "clear", tokensAfter: 100_000, unchangedTokens: 60_000 };
     expect(known({ ...FULL, alternatives: [much, { ...COMPACT, callCost: 0.5 }] }).chosen).toBe("clear");
   });
 
-  it("what does not get below it is no choice beside what does", () => {
+  it("does not choose an option that stays above the threshold if another gets below it", () => {
     const notEnough: Alternative = { name: "clear", tokensAfter: 967_000, unchangedTokens: 960_000 };
     expect(known({ ...FULL, alternatives: [notEnough, COMPACT] }).chosen).toBe("compact");
   });
 });
 
-describe("the expected number of turns", () => {
-  it("is as many again as there have been, within bounds", () => {
+describe("expectedTurns", () => {
+  it("expects as many further turns as there have been, within bounds", () => {
     expect([0, 4, 5, 42, 99, 5_000, Number.NaN].map(expectedTurns)).toEqual([5, 5, 5, 42, 99, 100, 5]);
   });
 });
@@ -200,8 +200,8 @@ const situations: fc.Arbitrary<Situation> = fc
 const extraOf = (weighing: Weighing, name: "clear" | "compact"): number =>
   option(weighing, name).costNow - option(weighing, "nothing").costNow;
 
-describe("for any conversation", () => {
-  it("the cheapest of the ways that are safe is chosen, and what it costs adds up", () => {
+describe("random situations", () => {
+  it("chooses the cheapest safe option, and its costs add up", () => {
     fc.assert(
       fc.property(situations, (situation) => {
         const { options, chosen, expectedTurns: turns } = known(situation);
@@ -224,7 +224,7 @@ describe("for any conversation", () => {
     );
   });
 
-  it("more turns to come never make clearing less attractive", () => {
+  it("more expected turns never make clearing less attractive", () => {
     fc.assert(
       fc.property(situations, tokens, fc.nat(100), (situation, left, more) => {
         const contextTokens = situation.thresholdTokens * 0.7;
@@ -241,7 +241,7 @@ describe("for any conversation", () => {
     );
   });
 
-  it("a cold cache never makes a rewrite dearer beside doing nothing", () => {
+  it("a cold cache never makes a rewrite more expensive compared with doing nothing", () => {
     fc.assert(
       fc.property(situations, (situation) => {
         // Sonnet has one price for all prompt sizes. Haiku 5.5 charges less for a smaller prompt.

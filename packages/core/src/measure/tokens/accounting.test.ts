@@ -10,7 +10,7 @@ import { ESTIMATORS } from "./measure.ts";
 const perCharacter = (text: string): number => text.length;
 
 describe("token accounting", () => {
-  it("sorts tokens into human text, assistant text, local commands, tool requests, tool results and other", () => {
+  it("divides tokens into user text, assistant text, local commands, tool requests, results and other", () => {
     const c = new ConversationBuilder();
     c.user("please");
     c.user("<local-command-stdout>ok</local-command-stdout>");
@@ -26,7 +26,7 @@ describe("token accounting", () => {
     expect(accounting.total).toBe(6 + 47 + 4 + 20 + 8 + 3);
   });
 
-  it("counts attachments by type, and what the user typed while the agent worked as human text", () => {
+  it("counts attachments by type, and queued user input as human text", () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "queued_command", prompt: "also this" });
     c.attachment({ type: "task_reminder", content: [] });
@@ -36,7 +36,7 @@ describe("token accounting", () => {
     expect(accounting.humanText).toBeGreaterThanOrEqual("also this".length);
   });
 
-  it("counts no text of the harness as human text, whether it stands in a user line or in the queue", () => {
+  it("counts no text of the harness as human text, neither in a user line nor in the queue", () => {
     const notice =
       "<task-notification>\n<task-id>t1</task-id>\n<status>completed</status>\n</task-notification>";
     const c = new ConversationBuilder();
@@ -63,7 +63,7 @@ describe("token accounting", () => {
     ]);
   });
 
-  it("lists the results largest first, with what they were asked for", () => {
+  it("lists tool results by size, largest first, with the subject of their calls", () => {
     const c = new ConversationBuilder();
     c.tool("a", "Bash", { command: "ls" }, "small");
     c.tool("b", "Read", { file_path: "/big.ts" }, "x".repeat(500));
@@ -71,7 +71,7 @@ describe("token accounting", () => {
     expect(largest).toMatchObject({ tool: "Read", subject: "/big.ts", tokens: 500 });
   });
 
-  it("is not fooled by tools named like parts of an object", () => {
+  it("counts tokens of tools with names such as __proto__ and constructor", () => {
     const c = new ConversationBuilder();
     c.tool("a", "__proto__", {}, "12345");
     c.tool("b", "constructor", {}, "123");
@@ -81,8 +81,8 @@ describe("token accounting", () => {
   });
 });
 
-describe("accounting by measures that are known", () => {
-  it("equals the one that counts, and counts nothing again, whatever the conversation", () => {
+describe("accountKnown", () => {
+  it("accounting by known measures equals accounting by counting, and counts nothing again", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         let counted = 0;
@@ -102,7 +102,7 @@ describe("accounting by measures that are known", () => {
 });
 
 describe("accounting metrics", () => {
-  it("have the share of all tool requests and of all tool results, beside those of each tool", () => {
+  it("accounting metrics contain the share of all tool requests and of all tool results", () => {
     const c = new ConversationBuilder();
     c.user("x".repeat(100));
     c.tool("a", "Read", {}, "y".repeat(50));
@@ -120,7 +120,7 @@ describe("accounting metrics", () => {
     });
   });
 
-  it("of all tools are the sum of each tool's, whatever the conversation", () => {
+  it("the accounting totals are the sums of their parts, whatever the conversation", () => {
     const sum = (tokens: ReadonlyMap<string, number>): number =>
       [...tokens.values()].reduce((total, each) => total + each, 0);
     fc.assert(
@@ -143,7 +143,7 @@ describe("accounting metrics", () => {
     );
   });
 
-  it("are flat names with tokens, counts and rounded percentages", () => {
+  it("accounting metrics are flat names with tokens, counts and rounded percentages", () => {
     const c = new ConversationBuilder();
     c.user("x".repeat(50));
     c.tool("a", "Read", { file_path: "/a" }, "y".repeat(20));
@@ -159,7 +159,7 @@ describe("accounting metrics", () => {
     expect(metrics.tool_result_Read_percent).toBe(Math.round((40 / (metrics.total_tokens ?? 1)) * 100));
   });
 
-  it("have no percentages when there is nothing", () => {
+  it("accounting metrics of an empty conversation contain no percentages", () => {
     const names = Object.keys(accountingMetrics(accountTokens([], perCharacter)));
     expect(names.filter((name) => name.endsWith("_percent"))).toEqual([]);
   });

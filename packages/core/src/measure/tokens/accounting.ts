@@ -25,10 +25,10 @@ export interface TokenAccounting {
   readonly assistantText: number;
   readonly localCommandOutput: number;
   readonly toolRequests: ReadonlyMap<string, number>;
-  /** Of all tools together. */
+  /** Tokens of all tool requests. */
   readonly toolRequestTokens: number;
   readonly toolResults: ReadonlyMap<string, number>;
-  /** Of all tools together. */
+  /** Tokens of all tool results. */
   readonly toolResultTokens: number;
   /** Number of sent attachments by type. Their tokens are part of `other`. */
   readonly attachments: ReadonlyMap<string, number>;

@@ -3,7 +3,7 @@ import { ConversationBuilder, toolResult, toolUse, usage } from "../../../../../
 import type { Entry } from "../../messages/entry.ts";
 import { ContextMeter, contextTokens, measureContext, meterFor } from "./context-meter.ts";
 
-/** One token per character, so that every sum is easy to verify. */
+/** Counts one token per character, so that every sum is easy to verify. */
 const perCharacter = (text: string): number => text.length;
 /** Not a Claude model, so that estimates start uncalibrated. */
 const plain = (entries: readonly Entry[]) =>
@@ -12,15 +12,15 @@ const plain = (entries: readonly Entry[]) =>
   );
 const tokensOf = (entries: readonly Entry[]): number => measureContext(plain(entries), perCharacter).tokens;
 
-describe("the canonical count", () => {
-  it("is input, cache writes, cache reads and output of the newest response with usage", () => {
+describe("measureContext", () => {
+  it("counts input, cache writes, cache reads and output of the newest response with usage", () => {
     const c = new ConversationBuilder();
     c.user("hello");
     c.assistant("hi", { usage: usage(10, 5, 300, 20) });
     expect(contextTokens(c.entries)).toBe(335);
   });
 
-  it("adds an estimate of everything after that response", () => {
+  it("adds an estimate of everything after the newest response with usage", () => {
     const c = new ConversationBuilder();
     c.user("hello");
     c.assistant("hi", { usage: usage(100, 10) });
@@ -36,7 +36,7 @@ describe("the canonical count", () => {
     expect(tokensOf(c.entries)).toBe(114);
   });
 
-  it("anchors on the FIRST entry of a response with parallel calls, so that results in between are counted", () => {
+  it("anchors on the first entry of a response with parallel calls, so that results in between count", () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(1000, 40) });
@@ -46,21 +46,21 @@ describe("the canonical count", () => {
     expect(tokensOf(c.entries)).toBe(1080 + 5 + 7);
   });
 
-  it("takes the output figure of the response's last line and counts no sibling twice", () => {
+  it("uses the output figure of the last line of a response, and counts no part twice", () => {
     const c = new ConversationBuilder();
     c.assistant([{ type: "text", text: "long text before the call" }], { id: "A", usage: usage(500, 3) });
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(500, 60) });
     expect(tokensOf(c.entries)).toBe(560);
   });
 
-  it("estimates an output that was written down before the response had ended", () => {
+  it("estimates the output of a response that was recorded before it ended", () => {
     const c = new ConversationBuilder();
     const entry = c.assistant("0123456789".repeat(10), { usage: usage(500, 1) });
     const streaming = { ...entry, message: { ...entry.message, stop_reason: null } };
     expect(tokensOf([streaming])).toBe(600);
   });
 
-  it("starts over at a boundary, and does not believe the usage of messages kept across it", () => {
+  it("starts again at a boundary, and ignores the usage of messages kept across it", () => {
     const c = new ConversationBuilder();
     c.user("go");
     const old = c.assistant("kept", { usage: usage(150_000, 100) });
@@ -69,7 +69,7 @@ describe("the canonical count", () => {
     expect(tokensOf([...c.entries, old])).toBe("summary!".length + "kept".length);
   });
 
-  it("does not believe the usage of a message that is no newer than a summary without a boundary", () => {
+  it("ignores the usage of a message that is not newer than a summary without a boundary", () => {
     const c = new ConversationBuilder();
     const old = c.assistant("kept", { usage: usage(150_000, 100) });
     const summary = { ...c.summary("summary!"), timestamp: old.timestamp };
@@ -78,7 +78,7 @@ describe("the canonical count", () => {
     expect(tokensOf([summary, old, newer])).toBe(43);
   });
 
-  it("does not believe the usage of a message that a boundary with the same time names as kept", () => {
+  it("ignores the usage of a message that a boundary with the same time lists as kept", () => {
     const c = new ConversationBuilder();
     c.user("hello");
     const old = c.assistant("kept", { usage: usage(150_000, 100) });
@@ -88,7 +88,7 @@ describe("the canonical count", () => {
     expect(tokensOf([atOnce, c.user("summary!"), old])).toBe("summary!".length + "kept".length);
   });
 
-  it("subtracts what a microcompaction saved until the next usage arrives", () => {
+  it("subtracts the tokens that a microcompaction saved until the next usage report", () => {
     const c = new ConversationBuilder();
     c.assistant("hi", { usage: usage(80_000, 100) });
     c.push({
@@ -102,7 +102,7 @@ describe("the canonical count", () => {
     expect(meterFor(c.entries).size().paddedTokens).toBe(50_100);
   });
 
-  it("subtracts what collapsed spans saved, and adds what came back, until the next usage arrives", () => {
+  it("subtracts the tokens that a collapse saved, or adds those of an expansion, until the next usage report", () => {
     const b = new ConversationBuilder();
     b.user("hi");
     b.assistant("x", { id: "A", usage: usage(100_000, 1) });
@@ -131,7 +131,7 @@ describe("the canonical count", () => {
     expect(tokensOf([...c.entries, mark])).toBe("summary!".length);
   });
 
-  it("says whether it rests on reported usage, and pads only the figure for decisions", () => {
+  it("says whether a count comes from reported usage, and pads only the figure for decisions", () => {
     const c = new ConversationBuilder();
     c.user("123456");
     expect(measureContext(c.entries, perCharacter)).toMatchObject({
@@ -141,7 +141,7 @@ describe("the canonical count", () => {
     });
   });
 
-  it("survives entries that are not what their type says", () => {
+  it("counts entries that do not match their type without an error", () => {
     const broken = [
       { type: "assistant", message: null },
       { type: "user" },
@@ -153,8 +153,8 @@ describe("the canonical count", () => {
   });
 });
 
-describe("the meter", () => {
-  it("gives the same count entry by entry as the count of the whole", () => {
+describe("ContextMeter", () => {
+  it("returns the same count entry by entry as for the whole conversation", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter();
     for (let turn = 0; turn < 40; turn++) {
@@ -166,7 +166,7 @@ describe("the meter", () => {
     expect(Math.abs(meter.size().tokens - contextTokens(c.entries))).toBeLessThanOrEqual(2);
   });
 
-  it("learns from each reported usage how many true tokens an estimated one stands for", () => {
+  it("learns the ratio of true to estimated tokens from each usage report", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     let context = 1_000;
@@ -180,7 +180,7 @@ describe("the meter", () => {
     expect(meter.calibration.ratio).toBeLessThan(2.1);
   });
 
-  it("does not learn from a context that shrank or from a change of model", () => {
+  it("does not learn a ratio from a context that shrank or from a change of model", () => {
     const meter = new ContextMeter({ countText: perCharacter });
     const c = new ConversationBuilder();
     c.assistant("a", { usage: usage(50_000, 0) });
@@ -194,19 +194,19 @@ describe("the meter", () => {
   });
 });
 
-describe("the meter, told what the caller knows", () => {
+describe("ContextMeter with facts from the caller", () => {
   const unreadable = (): number => {
     throw new Error("measured again");
   };
 
-  it("takes a measure that was made already and does not read the text again", () => {
+  it("uses a given measure and does not read the text again", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: unreadable });
     meter.add(c.user("long text"), { tokens: 70 });
     expect(meter.size()).toMatchObject({ tokens: 70, estimatedTokens: 70, source: "estimate" });
   });
 
-  it("takes it for the output of a response that was written down before it had ended as well", () => {
+  it("uses a given measure for the output of a response that was recorded before it ended", () => {
     const c = new ConversationBuilder();
     const entry = c.assistant("long text", { usage: usage(500, 1) });
     const streaming = { ...entry, message: { ...entry.message, model: "other", stop_reason: null } };
@@ -215,7 +215,7 @@ describe("the meter, told what the caller knows", () => {
     expect(meter.size().tokens).toBe(600);
   });
 
-  it("measures an entry whose usage is not to be believed, and anchors on the next that is", () => {
+  it("measures an entry whose usage is to be ignored, and anchors on the next usage report", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     const [kept, fresh] = plain([
@@ -228,7 +228,7 @@ describe("the meter, told what the caller knows", () => {
     expect(meter.size()).toMatchObject({ tokens: 42, source: "usage" });
   });
 
-  it("learns nothing from a usage that it was told to ignore", () => {
+  it("learns no ratio from a usage report that is to be ignored", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     for (const entry of plain([c.assistant("a", { usage: usage(1_000, 0) }), c.user("x".repeat(100))]))
@@ -237,7 +237,7 @@ describe("the meter, told what the caller knows", () => {
     expect(meter.calibration.samples).toBe(0);
   });
 
-  it("counts a known overhead until a usage reports it, also after a boundary that does not say one", () => {
+  it("counts a known overhead until a usage report, also after a boundary without an overhead", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter, overheadTokens: 3_000 });
     meter.add(c.user("12345"));

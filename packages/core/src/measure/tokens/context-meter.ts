@@ -285,7 +285,7 @@ export class ContextMeter {
     if (this.#compactedAt === undefined && isSummaryEntry(entry)) this.#summarizedAt = entry.timestamp;
     const saved = savedTokensOf(entry);
     if (saved !== undefined) {
-      // A marker kept from a longer conversation refers to content that is not counted here at all.
+      // A marker kept from a longer conversation refers to content that is not counted here.
       if (hints.ignoreUsage || this.isFromBeforeCompaction(entry)) return;
       this.#pending -= saved / this.calibration.ratio;
       this.#removed += Math.max(0, saved);

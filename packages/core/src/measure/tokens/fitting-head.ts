@@ -3,17 +3,17 @@ import { headOf } from "../../messages/text.ts";
 /** Cuts a text to the beginning that fits a token budget. */
 
 /** Smallest useful head. A shorter one costs more than it tells the model. */
-export const LEAST_HEAD_TOKENS = 200;
+export const MIN_HEAD_TOKENS = 200;
 /** Upper bound for the average token length of any text. Text beyond it is not even examined. */
-const CHARACTERS_PER_TOKEN_AT_MOST = 40;
+const MAX_CHARACTERS_PER_TOKEN = 40;
 /** Steps of the binary search. More steps would only be slower. */
 const STEPS = 12;
 /** A cut moves back to the end of a line unless that costs more than this share of the head. */
 const LINE_SHARE = 0.5;
 
-/** Returns false for a text that is certainly too long, so that nobody counts gigabytes to learn that. */
+/** Returns false for a text that is certainly too long, so that no gigabytes are counted in vain. */
 export function mayFit(text: string, budgetTokens: number): boolean {
-  return text.length <= budgetTokens * CHARACTERS_PER_TOKEN_AT_MOST;
+  return text.length <= budgetTokens * MAX_CHARACTERS_PER_TOKEN;
 }
 
 /**
@@ -21,7 +21,7 @@ export function mayFit(text: string, budgetTokens: number): boolean {
  * Token counts of parts do not add up exactly, so the returned text itself has been tested.
  */
 export function headThatFits(text: string, budgetTokens: number, fits: (head: string) => boolean): string {
-  const longest = Math.min(text.length, Math.max(0, budgetTokens) * CHARACTERS_PER_TOKEN_AT_MOST);
+  const longest = Math.min(text.length, Math.max(0, budgetTokens) * MAX_CHARACTERS_PER_TOKEN);
   let best = "";
   let low = 0;
   let high = longest;

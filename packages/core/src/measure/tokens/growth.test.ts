@@ -49,9 +49,9 @@ function largestThread(entries: readonly Entry[]): Entry[] {
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
 }
 
-describeRecorded("on recorded sessions", () => {
+describeRecorded("predicted growth of recorded sessions", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s: the growth predicted from each usage to the next adds up to within 10%% of the truth",
+    "predicts the total growth between usage reports within 10%% in %s",
     async (_, path) => {
       const growth = growthOf(largestThread((await loadSession(path)).entries));
       if (growth.responses === 0) return;

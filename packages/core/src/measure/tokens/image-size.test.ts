@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ContentBlock } from "../../messages/message.ts";
-import { leastImageTokens } from "./image-size.ts";
+import { minImageTokens } from "./image-size.ts";
 
 const png = (width: number, height: number): Buffer => {
   const bytes = Buffer.alloc(33);
@@ -16,29 +16,29 @@ const picture = (bytes: Uint8Array): ContentBlock => ({
   source: { type: "base64", media_type: "image/png", data: Buffer.from(bytes).toString("base64") },
 });
 
-describe("the fewest tokens of a picture", () => {
-  it("follow its area up to the size to which providers scale pictures down", () => {
+describe("leastImageTokens", () => {
+  it("counts an image by its area, up to the size to which providers scale images down", () => {
     const side = fc.integer({ min: 1, max: 8_000 });
     fc.assert(
       fc.property(side, side, (width, height) => {
         const expected = Math.min(1_500, Math.floor((width * height) / 750));
-        expect(leastImageTokens(picture(png(width, height)))).toBe(expected);
+        expect(minImageTokens(picture(png(width, height)))).toBe(expected);
       }),
     );
   });
 
-  it("are 0 for a picture that does not show its size", () => {
+  it("counts 0 tokens for an image of unknown size", () => {
     const url = { type: "image", source: { type: "url", url: "https://example.com/a.png" } };
     const broken = { type: "image", source: { type: "base64", media_type: "image/png", data: "%%%" } };
     const blocks = [url, broken, { type: "image" }, { type: "image", source: 7 }, { type: "document" }];
-    for (const block of blocks) expect(leastImageTokens(block as ContentBlock)).toBe(0);
+    for (const block of blocks) expect(minImageTokens(block as ContentBlock)).toBe(0);
   });
 
-  it("are a number for any bytes", () => {
+  it("counts a valid number of tokens for any image bytes", () => {
     const starts = fc.constantFrom([], [0xff, 0xd8, 0xff], [...png(3, 4)], [...Buffer.from("GIF89a")]);
     fc.assert(
       fc.property(starts, fc.uint8Array({ maxLength: 64 }), (start, rest) => {
-        const tokens = leastImageTokens(picture(Uint8Array.from([...start, ...rest])));
+        const tokens = minImageTokens(picture(Uint8Array.from([...start, ...rest])));
         expect(tokens).toBeGreaterThanOrEqual(0);
         expect(tokens).toBeLessThanOrEqual(1_500);
       }),

@@ -16,7 +16,7 @@ const HEADER_CHARACTERS = 128 * 1_024;
  * Returns the minimum number of tokens of an image. Returns 0 for other blocks and if the block does not show
  * its size.
  */
-export function leastImageTokens(block: ContentBlock): number {
+export function minImageTokens(block: ContentBlock): number {
   const source = block.type === "image" ? field(block, "source") : undefined;
   const data = stringField(source, "type") === "base64" ? stringField(source, "data") : undefined;
   return Math.min(LARGEST_IMAGE_TOKENS, Math.floor(pixelsIn(data ?? "") / PIXELS_PER_TOKEN));

@@ -20,8 +20,8 @@ export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.fre
 });
 
 /**
- * Flat figure for images and documents. Providers bill images by area and documents by page; this is high
- * enough for most.
+ * Flat figure for images and documents. Providers bill images by area and documents by page. This figure is
+ * high enough for most.
  */
 export const MEDIA_TOKENS = 2_000;
 

@@ -22,16 +22,13 @@ function session(turns: number, ratio: number): ConversationBuilder {
 
 const sized = (entries: readonly Entry[]) => sizeUp({ entries }, {});
 
-describe("the overhead of a conversation", () => {
-  it.each([0.9, 1.35, 2, 3.5])(
-    "is what the first calls carried besides messages, at a ratio of %f",
-    (ratio) => {
-      const { overheadTokens } = sized(session(80, ratio).entries);
-      expect(Math.abs(overheadTokens - 20_000)).toBeLessThan(2_000);
-    },
-  );
+describe("overhead of a conversation", () => {
+  it.each([0.9, 1.35, 2, 3.5])("estimates the overhead from the first calls, at a ratio of %f", (ratio) => {
+    const { overheadTokens } = sized(session(80, ratio).entries);
+    expect(Math.abs(overheadTokens - 20_000)).toBeLessThan(2_000);
+  });
 
-  it("and the tokens of the entries are together the tokens of the context", () => {
+  it("the overhead and the tokens of the entries add up to the tokens of the context", () => {
     for (const turns of [1, 2, 7, 80]) {
       const { overheadTokens, tokens, contextTokens } = sized(session(turns, 1.7).entries);
       const held = tokens.reduce((sum, each) => sum + each, 0);
@@ -39,20 +36,20 @@ describe("the overhead of a conversation", () => {
     }
   });
 
-  it("does not grow when results are cleared that the first calls carried whole", () => {
+  it("the overhead does not grow when results of the first calls are cleared", () => {
     const built = new ConversationBuilder();
     built.user("read it");
     built.assistant([{ type: "tool_use", id: "t1", name: "Read", input: {} }], { usage: usage(20_010, 10) });
     const result = "line ".repeat(20_000);
     built.user([{ type: "tool_result", tool_use_id: "t1", content: result }]);
     built.assistant("ok", { usage: usage(20_010 + ESTIMATORS.o200k(result), 2) });
-    built.user("go on");
+    built.user("continue");
     built.assistant("ok", { usage: usage(20_400, 2) });
     const snapshot = { entries: built.entries, clearedToolUseIds: new Set(["t1"]) };
     expect(sizeUp(snapshot, {}).overheadTokens).toBeLessThan(21_000);
   });
 
-  it("of a session with many images is not eaten up by the flat figure for an image", () => {
+  it("the flat estimate for many images does not consume the overhead", () => {
     const built = session(20, 1.7);
     const before = sized(built.entries).contextTokens;
     built.user(Array.from({ length: 30 }, () => image()));
@@ -60,7 +57,7 @@ describe("the overhead of a conversation", () => {
     expect(sized(built.entries).overheadTokens).toBeGreaterThan(15_000);
   });
 
-  it("is unknown where nothing was reported", () => {
+  it("reports no overhead without reported usage", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");

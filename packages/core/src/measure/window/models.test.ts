@@ -1,42 +1,42 @@
 import { describe, expect, it } from "vitest";
 import { findModel, withProvenWindow } from "./models.ts";
 
-describe("the table of models", () => {
-  it("is searched by the longest matching name", () => {
+describe("findModel", () => {
+  it("finds a model by the longest matching name", () => {
     expect(findModel("claude-opus-4-5-20251101").matched).toBe("claude-opus-4-5");
     expect(findModel("claude-opus-4-20250514").matched).toBe("claude-opus-4");
     expect(findModel("gpt-4o-2024-08-06").matched).toBe("gpt-4o");
     expect(findModel("gpt-4-0613")).toMatchObject({ matched: "gpt-4", windowTokens: 8_192 });
   });
 
-  it("sees through vendor prefixes, dots and regions", () => {
+  it("ignores vendor prefixes, dots and regions in a model name", () => {
     expect(findModel("us.anthropic.claude-sonnet-4-5-20250929-v1:0").matched).toBe("claude-sonnet-4-5");
     expect(findModel("anthropic/claude-sonnet-4.6").windowTokens).toBe(1_000_000);
     expect(findModel("models/gemini-2.5-pro").windowTokens).toBe(1_048_576);
     expect(findModel("ollama/llama3.1:8b").windowTokens).toBe(131_072);
   });
 
-  it("defaults to a window of 200,000 for an unknown or missing name", () => {
+  it("assumes a window of 200,000 tokens for an unknown or missing model name", () => {
     expect(findModel("somebody-new")).toMatchObject({ windowTokens: 200_000, matched: undefined });
     expect(findModel(undefined).windowTokens).toBe(200_000);
   });
 
-  it("never matches inside a word", () => {
+  it("never matches a model name inside a word", () => {
     expect(findModel("turbo1-large").matched).toBeUndefined();
   });
 
-  it("gives way to a response that read more than the window", () => {
+  it("enlarges the window of a model after a response that read more tokens", () => {
     const model = findModel("claude-sonnet-4-20250514");
     expect(withProvenWindow(model, 199_000).windowTokens).toBe(200_000);
     expect(withProvenWindow(model, 535_000).windowTokens).toBe(1_000_000);
   });
 
-  it("can be extended, and the user's entry wins over ours", () => {
+  it("prefers the user's entry for a model over the built-in one", () => {
     const mine = { "claude-opus-4-5": { windowTokens: 64_000, maxOutputTokens: 4_000 } };
     expect(findModel("claude-opus-4-5-20251101", mine).windowTokens).toBe(64_000);
   });
 
-  it("knows the long-context suffix and which models bind thinking", () => {
+  it("recognizes the long-context suffix and models that bind thinking", () => {
     expect(findModel("claude-sonnet-4-5[1m]").windowTokens).toBe(1_000_000);
     expect(findModel("claude-opus-5-5").bindsThinking).toBe(true);
     expect(findModel("claude-opus-5").bindsThinking).toBeUndefined();

@@ -16,7 +16,7 @@ export interface ModelFacts {
  * - `option`: an explicit option, such as `--window` or `window.tokens`.
  * - `environment`, `setting`: the environment variable or the setting that limits the window.
  * - `auto-compaction`: the session's newest automatic compaction.
- * - `reported-usage`: a reported usage that the model table's window could not hold.
+ * - `reported-usage`: a reported usage above the window of the model table.
  * - `provider-limit`: the limit that the provider named when it refused a request.
  * - `model-table`: the table of models.
  * - `default`: nothing is known of the model.
@@ -110,7 +110,7 @@ export const MODELS: ModelTable = Object.freeze({
   "gemma-3": model(131_072, 8_192),
   gemma3: model(131_072, 8_192),
   gemma: model(8_192, 4_096),
-  // Open weights, from the model cards. A local server may run with a smaller window; pass that window then.
+  // Open weights, from the model cards. A local server may run with a smaller window. Pass that window then.
   "llama-4-scout": model(10_000_000, 16_384),
   "llama-4": model(1_048_576, 16_384),
   "llama-3.1": model(131_072, 8_192),
@@ -198,8 +198,8 @@ export function longestMatch(
 }
 
 /**
- * Enlarges the window if a response read more tokens than it holds. Some models have a long-context variant
- * under the same name.
+ * Enlarges the window if a response read more tokens than fit into it. Some models have a long-context
+ * variant under the same name.
  */
 export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens: number): T {
   if (reportedTokens <= model.windowTokens) return model;
@@ -207,7 +207,7 @@ export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens:
   return { ...model, windowTokens, windowOrigin: "reported-usage" };
 }
 
-/** Vendors write the same version as 4.5 and as 4-5. */
+/** Unifies model names. Vendors write the same version as 4.5 and as 4-5. */
 const normalize = (name: string): string => name.toLowerCase().replaceAll(".", "-");
 
 function containsWords(name: string, words: string): boolean {

@@ -4,8 +4,8 @@ import { costOf, pricesOf, readPrices } from "./prices.ts";
 
 const USAGE = { input_tokens: 1_000_000, output_tokens: 1_000_000, cache_read_input_tokens: 1_000_000 };
 
-describe("prices of one's own", () => {
-  it("go before the published ones, by the longest name that fits", () => {
+describe("custom prices", () => {
+  it("prefers custom prices to published ones, by the longest matching name", () => {
     const { prices } = readPrices({
       "gpt-5": { input: 1, output: 8, cacheRead: 0.1 },
       "gpt-5-mini": { input: 0.2, output: 2 },
@@ -19,14 +19,14 @@ describe("prices of one's own", () => {
     expect(costOf(USAGE, "gpt-5", prices)).toBeCloseTo(9.1, 10);
   });
 
-  it("that say nothing of a cache take nothing for cheaper than plain input", () => {
+  it("custom prices without cache prices use the input price or the five-minute price", () => {
     const { prices } = readPrices({ house: { input: 3, output: 4 } });
     expect(prices.house).toEqual({ input: 3, output: 4, cacheRead: 3, cacheWrite5m: 3, cacheWrite1h: 3 });
     const written = readPrices({ house: { input: 3, output: 4, cacheWrite5m: 5 } }).prices.house;
     expect(written?.cacheWrite1h).toBe(5);
   });
 
-  it("of an option go before those of the settings file", () => {
+  it("prefers custom prices in an option to those in the settings file", () => {
     const { prices } = readPrices({ house: { input: 1, output: 1 } }, { house: { input: 2, output: 2 } });
     expect(prices.house?.input).toBe(1);
   });
@@ -39,13 +39,13 @@ describe("prices of one's own", () => {
     [{ house: null }],
     ["cheap"],
     [[1]],
-  ])("that make no sense are ignored, with one warning: %j", (given) => {
+  ])("ignores invalid custom prices with one warning: %j", (given) => {
     const { prices, warnings } = readPrices(given);
     expect(prices).toEqual({});
     expect(warnings).toHaveLength(1);
   });
 
-  it("may be anything that JSON can say", () => {
+  it("reads custom prices from any JSON value without negative results", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { prices } = readPrices(value);

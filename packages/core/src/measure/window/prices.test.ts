@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf, pricesOf } from "./prices.ts";
 
-describe("the prices of a model", () => {
+describe("pricesOf", () => {
   it.each([
     ["claude-fable-5-1", [10, 50, 12.5, 20, 0.25]],
     ["claude-mythos-5-1", [10, 50, 12.5, 20, 0.25]],
@@ -19,7 +19,7 @@ describe("the prices of a model", () => {
     ["claude-sonnet-4-6", [3, 15, 3.75, 6, 0.3]],
     ["claude-sonnet-4-5-20250929", [3, 15, 3.75, 6, 0.3]],
     ["claude-haiku-4-5-20251001", [1, 5, 1.25, 2, 0.1]],
-  ])("%s are the published ones", (model, [input, output, write5m, write1h, read]) => {
+  ])("returns the published prices of %s", (model, [input, output, write5m, write1h, read]) => {
     const prices = pricesOf(model);
     expect(prices?.input).toBe(input);
     expect(prices?.output).toBe(output);
@@ -28,23 +28,23 @@ describe("the prices of a model", () => {
     expect(prices?.cacheRead).toBeCloseTo(read ?? Number.NaN, 10);
   });
 
-  it("of Haiku 5.5 rise for the whole call once its prompt is longer than 100,000 tokens", () => {
+  it("the prices of Haiku 5.5 rise for the whole call if the prompt exceeds 100,000 tokens", () => {
     expect(pricesOf("claude-haiku-5-5", 100_000)).toMatchObject({ input: 0.1, output: 0.5 });
     expect(pricesOf("claude-haiku-5-5", 100_001)).toMatchObject({ input: 0.5, output: 2.5 });
   });
 
   it.each(["claude-fable-5-2", "claude-opus-4-1", "claude-3-5-sonnet", "gpt-5", ""])(
-    "of %j are not known, and not those of a neighbor",
+    "returns no prices for %j, and does not use those of a similar model",
     (model) => expect(pricesOf(model)).toBeUndefined(),
   );
 
-  it("are found behind a vendor's prefix", () => {
+  it("finds prices of a model name with a vendor prefix", () => {
     expect(pricesOf("us.anthropic.claude-opus-4-6-v1")).toEqual(pricesOf("claude-opus-4-6"));
   });
 });
 
-describe("the cost of a call", () => {
-  it("has a price for each part", () => {
+describe("costOf", () => {
+  it("charges each part of a call at its own price", () => {
     const usage = {
       input_tokens: 1_000_000,
       output_tokens: 1_000_000,
@@ -55,27 +55,27 @@ describe("the cost of a call", () => {
     expect(costOf(usage, "claude-sonnet-4-6")).toBeCloseTo(3 + 15 + 3.75 + 6 + 0.3, 10);
   });
 
-  it("takes writes of unknown lifetime for those of five minutes", () => {
+  it("charges cache writes of unknown lifetime at the five-minute price", () => {
     const usage = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 1_000_000 };
     expect(costOf(usage, "claude-opus-5-5")).toBeCloseTo(5, 10);
     expect(costOf({ ...usage, cache_creation: null }, "claude-opus-5-5")).toBeCloseTo(5, 10);
   });
 
-  it("takes figures that are missing or null for none", () => {
+  it("treats missing and null figures of a usage report as zero", () => {
     const usage = { input_tokens: 1_000_000, output_tokens: 0, cache_read_input_tokens: null };
     expect(costOf(usage, "claude-haiku-4-5")).toBeCloseTo(1, 10);
   });
 
-  it("is that of the long prompt when read and written tokens make it long", () => {
+  it("charges the long-prompt price if cached tokens make the prompt long", () => {
     const usage = { input_tokens: 1, output_tokens: 0, cache_read_input_tokens: 100_000 };
     expect(costOf(usage, "claude-haiku-5-5")).toBeCloseTo((0.5 + 100_000 * 0.05) / 1_000_000, 12);
   });
 
-  it("is not known where the prices are not", () => {
+  it("returns no cost for a model without known prices", () => {
     expect(costOf({ input_tokens: 1, output_tokens: 1 }, "gpt-5")).toBeUndefined();
   });
 
-  it("never falls when any part grows", () => {
+  it("the cost of a call never falls when any part grows", () => {
     const tokens = fc.nat({ max: 60_000 });
     const usage = fc.record({
       input_tokens: tokens,

@@ -106,7 +106,7 @@ export function costOf(usage: PricedUsage, model: string, own?: PriceTable): num
 }
 
 /** A user's own prices in dollars per million tokens. */
-export interface OwnPrices {
+export interface CustomPrices {
   readonly input: number;
   readonly output: number;
   /** Defaults to the input price, so that nothing looks cheaper than it may be. */
@@ -153,7 +153,7 @@ function readOne(given: unknown): Prices | undefined {
   if (!isRecord(given)) return undefined;
   if (!REQUIRED.every((name) => isPrice(given[name]))) return undefined;
   if (!OPTIONAL.every((name) => given[name] === undefined || isPrice(given[name]))) return undefined;
-  const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = given as unknown as OwnPrices;
+  const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = given as unknown as CustomPrices;
   return {
     input,
     output,

@@ -47,27 +47,27 @@ const windowOf = (recording: Recording, options: SessionWindowOptions = {}, mode
 const SHOWN = { size: 200_000, origin: "auto-compaction" };
 const TABLE = { size: 1_000_000, origin: "model-table" };
 
-describe("the window of a session", () => {
-  it("is the smallest that the model can have and that held its newest automatic compaction", () => {
+describe("sessionWindow", () => {
+  it("finds the smallest window of the model that fits its newest automatic compaction", () => {
     expect(windowOf(compacted().answer(40_000))).toEqual(SHOWN);
     expect(windowOf(compacted({ preTokens: 998_659 }))).toEqual({ ...SHOWN, size: 1_000_000 });
     expect(windowOf(compacted({ preTokens: 998_659 }).compaction({ preTokens: 167_000 }))).toEqual(SHOWN);
   });
 
-  it("comes from the table of models where no compaction shows it", () => {
+  it("takes the window from the model table if no compaction shows it", () => {
     expect(windowOf(new Recording().answer(50_000))).toEqual(TABLE);
     expect(windowOf(compacted({ trigger: "manual" }))).toEqual(TABLE);
     expect(windowOf(new Recording(), {}, "my-own-model")).toEqual({ size: 200_000, origin: "default" });
   });
 
-  it("is not shown by a compaction after which the model changed", () => {
+  it("ignores a compaction for the window if the model changed after it", () => {
     expect(windowOf(compacted().answer(40_000, "claude-sonnet-5"), {}, "claude-sonnet-5")).toEqual(TABLE);
     expect(windowOf(compacted().answer(40_000, "claude-sonnet-5").answer(41_000))).toEqual(TABLE);
     expect(windowOf(compacted(), { model: "claude-sonnet-5" })).toEqual(TABLE);
     expect(windowOf(compacted().answer(40_000, `${OPUS}-20260205`))).toEqual(SHOWN);
   });
 
-  it("is larger than a compaction shows where a later response read more", () => {
+  it("finds a larger window than a compaction shows if a later response read more", () => {
     expect(windowOf(compacted().answer(250_000))).toEqual(TABLE);
     expect(windowOf(compacted().answer(190_000))).toEqual(SHOWN);
     const sonnet = "claude-sonnet-4-5";
@@ -75,7 +75,7 @@ describe("the window of a session", () => {
     expect(windowOf(larger, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
   });
 
-  it("is what the newest compaction shows although responses before it read more", () => {
+  it("follows the newest compaction for the window although earlier responses read more", () => {
     const smaller = compacted({ preTokens: 967_000 }).answer(400_000).compaction().answer(30_000);
     expect(windowOf(smaller)).toEqual(SHOWN);
     const evidence = { model: OPUS, windowTokens: 200_000 };
@@ -83,14 +83,14 @@ describe("the window of a session", () => {
     expect(windowOf(smaller.answer(250_000), { evidence }).size).toBe(1_000_000);
   });
 
-  it("takes the largest reported usage of the model, wherever it stands in the file", () => {
+  it("uses the largest reported usage of the model anywhere in the file to find the window", () => {
     const sonnet = "claude-sonnet-4-5";
     const large = new Recording().answer(400_000, sonnet).answer(30_000, sonnet);
     expect(windowOf(large, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
     expect(windowOf(large.answer(10, "claude-haiku-4-5"), {}, "claude-haiku-4-5").size).toBe(200_000);
   });
 
-  it("is what an option, the environment or the settings say, before any evidence", () => {
+  it("prefers an option, the environment or the settings to evidence about the window", () => {
     const recording = compacted();
     const { settings: fromFile } = resolveSettings({ file: { autoCompactWindow: 500_000 } });
     const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "60000" };
@@ -106,14 +106,14 @@ describe("the window of a session", () => {
     expect(windowOf(recording, { models })).toEqual({ size: 300_000, origin: "option" });
   });
 
-  it("ignores the responses of subagents in the file", () => {
+  it("ignores responses of subagents in the file when it finds the window", () => {
     const side = { isSidechain: true };
     expect(windowOf(compacted().answer(9_000, "claude-haiku-4-5", side))).toEqual(SHOWN);
     const subagent = new Recording().answer(160_000, OPUS, side).compaction().answer(9_000, OPUS, side);
     expect(windowOf(subagent)).toEqual(SHOWN);
   });
 
-  it("is shown by a boundary of ours only where that repeats what the file before it showed", () => {
+  it("trusts a boundary of longhaul about the window only if it repeats earlier evidence", () => {
     const own = { overheadTokens: 0, tokenRatio: 1 };
     const evidence = windowEvidence({ model: OPUS, entries: compacted().entries });
     expect(evidence).toEqual({ model: OPUS, windowTokens: 200_000 });
@@ -124,7 +124,7 @@ describe("the window of a session", () => {
     expect(windowOf(new Recording().compaction({ longhaul: { ...own, window: null } }))).toEqual(TABLE);
   });
 
-  it("is the one that a usage had proven, as a boundary of ours records it", () => {
+  it("reads a window that reported usage had proven from a boundary of longhaul", () => {
     const sonnet = "claude-sonnet-4-5";
     const proven = { size: 1_000_000, origin: "reported-usage" };
     const large = new Recording().answer(400_000, sonnet);
@@ -144,7 +144,7 @@ describe("the window of a session", () => {
     expect(windowOf(recorded({ ...evidence, origin: "elsewhere" }), {}, sonnet).size).toBe(200_000);
   });
 
-  it("is one that the model can have, whatever a file says", () => {
+  it("always finds a window that the model can have, whatever a file contains", () => {
     const anything = fc.oneof(
       fc.constantFrom<unknown>(-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e12, "167081", null, {}, []),
       fc.double(),

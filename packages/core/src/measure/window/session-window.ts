@@ -85,14 +85,17 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
  */
 export function windowEvidence({ entries, model }: WindowedSession): WindowEvidence | undefined {
   const reports = readReports(entries, model);
-  return evidenceIn(reports) ?? provenIn(model, withProvenWindow(findModel(model), reports.largestUsage));
+  return (
+    evidenceIn(reports) ??
+    provenWindowEvidence(model, withProvenWindow(findModel(model), reports.largestUsage))
+  );
 }
 
 /**
  * Returns the evidence for a window that a reported usage has proven. Undefined if the window has another
  * source.
  */
-export function provenIn(
+export function provenWindowEvidence(
   model: string | undefined,
   { windowTokens, windowOrigin: origin }: ModelFacts,
 ): WindowEvidence | undefined {
@@ -145,7 +148,7 @@ function readReports(entries: readonly Entry[], model: string | undefined): Repo
 
 const isSidechain = (entry: Entry): boolean => isEntry(entry) && field(entry, "isSidechain") === true;
 
-/** Tokens that a response occupied in the window. 0 for figures that cannot be right. */
+/** Returns the tokens that a response occupied in the window. Returns 0 for figures that cannot be right. */
 function usageTokens(entry: Entry): number {
   const usage = reportedUsage(entry);
   const tokens = usage === undefined ? 0 : inputTokens(usage) + usage.output_tokens;
@@ -155,7 +158,7 @@ function usageTokens(entry: Entry): number {
 const isCredible = (tokens: number): boolean =>
   Number.isFinite(tokens) && tokens > 0 && tokens <= LARGEST_WINDOW_TOKENS;
 
-/** Returns the evidence, unless a later response used more tokens than that window holds. */
+/** Returns the evidence, unless a later response used more tokens than fit into that window. */
 function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | undefined {
   if (model === undefined || boundary === undefined) return undefined;
   const windowTokens = shownWindow(boundary, model);
@@ -165,7 +168,7 @@ function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | 
 
 /**
  * Returns the window that a boundary proves. For another agent's automatic compaction, that is the model's
- * smallest window that could hold the compacted tokens. Our own thresholds may come from an option, so one of
+ * smallest window with room for the compacted tokens. Our own thresholds may come from an option, so one of
  * our boundaries proves only the evidence recorded in it.
  */
 function shownWindow(entry: Entry, model: string): number | undefined {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS, resolveSettings } from "./settings.ts";
 
-describe("settings", () => {
-  it("are all on by default, without a warning", () => {
+describe("resolveSettings", () => {
+  it("enables all settings by default, without a warning", () => {
     expect(resolveSettings()).toEqual({ settings: DEFAULT_SETTINGS, warnings: [] });
   });
 
-  it("come from the environment before an explicit option, the file and the default", () => {
+  it("prefers the environment to an option, an option to the file, and the file to the default", () => {
     const file = { autoCompactWindow: 50_000 };
     const values = { autoCompactWindow: 60_000 };
     const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "70000" };
@@ -15,20 +15,20 @@ describe("settings", () => {
     expect(resolveSettings({ file, values, environment }).settings.autoCompactWindow).toBe(70_000);
   });
 
-  it.each(["1", "true", "YES", " on "])("take %j in the environment for true", (value) => {
+  it.each(["1", "true", "YES", " on "])("reads %j in the environment as true", (value) => {
     expect(
       resolveSettings({ environment: { DISABLE_AUTO_COMPACT: value } }).settings.autoCompactEnabled,
     ).toBe(false);
   });
 
-  it("leave the decision to option and file when the environment does not disable", () => {
+  it("lets option and file decide if the environment does not disable auto-compact", () => {
     const environment = { DISABLE_AUTO_COMPACT: "0" };
     expect(
       resolveSettings({ environment, file: { autoCompactEnabled: false } }).settings.autoCompactEnabled,
     ).toBe(false);
   });
 
-  it("ignore a bad value with one warning each, and go on to the next source", () => {
+  it("ignores each invalid setting with a warning, and uses the next source", () => {
     const { settings, warnings } = resolveSettings({
       environment: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "140", DISABLE_COMPACT: "perhaps" },
       file: { autoCompactPercent: 60, blockingLimit: "many" },
@@ -39,7 +39,7 @@ describe("settings", () => {
     expect(warnings.join(" ")).toContain("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE");
   });
 
-  it.each(["80%", " 80 % ", "80", 80])("take %j for 80 percent, from every source", (value) => {
+  it.each(["80%", " 80 % ", "80", 80])("reads %j as 80 percent from every source", (value) => {
     const environment = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(value) };
     const expected = { settings: { ...DEFAULT_SETTINGS, autoCompactPercent: 80 }, warnings: [] };
     expect(resolveSettings({ environment })).toEqual(expected);
@@ -49,7 +49,7 @@ describe("settings", () => {
   });
 
   it.each(["%", "80%%", "eighty%", "0%", "101%", "-5%", "%80", ""])(
-    "ignore %j as a percentage, with one warning that shows the accepted form",
+    "ignores %j as a percentage, with one warning that shows the accepted form",
     (value) => {
       const { settings, warnings } = resolveSettings({
         environment: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: value },
@@ -59,7 +59,7 @@ describe("settings", () => {
     },
   );
 
-  it("take every positive blocking limit, but no window that could not hold a system prompt", () => {
+  it("accepts every positive blocking limit, but no window that is too small for a system prompt", () => {
     const of = (value: string) =>
       resolveSettings({
         environment: {
@@ -76,7 +76,7 @@ describe("settings", () => {
     }
   });
 
-  it("switch context collapse on by CLAUDE_CONTEXT_COLLAPSE or the settings file", () => {
+  it("CLAUDE_CONTEXT_COLLAPSE or the settings file enables context collapse", () => {
     const collapseOf = (sources: Parameters<typeof resolveSettings>[0]): boolean =>
       resolveSettings(sources).settings.collapseEnabled;
     expect(collapseOf({})).toBe(false);
@@ -89,7 +89,7 @@ describe("settings", () => {
   it.each([
     ["a list", []],
     ["a text", "x"],
-  ])("ignore a settings file that holds %s, with a warning", (_, file) => {
+  ])("ignores a settings file that contains %s, with a warning", (_, file) => {
     expect(resolveSettings({ file }).warnings).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ export interface Settings extends WindowOptions {
   /** False stops automatic and reactive compaction. Manual compaction still works. */
   readonly autoCompactEnabled: boolean;
   readonly microcompactEnabled: boolean;
-  /** Turns context collapse on. It needs the module `spanCollapse({ enabled: "by-setting" })`. */
+  /** True if context collapse is on. It needs the module `spanCollapse({ enabled: "by-setting" })`. */
   readonly collapseEnabled: boolean;
 }
 
@@ -67,8 +67,8 @@ const parsePercent: Parse = (value) => {
   return percent !== undefined && percent > 0 && percent <= 100 ? percent : undefined;
 };
 
-/** A smaller window could not hold a system prompt, let alone a summary. */
-export const SMALLEST_WINDOW_TOKENS = 1_000;
+/** Minimum size of a window. A smaller one has no room for a system prompt, let alone a summary. */
+export const MIN_WINDOW_TOKENS = 1_000;
 
 /** Parses a whole number of tokens with a minimum. */
 const tokensFrom = (least: number): Pick<SettingRule, "parse" | "expects"> => ({
@@ -101,7 +101,7 @@ const RULES: readonly SettingRule[] = [
   {
     name: "autoCompactWindow",
     variable: "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
-    ...tokensFrom(SMALLEST_WINDOW_TOKENS),
+    ...tokensFrom(MIN_WINDOW_TOKENS),
   },
   { name: "blockingLimit", variable: "CLAUDE_CODE_BLOCKING_LIMIT_OVERRIDE", ...tokensFrom(1) },
 ];

@@ -4,8 +4,8 @@ import { computeThresholds, windowState } from "./thresholds.ts";
 
 const usual = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 
-describe("thresholds", () => {
-  it("are 180,000 effective, 167,000 auto, 147,000 warning and error, 177,000 blocking for a 200,000 window", () => {
+describe("computeThresholds", () => {
+  it("computes the documented thresholds of a window of 200,000 tokens", () => {
     expect(computeThresholds(usual)).toEqual({
       size: 200_000,
       origin: "model-table",
@@ -19,15 +19,15 @@ describe("thresholds", () => {
     });
   });
 
-  it("reserve only the maximum output where that is under 20,000", () => {
+  it("reserves only the maximum output if it is under 20,000 tokens", () => {
     expect(computeThresholds({ windowTokens: 200_000, maxOutputTokens: 8_192 }).effective).toBe(191_808);
   });
 
-  it("measure the warning against the effective window when auto-compact is off", () => {
+  it("computes the warning from the effective window if auto-compact is off", () => {
     expect(computeThresholds(usual, { autoCompactEnabled: false }).warning).toBe(160_000);
   });
 
-  it("know no automatic compaction when compaction is off altogether", () => {
+  it("disables automatic compaction if all compaction is off", () => {
     const off = computeThresholds(usual, { compactEnabled: false });
     expect(off).toMatchObject({ headroomBy: "nobody", autoCompactEnabled: false, warning: 160_000 });
     expect(windowState(170_000, off)).toMatchObject({ percentLeft: 6, isAboveAutoCompactThreshold: false });
@@ -39,26 +39,26 @@ describe("thresholds", () => {
     [{ collapseEnabled: true, reactiveOnly: true }, "overflow"],
     [{ autoCompactEnabled: false, collapseEnabled: true, reactiveOnly: true }, "manual"],
     [{ compactEnabled: false, autoCompactEnabled: false, collapseEnabled: true }, "nobody"],
-  ])("with %o say that the headroom is kept by %s", (options, headroomBy) => {
+  ])("names what keeps the headroom with the options %o: %s", (options, headroomBy) => {
     const autoCompactEnabled = headroomBy === "auto-compact";
     expect(computeThresholds(usual, options)).toMatchObject({ headroomBy, autoCompactEnabled });
   });
 
-  it("take a percentage of the effective window, floored, never above the default threshold", () => {
+  it("rounds a percentage of the effective window down, and never exceeds the default threshold", () => {
     expect(computeThresholds(usual, { autoCompactPercent: 33.333 }).autoCompact).toBe(59_999);
     expect(computeThresholds(usual, { autoCompactPercent: 100 }).autoCompact).toBe(167_000);
   });
 
-  it("take a smaller window but never a larger one", () => {
+  it("accepts a smaller window but never a larger one", () => {
     expect(computeThresholds(usual, { autoCompactWindow: 100_000 }).size).toBe(100_000);
     expect(computeThresholds(usual, { autoCompactWindow: 900_000 }).size).toBe(200_000);
   });
 
-  it("take a blocking limit as given", () => {
+  it("uses a given blocking limit as it is", () => {
     expect(computeThresholds(usual, { blockingLimit: 50_000 }).blocking).toBe(50_000);
   });
 
-  it("stay positive and in the order warning < auto < blocking < effective at every window, however small", () => {
+  it("thresholds stay positive and ordered (warning < auto < blocking < effective) for every window", () => {
     const windows = fc.integer({ min: 16, max: 2_000_000 });
     const outputs = fc.integer({ min: 1, max: 200_000 });
     const percents = fc.option(fc.double({ min: 0.01, max: 100, noNaN: true }), { nil: undefined });
@@ -73,10 +73,10 @@ describe("thresholds", () => {
   });
 });
 
-describe("the window's state", () => {
+describe("windowState", () => {
   const thresholds = computeThresholds(usual);
 
-  it("compares with >= at every limit", () => {
+  it("compares token counts with >= at every threshold", () => {
     expect(windowState(146_999, thresholds).isAboveWarningThreshold).toBe(false);
     expect(windowState(147_000, thresholds)).toMatchObject({
       isAboveWarningThreshold: true,
@@ -88,13 +88,13 @@ describe("the window's state", () => {
     expect(windowState(177_000, thresholds).isAtBlockingLimit).toBe(true);
   });
 
-  it("gives the percentage left of the threshold, rounded, never below 0", () => {
+  it("returns the rounded percentage left of the threshold, never below 0", () => {
     expect(windowState(0, thresholds).percentLeft).toBe(100);
     expect(windowState(83_500, thresholds).percentLeft).toBe(50);
     expect(windowState(400_000, thresholds).percentLeft).toBe(0);
   });
 
-  it("is never above the auto-compact threshold when auto-compact is off", () => {
+  it("a window is never above the auto-compact threshold if auto-compact is off", () => {
     const off = computeThresholds(usual, { autoCompactEnabled: false });
     expect(windowState(179_000, off).isAboveAutoCompactThreshold).toBe(false);
     expect(windowState(90_000, off).percentLeft).toBe(50);

@@ -6,11 +6,11 @@ import type { ContextEdit } from "../../models/port.ts";
 import { contextEdits } from "./api-clearing.ts";
 
 const HOUR_MS = 3_600_000;
-const toolsInPlay = TOOLS.map(({ name }) => name);
+const usedTools = TOOLS.map(({ name }) => name);
 const write: Call = { tool: "Write", input: { file_path: "/a", content: textOf(RESULT_TOKENS) } };
 const ask: Call = { tool: "AskUserQuestion" };
 
-describe("the provider's own clearing", () => {
+describe("clearing by the provider", () => {
   let simulator: Simulator;
   afterEach(() => simulator.close());
 
@@ -22,7 +22,7 @@ describe("the provider's own clearing", () => {
   }
   const managed = (edits: readonly ContextEdit[]): object => ({ context_management: { edits } });
 
-  it("is accepted by every model that manages context, thinking or not, idle or not", async () => {
+  it("every model with context management accepts the edits, with or without thinking, idle or not", async () => {
     const adaptive = { thinking: { type: "adaptive" } };
     const enabled = { thinking: { type: "enabled", budget_tokens: 1_024 }, max_tokens: 4_096 };
     const cases = [
@@ -37,7 +37,7 @@ describe("the provider's own clearing", () => {
       const thinkingOn = "thinking" in frame;
       const agent = await start(model, [{ thinks: thinkingOn }], frame);
       for (const idleMs of [0, HOUR_MS * 2]) {
-        const edits = contextEdits({ toolsInPlay, thinkingOn, idleMs });
+        const edits = contextEdits({ usedTools, thinkingOn, idleMs });
         const { changes } = await agent.step({ ...frame, ...managed(edits) }, { thinks: thinkingOn });
         expect(changes).toEqual([]);
       }
@@ -46,9 +46,9 @@ describe("the provider's own clearing", () => {
     }
   });
 
-  it("clears results of eligible tools and inputs of those that write, over the trigger, but the newest 3", async () => {
+  it("above the trigger, clears eligible results and inputs of writing tools, except the newest 3", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, write, {}, {}, {}]);
-    const options = { toolsInPlay, thinkingOn: false, targetTokens: 500 };
+    const options = { usedTools, thinkingOn: false, targetTokens: 500 };
     const untouched = await agent.step(managed(contextEdits({ ...options, triggerTokens: 1_000_000 })));
     expect(untouched.appliedEdits).toEqual([]);
     const edited = await agent.step(managed(contextEdits({ ...options, triggerTokens: 3_000 })));
@@ -61,21 +61,21 @@ describe("the provider's own clearing", () => {
     expect(contextTokens(edited)).toBeLessThan(contextTokens(untouched) - 2 * RESULT_TOKENS);
   });
 
-  it("is skipped where it would not come down to the target", async () => {
+  it("skips clearing that would not reach the target", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, {}, {}, {}, {}]);
-    const edits = contextEdits({ toolsInPlay, thinkingOn: false, triggerTokens: 5_000, targetTokens: 500 });
+    const edits = contextEdits({ usedTools, thinkingOn: false, triggerTokens: 5_000, targetTokens: 500 });
     expect((await agent.step(managed(edits))).appliedEdits).toEqual([]);
   });
 
-  it("keeps all thinking normally, and only the last turn's after an idle hour", async () => {
+  it("keeps all thinking normally, and only the last turn's thinking after an idle hour", async () => {
     const frame = { thinking: { type: "adaptive" } };
     const thinks: Call = { thinks: true };
     const agent = await start("claude-opus-5-5", [thinks, thinks], frame);
     agent.say("And now the tides.");
     await agent.step(frame, thinks);
-    const kept = await agent.step({ ...frame, ...managed(contextEdits({ toolsInPlay, thinkingOn: true })) });
+    const kept = await agent.step({ ...frame, ...managed(contextEdits({ usedTools, thinkingOn: true })) });
     expect(kept.appliedEdits).toEqual([]);
-    const idle = contextEdits({ toolsInPlay, thinkingOn: true, idleMs: HOUR_MS + 1 });
+    const idle = contextEdits({ usedTools, thinkingOn: true, idleMs: HOUR_MS + 1 });
     const { appliedEdits } = await agent.step({ ...frame, ...managed(idle) });
     expect(appliedEdits).toMatchObject([{ type: "clear_thinking_20251015", cleared_thinking_turns: 1 }]);
     expect(simulator.requests.invalid).toEqual([]);

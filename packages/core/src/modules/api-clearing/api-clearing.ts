@@ -7,7 +7,7 @@ import type { EngineModule, EngineParts } from "../../engine/parts.ts";
 import { inProportion } from "../../measure/window/thresholds.ts";
 import type { ContextEdit } from "../../models/port.ts";
 
-/** The provider starts to clear at this size: the usual window minus the reserve for the answer. */
+/** Size at which the provider starts to clear: the usual window minus the reserve for the answer. */
 export const API_CLEARING_TRIGGER_TOKENS = 180_000;
 
 /**
@@ -37,7 +37,7 @@ function withEdits({ options, gauge, cache, thread }: EngineParts, frame: Reques
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, thresholds.warning),
     targetTokens: inProportion(thresholds, clearing.targetTokens),
     tools: clearing.tools,
-    toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...thread.contents.toolNames],
+    usedTools: [...(frame.tools ?? []).map(({ name }) => name), ...thread.contents.toolNames],
     unseenResults: thread.contents.results.unseenCount,
     idleMs: cache.longestIdleMs,
     thinkingOn: isThinkingOn(frame),
@@ -45,7 +45,7 @@ function withEdits({ options, gauge, cache, thread }: EngineParts, frame: Reques
   return edits.length === 0 ? frame : { ...frame, context_management: { edits } };
 }
 
-/** The API accepts `clear_thinking` with these two types of thinking and rejects it with all others. */
+/** Returns true for the two types of thinking with which the API accepts `clear_thinking`. */
 const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
   thinking?.type === "enabled" || thinking?.type === "adaptive";
 
@@ -56,7 +56,7 @@ export interface ContextEditOptions {
    * Every tool in the request and in its messages. The provider clears the results of all tools that are not
    * excluded.
    */
-  readonly toolsInPlay: readonly string[];
+  readonly usedTools: readonly string[];
   readonly triggerTokens?: number | undefined;
   readonly targetTokens?: number | undefined;
   /**
@@ -95,7 +95,7 @@ function clearToolUses(options: ContextEditOptions): ContextEdit | undefined {
     targetTokens = CLEARING_TARGET_TOKENS,
   } = options;
   const eligible = new Set(tools);
-  const names = [...new Set(options.toolsInPlay)].sort();
+  const names = [...new Set(options.usedTools)].sort();
   const spared = names.filter((name) => !eligible.has(name));
   const writing = names.filter((name) => eligible.has(name) && WRITE_LIKE_TOOLS.has(name));
   if (spared.length === names.length) return undefined;
@@ -109,5 +109,5 @@ function clearToolUses(options: ContextEditOptions): ContextEdit | undefined {
   };
 }
 
-/** The API accepts only whole numbers of at least 0. */
+/** Rounds to tokens. The API accepts only whole numbers of at least 0. */
 const asTokens = (value: number): number => Math.max(0, Math.round(value) || 0);

@@ -59,15 +59,16 @@ const edits = (): number => listField(scene.simulator.requests.last?.body, "cach
 const deletedTokens = (): number =>
   Number(scene.simulator.requests.last?.usage?.cache_deleted_input_tokens ?? 0);
 
-/** Works until the edits hide more tokens than the window holds. */
-const workUntilMuchIsLeftOut = (loop: AgentLoop): Promise<boolean> =>
+/** Works until the edits hide more tokens than the window has. */
+const workUntilEditsHideMuch = (loop: AgentLoop): Promise<boolean> =>
   workUntil(loop, () => deletedTokens() > WINDOW_TOKENS);
 
-/** Uses a caller for which the engine never collapses or compacts. */
-const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
+/** Prepares a turn with a caller for which the engine never collapses or compacts. */
+const unchangedTurn = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
   compactor.before(conversation.messages, { caller: "compact" });
 
-const goOn = ({ conversation }: AgentLoop, { messages }: Turn): void => conversation.goOnWith(messages);
+const continueWith = ({ conversation }: AgentLoop, { messages }: Turn): void =>
+  conversation.resumeFrom(messages);
 
 /**
  * Checks a call after a rewrite: it fits, has the expected size, and the hidden results are now cleared for
@@ -90,45 +91,45 @@ async function checkCall(loop: AgentLoop): Promise<void> {
 }
 
 async function checkReadBack(loop: AgentLoop): Promise<void> {
-  const { request, messages } = await asItIs(loop);
-  loop.conversation.goOnWith(messages);
+  const { request, messages } = await unchangedTurn(loop);
+  loop.conversation.resumeFrom(messages);
   const { entries, clearedToolUseIds } = currentConversation(lines);
   expect(shown(flatten(withClearedResults(entries, clearedToolUseIds)))).toEqual(shown(request.messages));
 }
 
-const COURSES: readonly (readonly [Form, string])[] = [
+const CASES: readonly (readonly [Form, string])[] = [
   ["messages", "claude-haiku-4-5"],
   ["entries", "claude-haiku-4-5"],
   ["messages", "claude-opus-5-5"],
 ];
 
-describe.each(COURSES)("what edits left out stays out, in the form of %s with %s,", (form, modelName) => {
-  it("when messages are snipped", async () => {
+describe.each(CASES)("results deleted by cache edits, in the form of %s with %s", (form, modelName) => {
+  it("results deleted by cache edits stay deleted when messages are snipped", async () => {
     const loop = newLoop(form, modelName);
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
-    goOn(loop, await loop.compactor.snip(loop.conversation.messages, { from: 3, to: 10 }));
+    expect(await workUntilEditsHideMuch(loop)).toBe(true);
+    continueWith(loop, await loop.compactor.snip(loop.conversation.messages, { from: 3, to: 10 }));
     expect(loop.eventsOf("snipped")).toHaveLength(1);
     await checkCall(loop);
     await checkReadBack(loop);
   });
 
-  it("when collapsed spans are expanded", async () => {
+  it("results deleted by cache edits stay deleted when collapsed spans are expanded", async () => {
     const loop = newLoop(form, modelName, { collapse: {} });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
     await loop.run(1);
     expect(await workUntil(loop, () => deletedTokens() > WINDOW_TOKENS / 2)).toBe(true);
     const { length } = loop.conversation.messages;
-    goOn(loop, await loop.compactor.expand(loop.conversation.messages));
+    continueWith(loop, await loop.compactor.expand(loop.conversation.messages));
     expect(loop.conversation.messages.length).toBeGreaterThan(length);
     await checkCall(loop);
     await checkReadBack(loop);
   });
 
-  it("when old media give way", async () => {
+  it("results deleted by cache edits stay deleted when old media are replaced", async () => {
     const loop = newLoop(form, modelName);
     // The first image of a conversation breaks the cache.
     loop.conversation.addUser([picture(100)]);
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    expect(await workUntilEditsHideMuch(loop)).toBe(true);
     loop.conversation.addUser([picture(LARGE_PICTURE_BYTES), picture(LARGE_PICTURE_BYTES)]);
     await loop.turn();
     expect(edits()).toBeGreaterThan(10);
@@ -137,59 +138,62 @@ describe.each(COURSES)("what edits left out stays out, in the form of %s with %s
     expect(loop.eventsOf("media-replaced")).toMatchObject([{ replaced: 2, left: 2 }]);
   });
 
-  it("when results are cleared by hand, and few of those that edits left", async () => {
+  it("results deleted by cache edits stay deleted after a manual clearing of one more result", async () => {
     const loop = newLoop(form, modelName);
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    expect(await workUntilEditsHideMuch(loop)).toBe(true);
     const { messages } = loop.conversation;
     const left = JSON.stringify(messages).split('"tool_result"').length - 1 - edits();
     await expect(loop.compactor.clear(messages, { keep: left })).rejects.toMatchObject({
       code: "nothing-to-clear",
     });
-    goOn(loop, await loop.compactor.clear(messages, { keep: left - 1 }));
+    continueWith(loop, await loop.compactor.clear(messages, { keep: left - 1 }));
     await checkCall(loop);
     await checkReadBack(loop);
   });
 
-  it("when there was a long pause", async () => {
+  it("results deleted by cache edits stay deleted after a long pause", async () => {
     const loop = newLoop(form, modelName);
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    expect(await workUntilEditsHideMuch(loop)).toBe(true);
     scene.simulator.clock.advance(61 * MINUTE_MS);
     await checkCall(loop);
     await checkReadBack(loop);
   });
 });
 
-describe("what edits left out stays out", () => {
-  it("when thinking was refused", async () => {
+describe("results deleted by cache edits", () => {
+  it("results deleted by cache edits stay deleted when thinking is refused", async () => {
     const loop = newLoop("messages", "claude-opus-5-5");
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
-    goOn(loop, await asItIs(loop));
+    expect(await workUntilEditsHideMuch(loop)).toBe(true);
+    continueWith(loop, await unchangedTurn(loop));
     const turn = await loop.compactor.recover(new ModelError({ kind: "thinking-mismatch" }, "refused"));
     expect(turn?.tokens).toBeLessThan(WINDOW_TOKENS);
     expect(loop.eventsOf("thinking-left-out")).toMatchObject([{ reason: "mismatch" }]);
-    goOn(loop, turn as Turn);
+    continueWith(loop, turn as Turn);
     await checkCall(loop);
   });
 
-  it.each(["from", "upTo"])("when a part is compacted: %s", async (which) => {
-    const loop = newLoop("messages", "claude-haiku-4-5");
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
-    const { messages } = loop.conversation;
-    const half = Math.floor(messages.length / 2);
-    goOn(loop, await loop.compactor.compact(messages, { [which]: half, force: true }));
-    await loop.turn();
-    expect(loop.recoveries).toBe(0);
-    const sent = scene.simulator.requests.last?.inputTokens ?? 0;
-    expect((loop.lastTurn?.tokens ?? 0) / sent).toBeGreaterThan(0.9);
-    expect((loop.lastTurn?.tokens ?? 0) / sent).toBeLessThan(1.25);
-    expect(scene.simulator.requests.invalid).toEqual([]);
-  });
+  it.each(["from", "upTo"])(
+    "keeps the token count right when a part is compacted after cache edits: %s",
+    async (which) => {
+      const loop = newLoop("messages", "claude-haiku-4-5");
+      expect(await workUntilEditsHideMuch(loop)).toBe(true);
+      const { messages } = loop.conversation;
+      const half = Math.floor(messages.length / 2);
+      continueWith(loop, await loop.compactor.compact(messages, { [which]: half, force: true }));
+      await loop.turn();
+      expect(loop.recoveries).toBe(0);
+      const sent = scene.simulator.requests.last?.inputTokens ?? 0;
+      expect((loop.lastTurn?.tokens ?? 0) / sent).toBeGreaterThan(0.9);
+      expect((loop.lastTurn?.tokens ?? 0) / sent).toBeLessThan(1.25);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    },
+  );
 });
 
-describe("edits of the cached prefix stay where nothing is rewritten", () => {
-  it("when the window is full, and to clear what they leave out would save nothing", async () => {
+describe("cache edits without a rewrite", () => {
+  it("compacts a full window instead of clearing results that cache edits already delete", async () => {
     const loop = newLoop("messages", "claude-haiku-4-5", { clearing: { form: "auto" } });
-    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    expect(await workUntilEditsHideMuch(loop)).toBe(true);
     loop.say("tide ".repeat(35_000));
     await loop.turn();
     expect(loop.eventsOf("results-cleared").filter(({ form }) => form !== "cached")).toEqual([]);
@@ -197,7 +201,7 @@ describe("edits of the cached prefix stay where nothing is rewritten", () => {
     expect(loop.recoveries).toBe(0);
   });
 
-  it("when nothing is snipped, and no span is there to be expanded", async () => {
+  it("keeps the cache edits when snip and expand find nothing to change", async () => {
     const loop = newLoop("messages", "claude-haiku-4-5", { collapse: {} });
     expect(await workUntil(loop, () => edits() > 10)).toBe(true);
     const { messages } = loop.conversation;
@@ -206,7 +210,7 @@ describe("edits of the cached prefix stay where nothing is rewritten", () => {
     expect((await compactor.snip(messages, { keepLastTurns: 1_000 })).messages).toBe(messages);
     expect((await compactor.expand(messages)).messages).toBe(messages);
     await expect(compactor.expand(messages, ["no such span"])).rejects.toMatchObject({
-      code: "message-not-found",
+      code: "span-not-found",
     });
     expect(lines.slice(written).filter(({ type }) => type === "system")).toEqual([]);
     await loop.turn();

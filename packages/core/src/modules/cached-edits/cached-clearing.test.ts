@@ -44,7 +44,7 @@ describe.each<readonly [Form, string]>([
   ["entries", "claude-haiku-4-5"],
   ["messages", "claude-opus-5-5"],
 ])("clearing by edits of the cached prefix, in the form of %s with %s", (form, modelName) => {
-  it("keeps the cache readable; the deleted tokens are gone from the count; the messages stay", async () => {
+  it("cache edits keep the cache readable and the messages unchanged, and lower the token count", async () => {
     const loop = editingLoop(form, modelName);
     await loop.run(60);
     expect(clearings(loop, "cached")).toBeGreaterThan(4);
@@ -67,7 +67,7 @@ describe.each<readonly [Form, string]>([
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("drops the pinned edits when the cache is lost, and the next idle gap clears by time", async () => {
+  it("drops the pinned edits when the cache is lost, and clears by time after the next idle gap", async () => {
     const loop = editingLoop(form, modelName);
     expect(await workUntil(loop, () => clearings(loop, "cached") >= 2)).toBe(true);
     await loop.run(2);
@@ -95,8 +95,8 @@ describe.each<readonly [Form, string]>([
   });
 });
 
-describe("clearing by edits", () => {
-  it("believes the figures however much more the messages hold, and compacts when it must", async () => {
+describe("clearing by cache edits", () => {
+  it("trusts the reported usage, however much content the cache edits delete", async () => {
     const loop = editingLoop("messages", "claude-haiku-4-5", 5_000);
     await loop.run(150);
     expect(scene.simulator.requests.invalid).toEqual([]);
@@ -109,19 +109,19 @@ describe("clearing by edits", () => {
     expect(totals.cacheReadTokens / totals.inputTokens).toBeGreaterThan(0.9);
   });
 
-  it("is reset by a full compaction", async () => {
+  it("a full compaction resets the cache edits", async () => {
     const loop = editingLoop();
     await loop.run(40);
     expect(editsOf(scene.simulator.requests.last)).toBeGreaterThan(0);
     const turn = await loop.compactor.compact(loop.conversation.messages);
-    loop.conversation.goOnWith(turn.messages);
+    loop.conversation.resumeFrom(turn.messages);
     await loop.turn();
     expect(editsOf(scene.simulator.requests.last)).toBe(0);
     expect(scene.simulator.requests.invalid).toEqual([]);
     expect(loop.eventsOf("cache-break")).toEqual([]);
   });
 
-  it("ends with a commit of collapsed spans, and what it left out stays out", async () => {
+  it("a commit of collapsed spans ends the cache edits, and deleted results stay deleted", async () => {
     await scene.simulator.close();
     scene = await openScene({ windowTokens: 80_000, switches: { cacheEdits: true } });
     const loop = new AgentLoop({
@@ -140,7 +140,7 @@ describe("clearing by edits", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is not a subagent's to do", async () => {
+  it("a subagent never clears by cache edits", async () => {
     const parent = editingLoop();
     const child = new AgentLoop({
       simulator: scene.simulator,

@@ -19,8 +19,8 @@ function warm(cacheReadTokens = 100_000): CachedEdits {
   return edits;
 }
 
-describe("edits of the cached prefix", () => {
-  it("begin with 12 active results, and leave the newest 5", () => {
+describe("registering cache edits", () => {
+  it("starts cache edits at 12 active results and keeps the newest 5", () => {
     const edits = warm();
     expect(edits.register(index(11))).toBeUndefined();
     expect(edits.edits()).toEqual([]);
@@ -36,7 +36,7 @@ describe("edits of the cached prefix", () => {
     expect(clearing?.paths).toHaveLength(7);
   });
 
-  it("wait until a response has read from the cache: before that there is nothing to edit", () => {
+  it("makes no cache edits until a response has read from the cache", () => {
     const edits = new CachedEdits();
     expect(edits.register(index(20))).toBeUndefined();
     edits.report({ cacheReadTokens: 0, deletedTokens: undefined });
@@ -45,7 +45,7 @@ describe("edits of the cached prefix", () => {
     expect(edits.register(index(20))?.results).toHaveLength(15);
   });
 
-  it("are pinned: the same list with every call, until 12 are active again", () => {
+  it("sends the same cache edits with every call until 12 results are active again", () => {
     const edits = warm();
     const growing = indexOf(conversation(12));
     edits.register(growing);
@@ -65,7 +65,7 @@ describe("edits of the cached prefix", () => {
     expect(edits.edits().slice(0, 7)).toEqual(pinned);
   });
 
-  it("name each result once, also when the conversation was read again", () => {
+  it("names each result once in the cache edits, even after the conversation is read again", () => {
     const edits = warm();
     edits.register(index(12));
     edits.register(index(12));
@@ -74,13 +74,13 @@ describe("edits of the cached prefix", () => {
     expect(idsOf(edits)).toEqual(first(14));
   });
 
-  it("have nothing to name in a conversation without results", () => {
+  it("makes no cache edits in a conversation without tool results", () => {
     const edits = warm();
     expect(edits.register(new ResultIndex())).toBeUndefined();
     expect(edits.edits()).toEqual([]);
   });
 
-  it("go by the conversation as it is now: results of an earlier reading count no more", () => {
+  it("counts only results of the current conversation, not of an earlier reading", () => {
     const edits = warm();
     edits.register(index(11));
     const cleared = withClearedResults(conversation(15), new Set(first(3)));
@@ -88,7 +88,7 @@ describe("edits of the cached prefix", () => {
     expect(idsOf(edits)).toEqual(first(10).slice(3));
   });
 
-  it("cost what is new: results that were seen are not looked at again", () => {
+  it("does not look again at results that are already registered", () => {
     let looks = 0;
     class Watched extends ResultIndex {
       override results(): readonly IndexedResult[] {
@@ -109,7 +109,7 @@ describe("edits of the cached prefix", () => {
     expect(looks).toBeLessThanOrEqual(2);
   });
 
-  it("leave a result alone that was written again meanwhile: it is new", () => {
+  it("treats a result that was written again as new and keeps it", () => {
     const edits = warm();
     const entries = conversation(12);
     const growing = indexOf(entries.slice(0, -2));
@@ -120,7 +120,7 @@ describe("edits of the cached prefix", () => {
     expect(idsOf(edits)).toEqual(first(8).slice(1));
   });
 
-  it("pass over results that were cleared in the messages meanwhile", () => {
+  it("skips results that were cleared in the messages in the meantime", () => {
     const edits = warm();
     const growing = indexOf(conversation(11));
     edits.register(growing);
@@ -136,8 +136,8 @@ describe("edits of the cached prefix", () => {
   });
 });
 
-describe("what a response tells of them", () => {
-  it("with no edits nothing is missing from the cache, from the first response on", () => {
+describe("reports of responses on cache edits", () => {
+  it("expects no drop in cache reads without cache edits", () => {
     const edits = new CachedEdits();
     expect(edits.deletedLocally).toBe(0);
     expect(edits.report({ cacheReadTokens: 5_000, deletedTokens: undefined })).toEqual({
@@ -146,7 +146,7 @@ describe("what a response tells of them", () => {
     });
   });
 
-  it("what is no figure was not said", () => {
+  it("ignores reported figures that are negative or not finite", () => {
     for (const odd of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       const edits = warm(20_000);
       edits.register(index(12));
@@ -159,7 +159,7 @@ describe("what a response tells of them", () => {
     }
   });
 
-  it("tokens that are deleted but still in the last usage are known until one includes them", () => {
+  it("counts deleted tokens locally until a response reports them as deleted", () => {
     const edits = warm();
     expect(edits.deletedLocally).toBe(0);
     edits.register(index(12));
@@ -173,7 +173,7 @@ describe("what a response tells of them", () => {
     expect(second).toEqual({ droppedEdits: 0, expectedDrop: 9_100 });
   });
 
-  it("an edit of what was not cached yet takes effect with the second call at the latest", () => {
+  it("assumes that an edit takes effect with the second call at the latest", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 100_000, deletedTokens: 0 });
@@ -182,7 +182,7 @@ describe("what a response tells of them", () => {
     expect(edits.deletedLocally).toBe(0);
   });
 
-  it("where a provider does not say what it deleted, our own count is what is expected", () => {
+  it("expects a drop of its own count when the provider reports no deleted tokens", () => {
     const edits = warm(20_000);
     edits.register(index(12));
     expect(edits.report({ cacheReadTokens: 13_000, deletedTokens: null })).toEqual({
@@ -193,7 +193,7 @@ describe("what a response tells of them", () => {
     expect([edits.deletedLocally, edits.deletedTokens]).toEqual([0, 0]);
   });
 
-  it("a drop in cache reads means that the cache has gone: all pinned edits are dropped", () => {
+  it("drops all pinned edits when an unexpected drop in cache reads shows a lost cache", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });
@@ -205,13 +205,13 @@ describe("what a response tells of them", () => {
     expect([edits.isSuspended, edits.deletedLocally, edits.deletedTokens]).toEqual([true, 0, 0]);
   });
 
-  it("nothing read at all means so too, however little it was before", () => {
+  it("drops the pinned edits when a response reads nothing from the cache, however small it was", () => {
     const edits = warm(1_500);
     edits.register(index(12));
     expect(edits.report({ cacheReadTokens: 0, deletedTokens: 0 }).droppedEdits).toBe(7);
   });
 
-  it("small drops, our own deletions and missing figures are no loss", () => {
+  it("does not treat small drops, its own deletions or missing figures as a lost cache", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });
@@ -223,14 +223,14 @@ describe("what a response tells of them", () => {
     expect(edits.report({ cacheReadTokens: 80_000, deletedTokens: 7_000 }).droppedEdits).toBe(7);
   });
 
-  it("a cache that is lost while nothing is pinned stops nothing", () => {
+  it("continues to make cache edits when the cache is lost while no edits are pinned", () => {
     const edits = warm();
     expect(edits.report({ cacheReadTokens: 10, deletedTokens: undefined }).droppedEdits).toBe(0);
     expect(edits.isSuspended).toBe(false);
     expect(edits.register(index(12))).toBeDefined();
   });
 
-  it("after a loss there are no new edits until a reset, from which on everything is new", () => {
+  it("makes no new cache edits after a lost cache until a reset", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 0, deletedTokens: 0 });
@@ -244,7 +244,7 @@ describe("what a response tells of them", () => {
     expect(edits.register(index(30))?.results).toHaveLength(25);
   });
 
-  it("a full compaction resets all of it", () => {
+  it("a reset removes all cache edits and their counts", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });

@@ -16,7 +16,7 @@ interface Step {
   readonly report: CacheReport;
 }
 
-describe("edits of the cached prefix, on a server that has them", () => {
+describe("cache edits on a server that supports them", () => {
   let simulator: Simulator;
   let agent: Agent;
   let edits: CachedEdits;
@@ -46,7 +46,7 @@ describe("edits of the cached prefix, on a server that has them", () => {
     return made;
   }
 
-  it("keep the cache readable, and the deleted tokens are gone from the count", async () => {
+  it("cache edits keep the cache readable and remove the deleted tokens from the count", async () => {
     const made = await steps(41);
     const batches = made.filter(({ clearing }) => clearing !== undefined);
     expect(batches.map(({ clearing }) => clearing?.results.length)).toEqual([7, 7, 7, 7, 7]);
@@ -68,7 +68,7 @@ describe("edits of the cached prefix, on a server that has them", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("leave the messages as they are", async () => {
+  it("cache edits leave the messages unchanged", async () => {
     await steps(12);
     const before = agent.entries;
     const { clearing } = await step();
@@ -77,7 +77,7 @@ describe("edits of the cached prefix, on a server that has them", () => {
     expect(JSON.stringify(agent.entries)).not.toContain("cleared");
   });
 
-  it("are known as not yet reported for one call only, and as our own doing when they lower the cache read", async () => {
+  it("counts unreported deletions for one call only and expects the drop that they cause", async () => {
     await steps(12);
     edits.register(agent.index);
     expect(edits.deletedLocally).toBe(7 * RESULT_TOKENS + 7);
@@ -87,7 +87,7 @@ describe("edits of the cached prefix, on a server that has them", () => {
     expect((await step()).report.expectedDrop).toBe(0);
   });
 
-  it("are dropped when the cache is lost, and the next idle gap clears by time", async () => {
+  it("drops cache edits when the cache is lost, and clears by time after the next idle gap", async () => {
     await steps(14);
     expect(edits.edits()).toHaveLength(7);
     simulator.clock.advance(6 * MINUTE_MS);
@@ -100,7 +100,7 @@ describe("edits of the cached prefix, on a server that has them", () => {
 
     simulator.clock.advance(61 * MINUTE_MS);
     const clearing = chooseByTime(agent.index, { idleMs: 61 * MINUTE_MS }) as Clearing;
-    agent.goOnWith(applyClearing(agent.entries, clearing, { bindsThinking: false }).entries);
+    agent.resumeFrom(applyClearing(agent.entries, clearing, { bindsThinking: false }).entries);
     agent.index.applied(clearing);
     edits.reset();
     const [first, ...later] = await steps(12);

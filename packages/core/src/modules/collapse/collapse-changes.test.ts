@@ -15,7 +15,7 @@ const round = (nth: number): readonly ApiMessage[] => [
 ];
 
 /** Changes the newest message for one call, like a host that adds a reminder to it. */
-const reminded = (message: ApiMessage, words: string): ApiMessage => ({
+const withReminder = (message: ApiMessage, words: string): ApiMessage => ({
   role: message.role,
   content: [...(message.content as readonly never[]), { type: "text", text: words }],
 });
@@ -37,7 +37,7 @@ class Host {
 
   async turn(nth: number, words?: string): Promise<void> {
     const [call, result] = round(nth) as [ApiMessage, ApiMessage];
-    const sent = words === undefined ? result : reminded(result, words);
+    const sent = words === undefined ? result : withReminder(result, words);
     const { messages } = await this.compactor.before([...this.messages, call, sent]);
     this.compactor.after({});
     // The engine summarizes spans in the background.
@@ -46,21 +46,21 @@ class Host {
   }
 }
 
-async function worked(turns: number, words?: (nth: number) => string): Promise<Host> {
+async function hostAfter(turns: number, words?: (nth: number) => string): Promise<Host> {
   const host = new Host();
   for (let nth = 0; nth < turns; nth++) await host.turn(nth, words?.(nth));
   return host;
 }
 
 describe("a host that changes its messages", () => {
-  it("does not have the same spans summarized again with every turn", async () => {
-    const usual = await worked(50);
-    const changing = await worked(50, (nth) => `reminder ${nth}`);
+  it("does not summarize the same spans again when the host changes its newest message", async () => {
+    const usual = await hostAfter(50);
+    const changing = await hostAfter(50, (nth) => `reminder ${nth}`);
     expect(usual.spans("span-staged")).toBeGreaterThan(2);
     expect(changing.spans("span-staged")).toBeLessThanOrEqual(usual.spans("span-staged") + 1);
   });
 
-  it("does not get a summary of what it has changed since", async () => {
+  it("does not commit a staged summary of messages that the host has changed since", async () => {
     const { compactor, events } = new Host();
     const isThere = (type: string): boolean => events.some((event) => event.type === type);
     const asEntry = (message: ApiMessage, at: number): Message =>
@@ -79,7 +79,7 @@ describe("a host that changes its messages", () => {
     expect(JSON.stringify(summary)).toContain("go elsewhere");
   });
 
-  it("can expand spans after going back, also without a transcript", async () => {
+  it("expands spans after the host drops its newest messages, even without a transcript", async () => {
     const host = new Host();
     for (let nth = 0; host.spans("spans-committed") < 1; nth++) await host.turn(nth);
     const back = host.messages.slice(0, -2);

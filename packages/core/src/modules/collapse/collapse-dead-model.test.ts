@@ -6,7 +6,7 @@ import { createCompactor } from "../../../../../test/support/full-compactor.ts";
 import type { CompactorEvent } from "../../engine/events.ts";
 import type { ApiMessage } from "../../messages/message.ts";
 
-/** Three times the size of the window. */
+/** A conversation three times the size of the window. */
 const conversation: readonly ApiMessage[] = Array.from({ length: 200 }, (_, nth): readonly ApiMessage[] => [
   { role: "user", content: `question ${nth}` },
   { role: "assistant", content: [toolUse(`t${nth}`, "Bash", { command: `run ${nth}` })] },
@@ -14,8 +14,8 @@ const conversation: readonly ApiMessage[] = Array.from({ length: 200 }, (_, nth)
   { role: "assistant", content: `answer ${nth}` },
 ]).flat();
 
-describe("a turn that waits for room", () => {
-  it("waits once for a model that is dead, however many spans are needed", async () => {
+describe("a turn that waits for a dead model", () => {
+  it("waits once for a dead model, however many spans are needed", async () => {
     const events: CompactorEvent[] = [];
     const model = scriptedModel(() => new Promise<never>(() => undefined));
     const compactor = createCompactor({
@@ -35,7 +35,7 @@ describe("a turn that waits for room", () => {
     await compactor.close();
   });
 
-  it("gives it up in time also when garbage is collected while it waits", async () => {
+  it("gives up a dead model in time, even when garbage is collected during the wait", async () => {
     const compactor = createCompactor({
       settings: { environment: {} },
       window: { tokens: 20_000 },

@@ -12,9 +12,9 @@ const round = (nth: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(`t${nth}`, `word${nth} `.repeat(120))] },
 ];
 
-it("a span that is staged while others are being written to the transcript is not summarized again", async () => {
+it("does not summarize a span again that was staged during a transcript write", async () => {
   const events: CompactorEvent[] = [];
-  const happened = (type: CompactorEvent["type"]): number =>
+  const countEvents = (type: CompactorEvent["type"]): number =>
     events.filter((event) => event.type === type).length;
   const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   let isWriting = false;
@@ -32,14 +32,14 @@ it("a span that is staged while others are being written to the transcript is no
     transcript: {
       path: "/t.jsonl",
       append: async (entries) => {
-        if (!entries.some(isCollapsedSpan) || happened("span-staged") > 1) return;
+        if (!entries.some(isCollapsedSpan) || countEvents("span-staged") > 1) return;
         isWriting = true;
-        while (happened("span-staged") < 2) await soon();
+        while (countEvents("span-staged") < 2) await soon();
       },
     },
   });
   let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
-  for (let nth = 0; happened("spans-committed") < 2; nth++) {
+  for (let nth = 0; countEvents("spans-committed") < 2; nth++) {
     ({ messages } = await compactor.before([...messages, ...round(nth)]));
     compactor.after({});
     await soon();

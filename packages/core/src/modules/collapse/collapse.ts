@@ -80,11 +80,13 @@ const STAGE_SHARE = 0.6;
 const COMMIT_SHARE = 0.9;
 const WAIT_SHARE = 0.95;
 
-/** If nothing could be collapsed, the engine searches again only after this much growth. */
+/** Growth after which the engine searches again if nothing could be collapsed. */
 const LOOK_AGAIN_SHARE = 0.02;
 
-/** A model that takes longer to summarize a span counts as hung, and the built-in summarizer replaces it. */
-const SPAN_DEAD_AFTER_MS = 60_000;
+/**
+ * Time limit for one span summary. A slower model counts as hung, and the built-in summarizer replaces it.
+ */
+const SPAN_TIMEOUT_MS = 60_000;
 
 interface Staged extends StagedSpan {
   /** Tokens of the summary. */
@@ -268,12 +270,14 @@ class Collapse implements AttachedModule {
     const abort = new AbortController();
     const model = new AbortController();
     abort.signal.addEventListener("abort", () => model.abort(), { once: true });
-    const done = this.#stage(plan, abort.signal, model.signal).then(() => this.#goOn(abort.signal));
+    const done = this.#stage(plan, abort.signal, model.signal).then(() =>
+      this.#continueStaging(abort.signal),
+    );
     this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
-  /** Nobody may be awaiting this, so an error must not end the process. */
-  #goOn(signal: AbortSignal): void {
+  /** Starts the next span. Nobody may be awaiting this, so an error must not end the process. */
+  #continueStaging(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#staging = undefined;
     try {
@@ -335,7 +339,7 @@ class Collapse implements AttachedModule {
     onFailure: (error: unknown) => void,
   ): Promise<SpanSummary> {
     const { options, gauge } = this.#parts;
-    const { summarizer, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
+    const { summarizer, timeoutMs = SPAN_TIMEOUT_MS } = this.#options;
     // A waiting turn waits for a hung model once, not once for each span.
     const isBuiltIn =
       summarizer === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);

@@ -35,7 +35,7 @@ describe("committing spans", () => {
   const { entries } = longSession(6);
   deepFreeze(entries);
 
-  it("puts each summary in the place of its messages, in one batch, and leaves all others the very objects", () => {
+  it("replaces the messages of each span with its summary and keeps all other entry objects", () => {
     const committed = commitSpans(entries, [stage(entries, 8, 12), stage(entries, 0, 4)], options());
     expect(uuidsOf(committed.entries)).toEqual([
       "s0",
@@ -54,7 +54,7 @@ describe("committing spans", () => {
     expect(committed.gone).toEqual([entries.slice(0, 4), entries.slice(8, 12)]);
   });
 
-  it("writes lines that hang on the newest line and on each other, the mark last", () => {
+  it("writes transcript lines that link to the newest line and to each other, the mark last", () => {
     const lines = linesOf(commitSpans(entries, [stage(entries, 0, 4), stage(entries, 4, 8)], options()));
     expect(lines.map(({ uuid, parentUuid }) => [uuid, parentUuid])).toEqual([
       ["s0", entries.at(-1)?.uuid],
@@ -66,7 +66,7 @@ describe("committing spans", () => {
     expect(elsewhere?.parentUuid).toBeNull();
   });
 
-  it("drops a span whose messages are no longer all there, in that order, without harm", () => {
+  it("drops a span whose messages are no longer all present in the same order", () => {
     const whole = stage(entries, 0, 4);
     const swapped = [entries[1], entries[0], ...entries.slice(2)] as readonly Entry[];
     const without = entries.filter((_, at) => at !== 2);
@@ -82,7 +82,7 @@ describe("committing spans", () => {
     expect(commitSpans(entries, [{ ...whole, uuids: [] }], options()).entries).toBe(entries);
   });
 
-  it("leaves out the thinking after it where the model binds it, and says so on the lines", () => {
+  it("leaves out bound thinking after a committed span and records that in the lines", () => {
     const c = new ConversationBuilder();
     for (let turn = 0; turn < 4; turn++) {
       c.user(`request ${turn}`);
@@ -101,7 +101,7 @@ describe("committing spans", () => {
 });
 
 describe("expanding spans", () => {
-  it("gives the conversation back byte for byte, whatever is in it", () => {
+  it("restores the conversation byte for byte when a span is expanded", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(3_000), (generated, effectiveTokens) => {
         const entries = deepFreeze([...generated, ...longSession(3).entries]) as readonly Entry[];
@@ -125,7 +125,7 @@ describe("expanding spans", () => {
   const { entries } = longSession(3);
   const committed = commitSpans(entries, [stage(entries, 0, 4)], options());
 
-  it("changes nothing where a message of it is not known, or there is no such span", () => {
+  it("expands nothing when a message is missing or the span is unknown", () => {
     const known = committed.gone.flat();
     expect(expandSpans(committed.entries, ["other"], known, options()).entries).toBe(committed.entries);
     const partly = expandSpans(committed.entries, ["s0"], known.slice(1), options());
@@ -133,7 +133,7 @@ describe("expanding spans", () => {
     expect(partly.mark).toBeUndefined();
   });
 
-  it("is not for spans that a compaction took over: their messages lie before the boundary", () => {
+  it("does not expand spans that a compaction took over", () => {
     const settled = committed.entries.map((entry) =>
       isCollapsedSpan(entry) ? { ...entry, collapsed: { ...entry.collapsed, isSettled: true } } : entry,
     );
@@ -142,7 +142,7 @@ describe("expanding spans", () => {
     expect(expandSpans(settled, ["s0"], committed.gone.flat(), options()).entries).toBe(settled);
   });
 
-  it("shows results as cleared that had been cleared, although the file has them whole", () => {
+  it("expands cleared results as cleared, although the file contains them whole", () => {
     const cleared = JSON.parse(
       JSON.stringify(entries).replaceAll(
         /"content":"line of part 0[^"]*"/g,
@@ -155,7 +155,7 @@ describe("expanding spans", () => {
     expect(expanded.entries.slice(0, 4)).toEqual(cleared.slice(0, 4));
   });
 
-  it("leaves out thinking that the change before it has made void, also for a model that binds none", () => {
+  it("expands a span without its invalid thinking, even for a model that binds none", () => {
     const c = new ConversationBuilder();
     c.user("request");
     c.assistant([thinking("old"), { type: "text", text: "answer" }]);
@@ -167,8 +167,8 @@ describe("expanding spans", () => {
   });
 });
 
-describe("what there is to see of collapsed spans", () => {
-  it("is their ids, sizes and the first line of each, whatever is wrong with the figures", () => {
+describe("collapsedIn", () => {
+  it("lists collapsed spans with id, sizes and first line, even with damaged figures", () => {
     const { entries } = longSession(3);
     const committed = commitSpans(entries, [stage(entries, 0, 4)], options());
     const [span] = committed.spans;

@@ -41,7 +41,7 @@ export interface Collapsed {
   readonly stale: number;
 }
 
-/** Lists the lines to append, in order, so that the file gives the same conversation when it is read back. */
+/** Lists the lines to append, in order, so that reading the file back returns the same conversation. */
 export const linesOf = ({ spans, mark }: Pick<Collapsed, "spans" | "mark">): readonly Entry[] =>
   mark === undefined ? spans : [...spans, mark];
 

@@ -35,8 +35,8 @@ afterEach(() => scene.simulator.close());
 const open = (): Promise<TranscriptWriter> =>
   openTranscript(path, { lock: async () => async () => undefined });
 
-/** Uses a caller for which the engine never collapses or compacts. */
-const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
+/** Prepares a turn with a caller for which the engine never collapses or compacts. */
+const unchangedTurn = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
   compactor.before(conversation.messages, { caller: "compact" });
 
 async function resumed(): Promise<readonly Entry[]> {
@@ -44,21 +44,21 @@ async function resumed(): Promise<readonly Entry[]> {
   return withClearedResults(conversation, clearedToolUseIds);
 }
 
-const COURSES: readonly (readonly [Form, string, "off" | "auto"])[] = [
+const CASES: readonly (readonly [Form, string, "off" | "auto"])[] = [
   ["messages", "claude-haiku-4-5", "auto"],
   ["entries", "claude-haiku-4-5", "off"],
   ["messages", "claude-opus-5-5", "off"],
   ["entries", "claude-opus-5-5", "auto"],
 ];
 
-describe.each(COURSES)("a session in the form of %s with %s, clearing %s", (form, modelName, clearing) => {
-  it("is read back as the conversation stands, after commits, an expansion and a compaction", async () => {
+describe.each(CASES)("a session in the form of %s with %s, clearing %s", (form, modelName, clearing) => {
+  it("reads the current conversation back after commits, an expansion and a compaction", async () => {
     const transcript = await open();
     const compactor = { transcript, collapse: {}, clearing: { form: clearing } } as const;
     const loop = scene.loop({ form, modelName, compactor });
     const check = async (): Promise<void> => {
-      const { request, messages } = await asItIs(loop);
-      loop.conversation.goOnWith(messages);
+      const { request, messages } = await unchangedTurn(loop);
+      loop.conversation.resumeFrom(messages);
       // The engine still writes in the background.
       const read = async (): Promise<readonly string[]> => shown(flatten(await resumed()));
       await expect.poll(read, { timeout: 5_000, interval: 5 }).toEqual(shown(request.messages));
@@ -69,11 +69,11 @@ describe.each(COURSES)("a session in the form of %s with %s, clearing %s", (form
       await loop.run(times);
       await check();
     }
-    loop.conversation.goOnWith((await loop.compactor.expand(loop.conversation.messages)).messages);
+    loop.conversation.resumeFrom((await loop.compactor.expand(loop.conversation.messages)).messages);
     await check();
     await loop.run(1);
     await check();
-    loop.conversation.goOnWith((await loop.compactor.compact(loop.conversation.messages)).messages);
+    loop.conversation.resumeFrom((await loop.compactor.compact(loop.conversation.messages)).messages);
     await loop.run(2);
     await check();
     expect(scene.simulator.requests.invalid).toEqual([]);
@@ -103,8 +103,8 @@ async function reopen(): Promise<{ readonly compactor: Compactor; readonly turn:
   return { compactor, turn: await compactor.before(conversation) };
 }
 
-describe("a process that ends", () => {
-  it("between the transcript's write and the change of the view loses nothing: the next one has the spans", async () => {
+describe("a process that ends during a collapse", () => {
+  it("a process that ends right after the transcript write loses nothing", async () => {
     const written = await open();
     let die = (): void => undefined;
     const death = new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ describe("a process that ends", () => {
     expect(shown(whole.request.messages)).toEqual(shown(asItWas.request.messages));
   });
 
-  it("in the middle of the write leaves the conversation as it was: half a commit did not happen", async () => {
+  it("a process that ends in the middle of a write leaves the conversation unchanged", async () => {
     const transcript = await open();
     const loop = scene.loop({ compactor: { transcript, collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
@@ -153,7 +153,7 @@ describe("a process that ends", () => {
     expect((await readWith(mark + 1)).filter(isCollapsedSpan)).toHaveLength(mark - first);
   });
 
-  it("is followed by one that goes on with the spans, and can expand them", async () => {
+  it("a resumed process continues with the spans and can expand them", async () => {
     const transcript = await open();
     const loop = scene.loop({ form: "entries", compactor: { transcript, collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
@@ -167,13 +167,13 @@ describe("a process that ends", () => {
     expect(one.messages.filter(isCollapsedSpan)).toHaveLength(spans.length - 1);
     expect(one.tokens).toBeGreaterThan(turn.tokens);
     await expect(compactor.expand(one.messages, ["no such span"])).rejects.toMatchObject({
-      code: "message-not-found",
+      code: "span-not-found",
     });
   });
 });
 
 describe("a transcript that cannot be written", () => {
-  it("keeps the messages where they are, says so, and the spans are committed when it can be written again", async () => {
+  it("keeps the messages while the transcript cannot be written, and commits the spans later", async () => {
     const written = await open();
     let isBroken = true;
     const transcript = {
@@ -185,7 +185,7 @@ describe("a transcript that cannot be written", () => {
     };
     const loop = scene.loop({ compactor: { transcript, collapse: {} } });
     expect(await workUntil(loop, () => loop.problems.length > 0)).toBe(true);
-    expect(loop.problems[0]).toBe("transcript-failed");
+    expect(loop.problems[0]).toBe("transcript-not-written");
     expect(loop.eventsOf("spans-committed")).toEqual([]);
     const text = JSON.stringify(loop.conversation.messages);
     expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
@@ -195,8 +195,8 @@ describe("a transcript that cannot be written", () => {
   });
 });
 
-describe.each<Form>(["messages", "entries"])("what a conversation in the form of %s holds on to", (form) => {
-  it("is not what has been collapsed, where the transcript has it", async () => {
+describe.each<Form>(["messages", "entries"])("memory use of a conversation in the form of %s", (form) => {
+  it("does not keep collapsed messages in memory when the transcript contains them", async () => {
     const traces = new Traces();
     const transcript = await open();
     const loop = scene.loop({
@@ -209,13 +209,13 @@ describe.each<Form>(["messages", "entries"])("what a conversation in the form of
     loop.lastTurn = undefined;
     collectGarbage();
     expect(traces.count).toBeGreaterThan(40);
-    expect(traces.heldBeside(loop.conversation.messages)).toBeLessThan(5);
+    expect(traces.retainedOutside(loop.conversation.messages)).toBeLessThan(5);
   });
 
-  it("is all of it where there is no transcript, so that it can be shown again", async () => {
+  it("keeps collapsed messages without a transcript, so that they can be expanded", async () => {
     const loop = scene.loop({ form, compactor: { collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
-    const before = await asItIs(loop);
+    const before = await unchangedTurn(loop);
     const whole = await loop.compactor.expand(loop.conversation.messages);
     expect(whole.messages.length).toBeGreaterThan(before.messages.length);
     expect(loop.eventsOf("spans-expanded")).toMatchObject([

@@ -12,13 +12,13 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** A model that never answers, with a timeout that is either very short or too long for the test. */
+/** Makes the model never answer, with a timeout that is either very short or too long for the test. */
 const silent = (timeoutMs: number): Partial<CompactorOptions> => {
   scene.simulator.fail({ kind: "silence" }, { when: isSpanCall, times: Number.POSITIVE_INFINITY });
   return { collapse: { timeoutMs } };
 };
 
-/** Works for a while, and then the user pastes text until the window is nearly full. */
+/** Works for a while, then adds user text until the window is nearly full. */
 async function nearlyFull(
   compactor: Partial<CompactorOptions>,
   more: Partial<LoopOptions> = {},
@@ -42,8 +42,8 @@ async function fillUp(loop: AgentLoop): Promise<void> {
   }
 }
 
-describe("a window that is as good as full", () => {
-  it("makes the next call wait until enough has been collapsed, and shows that on the host", async () => {
+describe("a window that is nearly full", () => {
+  it("a nearly full window makes the next call wait for collapsed spans and reports the status", async () => {
     const shown: unknown[] = [];
     const loop = await nearlyFull({ collapse: {} }, { host: { onStatus: (status) => shown.push(status) } });
     expect(loop.eventsOf("span-staged")).toEqual([]);
@@ -57,7 +57,7 @@ describe("a window that is as good as full", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("does not wait for ever: a model that says nothing is given up, and the built-in summarizer writes", async () => {
+  it("uses the built-in summarizer for spans when the model never answers", async () => {
     const loop = await nearlyFull(silent(20));
     await loop.turn();
     const failures = loop.eventsOf("span-failed");
@@ -68,7 +68,7 @@ describe("a window that is as good as full", () => {
     expect(loop.recoveries).toBe(0);
   });
 
-  it("waits for a span that is under way instead of beginning another", async () => {
+  it("waits for a span in progress instead of starting another", async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -90,7 +90,7 @@ describe("a window that is as good as full", () => {
   });
 
   it.each(["empty", "no-tags", "endless", "tool-call", "refuses"] as const)(
-    "is overcome also where the model answers with what is %s",
+    "uses the built-in summarizer when the model's answer for a span is unusable: %s",
     async (spans) => {
       await scene.simulator.close();
       scene = await openScene({ spans });
@@ -105,7 +105,7 @@ describe("a window that is as good as full", () => {
 });
 
 describe("an abort while the call waits for a span", () => {
-  it("ends the turn at once and changes nothing; the next turn goes on as if nothing had been", async () => {
+  it("an abort during the wait for a span ends the turn at once and changes nothing", async () => {
     const shown: unknown[] = [];
     const loop = await nearlyFull(silent(3_600_000), { host: { onStatus: (status) => shown.push(status) } });
     const { messages } = loop.conversation;

@@ -38,7 +38,7 @@ describe.each<readonly [string, Form]>([
   ["claude-opus-5-5", "messages"],
   ["claude-opus-5-5", "entries"],
 ])("spans of a conversation with %s in the form of %s", (modelName, form) => {
-  it("are committed at 90% of the effective window, all in one batch, in place of auto-compact", async () => {
+  it("commits spans at 90% of the effective window, in one batch, instead of auto-compacting", async () => {
     const sizes: { readonly tokens: number; readonly committed: number }[] = [];
     const loop: AgentLoop = scene.loop({
       modelName,
@@ -65,7 +65,7 @@ describe.each<readonly [string, Form]>([
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("break the prompt cache once for each batch, and raise no alarm", async () => {
+  it("a batch of spans breaks the prompt cache at most once and reports no cache break", async () => {
     const loop = scene.loop({ modelName, form, ...collapsing() });
     expect(await workUntil(loop, hasCommitted(loop, 4))).toBe(true);
     await loop.run(2);
@@ -79,8 +79,8 @@ describe.each<readonly [string, Form]>([
   });
 });
 
-describe("spans", () => {
-  it("never delay a turn: while the model that summarizes them says nothing, the work goes on", async () => {
+describe("span collapse", () => {
+  it("a silent summary model never delays a turn", async () => {
     scene.simulator.fail({ kind: "silence" }, { when: isSpanCall });
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, () => spanCalls() > 0)).toBe(true);
@@ -92,7 +92,7 @@ describe("spans", () => {
     await loop.compactor.close();
   });
 
-  it("are begun ahead of need, one at a time, and never more than bring the context well below", async () => {
+  it("stages spans ahead of need and saves less than half of the effective window at once", async () => {
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, hasStaged(loop))).toBe(true);
     const { tokens = 0, thresholds } = loop.lastTurn ?? {};
@@ -104,7 +104,7 @@ describe("spans", () => {
     expect(tokensBefore - tokensAfter).toBeLessThan(effective * 0.5);
   });
 
-  it("go on for hundreds of turns: no overflow, no compaction, and what the person said is in the context, or missing by name", async () => {
+  it("runs 180 turns without an overflow or a compaction, and mentions omitted user messages", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(180);
     expect(loop.recoveries).toBe(0);
@@ -124,7 +124,7 @@ describe("spans", () => {
     );
   });
 
-  it("are not for callers that would wait for themselves: no staging, no commit", async () => {
+  it("does not stage or commit spans for callers that would wait for themselves", async () => {
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, hasStaged(loop, 2))).toBe(true);
     loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(700));
@@ -138,7 +138,7 @@ describe("spans", () => {
     expect(loop.eventsOf("spans-committed")).toEqual([]);
   });
 
-  it("are not for subagents: these compact by themselves, and nothing of the parent's is touched", async () => {
+  it("subagents compact instead of collapsing spans, and do not affect the parent", async () => {
     const parent = scene.loop(collapsing());
     const use = parent.compactor.child({
       agentId: "child",
@@ -158,7 +158,7 @@ describe("spans", () => {
   });
 
   it.each([{ DISABLE_COMPACT: "1" }, { DISABLE_AUTO_COMPACT: "1" }])(
-    "are off with %o",
+    "span collapse is off with %o",
     async (environment) => {
       const loop = scene.loop(collapsing({ settings: { environment } }));
       await expect(loop.run(100)).rejects.toMatchObject({ code: "model-too-long" });
@@ -166,7 +166,7 @@ describe("spans", () => {
     },
   );
 
-  it("need no model: the built-in summarizer writes them where it is chosen", async () => {
+  it("writes spans without a model when the built-in summarizer is chosen", async () => {
     const loop = scene.loop(collapsing({ collapse: { summarizer: "built-in" } }));
     expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
     expect(spanCalls()).toBe(0);
@@ -176,21 +176,21 @@ describe("spans", () => {
   });
 });
 
-describe("a compaction where spans are collapsed", () => {
-  it("by hand works as ever, takes the spans with it, and the next ones are begun afresh", async () => {
+describe("a compaction with collapsed spans", () => {
+  it("a manual compaction includes the collapsed spans, and new spans follow", async () => {
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
     await workUntil(loop, hasStaged(loop, loop.eventsOf("span-staged").length + 1));
     const turn = await loop.compactor.compact(loop.conversation.messages);
     expect(turn.compaction).toBeDefined();
-    loop.conversation.goOnWith(turn.messages);
+    loop.conversation.resumeFrom(turn.messages);
     expect(await workUntil(loop, hasCommitted(loop, 2))).toBe(true);
     const text = JSON.stringify(loop.conversation.messages);
     expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("makes void what is being summarized meanwhile: it is of another conversation", async () => {
+  it("discards a span that is being summarized during a compaction", async () => {
     const gate: { open: () => void; passed?: Promise<void> } = { open: () => undefined };
     gate.passed = new Promise((resolve) => {
       gate.open = resolve;
@@ -202,13 +202,13 @@ describe("a compaction where spans are collapsed", () => {
     });
     const loop = scene.loop(collapsing({ compaction: { model: summaryModel } }));
     expect(await workUntil(loop, () => summaryModel.requests.length > 0)).toBe(true);
-    loop.conversation.goOnWith((await loop.compactor.compact(loop.conversation.messages)).messages);
+    loop.conversation.resumeFrom((await loop.compactor.compact(loop.conversation.messages)).messages);
     gate.open();
     await loop.run(2);
     expect(loop.events.filter(({ type }) => type.startsWith("span"))).toEqual([]);
   });
 
-  it("is the safety net where nothing can be collapsed: the overflow is recovered from, and collapsing goes on", async () => {
+  it("recovers from an overflow by compaction when nothing can be collapsed, then collapses again", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(1);
     // All of this text is in the newest message.

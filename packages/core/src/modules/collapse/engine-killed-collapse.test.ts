@@ -18,7 +18,7 @@ const spansIn = async (session: KilledSession): Promise<number> =>
   (await session.conversation()).filter(isCollapsedSpan).length;
 
 describe.concurrent.each(ROUNDS)("a process that is killed around a commit of spans (%d)", (seed) => {
-  it("while they are summarized has collapsed nothing", KILLS_TIMEOUT, async () => {
+  it("a process killed while spans are summarized has collapsed nothing", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "collapse", seed });
     const chance = createRandom(seed);
     await killAt(session, whileSilent(isSpanCall, chance.between(0, 2)));
@@ -27,7 +27,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed around a commit of sp
     expect(await session.finish()).toEqual([]);
   });
 
-  it("has committed all of them or none, and later ones see the same", KILLS_TIMEOUT, async () => {
+  it("a process killed during a commit has committed all spans or none", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "collapse", seed });
     const chance = createRandom(seed);
     const skip = chance.between(0, 1);

@@ -31,15 +31,15 @@ const expandAll = async (shown: readonly Entry[], written: readonly Entry[]): Pr
   return messages.filter(({ type }) => type === "user");
 };
 
-describe("expanding spans that a file makes up", () => {
-  it("ends where they stand for themselves, or for each other", async () => {
+describe("expanding malformed spans of a file", () => {
+  it("an expansion stops at spans that replace themselves or each other", async () => {
     const self = spansFor({ a: ["a"] });
     expect(await expandAll(self, self)).toMatchObject([{ uuid: "a" }]);
     const circle = spansFor({ a: ["b"], b: ["c"], c: ["a"] });
     expect(await expandAll(circle.slice(0, 1), circle)).toMatchObject([{ uuid: "a" }]);
   });
 
-  it("shows a message once, however often one of them names it", async () => {
+  it("shows a message once, however often a span names it", async () => {
     const [span] = spansFor({ a: ["m", "m", "m"] });
     const c = new ConversationBuilder();
     c.user("said");

@@ -236,7 +236,10 @@ export function expandSpans(
   };
 }
 
-/** Returns undefined if a message is missing: half a span would be worse than its summary. */
+/**
+ * Returns the messages of a span. Undefined if one is missing, because half a span would be worse than its
+ * summary.
+ */
 function restore(span: CollapsedSpan, byUuid: ReadonlyMap<unknown, Entry>): readonly Entry[] | undefined {
   const uuids = [...new Set(collapsedUuids(span))];
   const messages = uuids.flatMap((uuid) => byUuid.get(uuid) ?? []).filter(isEntry);

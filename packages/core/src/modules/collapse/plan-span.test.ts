@@ -20,7 +20,7 @@ const plan = (entries: readonly Entry[], more: object = {}): SpanPlan | undefine
   planSpan({ entries }, { effectiveTokens: EFFECTIVE, ...more });
 
 /** Collapses the next span until nothing is left to collapse, or until the maximum number of times. */
-function collapsedAway(
+function collapseRepeatedly(
   entries: readonly Entry[],
   times: number,
   isUrgent = false,
@@ -42,8 +42,8 @@ function collapsedAway(
 
 const session = (turns = 80): readonly Entry[] => deepFreeze(longSession(turns).entries.map(withoutUsage));
 
-describe("the span that is collapsed next", () => {
-  it("is the oldest part, of about a tenth of the effective window, and its summary at most a third of it", () => {
+describe("planSpan", () => {
+  it("plans the oldest tenth of the effective window, with a summary of at most a third of that", () => {
     const entries = session();
     const next = plan(entries);
     expect(next?.uuids[0]).toBe(entries[0]?.uuid);
@@ -52,7 +52,7 @@ describe("the span that is collapsed next", () => {
     expect(next?.budgetTokens).toBe(Math.floor((next?.tokens ?? 0) / 3));
   });
 
-  it("never holds a boundary, the summary of a compaction, or anything before them", () => {
+  it("plans no span with a boundary, a compaction summary or anything before them", () => {
     const c = longSession(30, "old");
     c.boundary();
     c.summary("what was");
@@ -61,10 +61,10 @@ describe("the span that is collapsed next", () => {
     expect(next?.uuids[0]).toBe(entries[0]?.uuid);
   });
 
-  it("leaves the newest messages alone: a tenth of a small window, 10,000 tokens of a large one, and always five", () => {
+  it("keeps the newest messages: a tenth of a small window, 10,000 tokens of a large one, at least five", () => {
     const entries = session(12);
     expect(plan(entries, { effectiveTokens: 1_000_000, isUrgent: true })).toBeUndefined();
-    const left = collapsedAway(entries, 50, true).filter((entry) => !isCollapsedSpan(entry));
+    const left = collapseRepeatedly(entries, 50, true).filter((entry) => !isCollapsedSpan(entry));
     expect(tokensIn(left)).toBeGreaterThanOrEqual(EFFECTIVE * 0.1);
 
     const huge = new ConversationBuilder();
@@ -73,21 +73,21 @@ describe("the span that is collapsed next", () => {
     expect(plan(huge.entries.slice(0, 5))).toBeUndefined();
   });
 
-  it("is small only where room is needed now", () => {
+  it("plans a small span only when room is needed now", () => {
     const entries = session(16);
     const few = entries.slice(0, 36);
     expect(plan(few)).toBeUndefined();
     expect(plan(few, { isUrgent: true })?.tokens).toBeGreaterThan(EFFECTIVE * 0.025);
   });
 
-  it("does not begin again what is staged, and goes on behind it", () => {
+  it("plans the next span behind the staged one", () => {
     const entries = session();
     const first = plan(entries);
     const second = plan(entries, { taken: new Set(first?.uuids) });
     expect(second?.uuids[0]).toBe(entries[first?.uuids.length ?? 0]?.uuid);
   });
 
-  it("holds a large round whole, however large it is", () => {
+  it("keeps a tool call and its result in one span, however large the result is", () => {
     const c = longSession(8);
     c.tool("big", "Bash", { command: "make" }, "line of output\n".repeat(20_000));
     const { entries } = longSession(40, "later");
@@ -100,12 +100,12 @@ describe("the span that is collapsed next", () => {
     expect(rest?.budgetTokens).toBe(8_000);
   });
 
-  it("is a run of earlier spans where all old messages are in spans, so that it can go on for ever", () => {
+  it("plans a span of earlier spans when all old messages are already collapsed", () => {
     let now: readonly Entry[] = [];
     const sizes: number[] = [];
     const ports = countingPorts();
     for (let day = 0; day < 30; day++) {
-      now = collapsedAway(
+      now = collapseRepeatedly(
         [...now, ...longSession(20, `day${day}`).entries.map(withoutUsage)],
         50,
         true,
@@ -118,7 +118,7 @@ describe("the span that is collapsed next", () => {
     expect(Math.max(...sizes.slice(15))).toBeLessThan(Math.max(...sizes.slice(0, 15)) * 1.3);
   });
 
-  it("stands for nothing but messages that are there once, can be cut out, and are not the newest", () => {
+  it("plans only messages that occur once, can be removed safely and are not the newest", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.boolean(), fc.nat(4_000), (generated, isUrgent, effectiveTokens) => {
         const entries = deepFreeze([...generated, ...session(3)]) as readonly Entry[];
@@ -135,7 +135,7 @@ describe("the span that is collapsed next", () => {
         const rest = [...current.slice(0, begin), ...current.slice(begin + part.length)];
         const orphans = (list: readonly Entry[]): number => indexPairs(list).orphanResults.length;
         expect(orphans(part) + orphans(rest)).toBe(orphans(current));
-        expect(apiRuleViolations(flatten(collapsedAway(entries, 1, isUrgent)))).toEqual([]);
+        expect(apiRuleViolations(flatten(collapseRepeatedly(entries, 1, isUrgent)))).toEqual([]);
       }),
       { numRuns: 150 },
     );

@@ -18,20 +18,26 @@ import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
  * cache rarely breaks.
  */
 const SPAN_SHARE = 0.1;
-/** A smaller share of the usual span waits until more messages arrive, unless room is needed now. */
+/**
+ * Minimum share of the usual span. A smaller part waits until more messages arrive, unless room is needed
+ * now.
+ */
 const ENOUGH_SHARE_OF_SPAN = 0.8;
-/** A smaller share is not worth a call even then. Between spans, it is collapsed together with them. */
-const LEAST_SHARE_OF_SPAN = 0.25;
-/** A part that exceeds the usual span by more than this becomes a separate span. */
-const MOST_SHARE_OF_SPAN = 1.5;
-/** A summary larger than this share of its messages saves too little. */
+/**
+ * Minimum share when room is needed now. A smaller part is not worth a call. Between spans, it is collapsed
+ * together with them.
+ */
+const MIN_SHARE_OF_SPAN = 0.25;
+/** Maximum share of the usual span. A part that would exceed it becomes a separate span. */
+const MAX_SHARE_OF_SPAN = 1.5;
+/** Maximum share of a summary in its messages. A larger summary saves too little. */
 const SUMMARY_SHARE = 1 / 3;
-/** Upper limit for every window: this is enough to continue the work. */
-const MOST_SUMMARY_TOKENS = 8_000;
-/** The newest messages stay, however large they are, because the current work is about them. */
+/** Maximum summary size for every window. It is enough to continue the work. */
+const MAX_SUMMARY_TOKENS = 8_000;
+/** Number of newest messages that stay, however large they are, because the current work is about them. */
 const TAIL_MESSAGES = 5;
-/** Replacing one summary with another gains nothing. */
-const LEAST_SPANS_IN_ONE = 2;
+/** Minimum number of spans to merge. Replacing one summary with another gains nothing. */
+const MIN_SPANS_IN_ONE = 2;
 
 export interface SpanOptions extends SizeOptions {
   /** Tokens that the conversation may occupy. */
@@ -60,7 +66,7 @@ export interface SpanPlan {
 export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | undefined {
   const sized = sizeUp(snapshot, options);
   const search = new SpanSearch(sized, options);
-  const shares = options.isUrgent ? [ENOUGH_SHARE_OF_SPAN, LEAST_SHARE_OF_SPAN] : [ENOUGH_SHARE_OF_SPAN];
+  const shares = options.isUrgent ? [ENOUGH_SHARE_OF_SPAN, MIN_SHARE_OF_SPAN] : [ENOUGH_SHARE_OF_SPAN];
   for (const share of shares) {
     const found = search.amongMessages(share) ?? search.amongSpans(share);
     if (found !== undefined) return planFor(found, sized);
@@ -95,7 +101,7 @@ class SpanSearch {
   amongMessages(leastShare: number): Range | undefined {
     const isMessage = (index: number): boolean => !isCollapsedSpan(this.#entries[index] as Entry);
     for (const run of this.#runs(isMessage)) {
-      const range = this.#spanIn(run, leastShare, (to) => !isAskedAndAnswered(this.#entries, to));
+      const range = this.#spanIn(run, leastShare, (to) => !separatesAnswer(this.#entries, to));
       if (range !== undefined) return range;
     }
     return undefined;
@@ -110,7 +116,7 @@ class SpanSearch {
       const range = this.#spanIn(run, leastShare, endsWithSpan);
       if (range === undefined) continue;
       const spans = this.#entries.slice(range.from, range.to).filter(isCollapsedSpan).length;
-      if (spans >= LEAST_SPANS_IN_ONE) return range;
+      if (spans >= MIN_SPANS_IN_ONE) return range;
     }
     return undefined;
   }
@@ -137,7 +143,7 @@ class SpanSearch {
     for (let to = from + 1; to <= run.to; to++) {
       held += this.#tokens[to - 1] ?? 0;
       if (this.#sound[to] === false || held < this.#usualTokens * leastShare || !mayEnd(to)) continue;
-      if (best !== undefined && held > this.#usualTokens * MOST_SHARE_OF_SPAN) break;
+      if (best !== undefined && held > this.#usualTokens * MAX_SHARE_OF_SPAN) break;
       best = { from, to };
       if (held >= this.#usualTokens) break;
     }
@@ -174,7 +180,7 @@ function tailStart(entries: readonly Entry[], tokens: readonly number[], leastTo
 }
 
 /** Returns true if the cut would separate a user message from its answer. */
-function isAskedAndAnswered(entries: readonly Entry[], cut: number): boolean {
+function separatesAnswer(entries: readonly Entry[], cut: number): boolean {
   const [last, next] = [entries[cut - 1], entries[cut]];
   if (last?.type !== "user" || next?.type !== "assistant") return false;
   return !entryBlocks(last).some(({ type }) => type === "tool_result");
@@ -188,6 +194,6 @@ function planFor({ from, to }: Range, { entries, sent, tokens }: SizedConversati
     uuids: part.flatMap(({ uuid }) => uuid ?? []),
     messages: countOriginalMessages(part),
     tokens: held,
-    budgetTokens: Math.min(Math.floor(held * SUMMARY_SHARE), MOST_SUMMARY_TOKENS),
+    budgetTokens: Math.min(Math.floor(held * SUMMARY_SHARE), MAX_SUMMARY_TOKENS),
   };
 }

@@ -63,8 +63,8 @@ const GOOD = asCondensed(
   '## All User Messages\n- "Please make the parser take trailing commas, and keep it at 80 columns."\n- "No, do not touch the tests."\n## Problem Solving\n- The lexer skips the comma.',
 );
 
-describe("the summary of a span", () => {
-  it("is asked for in a call of its own: few words, no thinking, no tools, capped", async () => {
+describe("summarizeSpan", () => {
+  it("requests a span summary in a separate, capped call without thinking or tools", async () => {
     const { summary, model, failures } = await summarized([GOOD], { transcriptPath: "/sessions/a.jsonl" });
     const [request] = model.requests;
     expect(request).toMatchObject({
@@ -84,7 +84,7 @@ describe("the summary of a span", () => {
     expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
   });
 
-  it("holds what the person said word for word, also where the model left it out", async () => {
+  it("keeps the user's messages word for word, even when the model leaves them out", async () => {
     const { summary } = await summarized([asCondensed("## Problem Solving\n- The lexer skips the comma.")]);
     expect(summary.by).toBe("direct");
     expect(summary.text).toContain(
@@ -95,14 +95,14 @@ describe("the summary of a span", () => {
   });
 
   it.each([
-    ["nothing at all", ""],
+    ["nothing", ""],
     ["no tags", "The lexer skips the comma."],
     ["a tag that is never closed", "<condensed>\nThe lexer"],
     ["tags with nothing between them", asCondensed("  ")],
-    ["more than a third of what it stands for", asCondensed("and so on, and ".repeat(400))],
-    ["a call", { content: [{ type: "tool_use", id: "x", name: "Read", input: {} }] }],
+    ["more than a third of the span", asCondensed("and so on, and ".repeat(400))],
+    ["a tool call", { content: [{ type: "tool_use", id: "x", name: "Read", input: {} }] }],
     ["a failure", new ModelError({ kind: "authentication" }, "no")],
-  ] as const)("is the built-in summarizer's where the model answers with %s", async (_case, answer) => {
+  ] as const)("uses the built-in summarizer when the model answers with %s", async (_case, answer) => {
     const { summary, failures } = await summarized(() => answer as never);
     expect(failures).toHaveLength(1);
     expect(summary).toMatchObject({ by: "built-in", usage: undefined });
@@ -111,7 +111,7 @@ describe("the summary of a span", () => {
     expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
   });
 
-  it("is the built-in summarizer's at once where the model hangs and is given up, or where there is none", async () => {
+  it("uses the built-in summarizer when the model hangs until the abort or there is no model", async () => {
     const { summary, failures } = await summarized([{ content: "<conden", hangs: true }], {
       signal: AbortSignal.timeout(1),
     });
@@ -127,21 +127,21 @@ describe("the summary of a span", () => {
     expect((await given).by).toBe("built-in");
   });
 
-  it("is tried again after a passing fault", async () => {
+  it("retries a span summary after a temporary failure", async () => {
     const busy = new ModelError({ kind: "overloaded", delayMs: 0 }, "busy");
     const { summary, model } = await summarized([busy, busy, GOOD]);
     expect(summary.by).toBe("direct");
     expect(model.requests).toHaveLength(3);
   });
 
-  it("fails where nothing that makes sense would be small enough", async () => {
+  it("fails when no useful summary fits the token budget", async () => {
     await expect(summarized([GOOD], {}, { ...plan, budgetTokens: 60 })).rejects.toMatchObject({
-      code: "no-summary",
+      code: "summary-too-large",
     });
   });
 });
 
-describe("the summary of spans that are summarized together", () => {
+describe("a summary of several spans", () => {
   const spanOf = (summary: SpanSummary, at: number): Entry =>
     ({
       type: "user",
@@ -151,7 +151,7 @@ describe("the summary of spans that are summarized together", () => {
       collapsed: { spanId: `span-${at}`, messages: 9, uuids: [], tokensBefore: 900, tokensAfter: 100 },
     }) as unknown as Entry;
 
-  it("still holds what the person said, and the files, after one level and the next, with and without a model", async () => {
+  it("keeps the user's messages over several levels of span summaries, with and without a model", async () => {
     for (const script of [[asCondensed("- Work was done.")], []] as const) {
       let summary = (await summarized(script)).summary;
       for (let level = 0; level < 4; level++) {

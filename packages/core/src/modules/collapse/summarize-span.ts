@@ -28,7 +28,7 @@ import type { SpanPlan } from "./plan-span.ts";
 
 /** Share of the summary's budget for the model. The rest is for user messages that the model left out. */
 const MODEL_SHARE = 0.75;
-/** A cautious figure. Names and code have more tokens per word. */
+/** Cautious figure, because names and code have more tokens per word than prose. */
 const TOKENS_PER_WORD = 1.5;
 
 export interface SpanSummaryOptions {
@@ -86,7 +86,7 @@ async function askForSummary(
   const asking = ask(model, request, { signal, countTokens, windowOf, firstByteMs });
   const reply = await untilAborted(signal, asking);
   const text = summaryIn(reply);
-  const missing = wordsMissingIn(text, plan.entries, countTokens, room - countTokens(text));
+  const missing = missingUserMessages(text, plan.entries, countTokens, room - countTokens(text));
   const whole = wrapped([text, missing].filter(Boolean).join("\n\n"), plan, options);
   const tokens = countTokens(whole);
   if (tokens > plan.budgetTokens) throw tooLarge(tokens, plan.budgetTokens);
@@ -134,7 +134,7 @@ function wrapped(text: string, { messages }: SpanPlan, { transcriptPath }: SpanS
   return `[These notes replace ${what} of this conversation to make room.${where}]\n\n${text}`;
 }
 
-/** Distinguishes the calls for span summaries from all other calls. */
+/** System prompt of span summaries. It also distinguishes their calls from all other calls. */
 export const SPAN_SYSTEM_PROMPT =
   "You condense one part of a long conversation between a person and a coding agent, so that the agent can continue without that part. Be exact. Invent nothing. Answer in plain text.";
 
@@ -152,7 +152,7 @@ const EARLIER =
 const CONTENTS: readonly (readonly [SectionName, string])[] = [
   [
     "All User Messages",
-    "Everything the person said, in order and word for word. Write each message as a list item in quotation marks. If a message fills pages, quote its beginning and its end.",
+    "Everything the person said, in order and word for word. Write each message as a list item in quotation marks. Of a long message, quote the beginning and the end.",
   ],
   [
     "Problem Solving",
@@ -175,7 +175,7 @@ export function spanPrompt(mostWords: number): string {
     "Use these headings. Leave out a heading that has no content:",
     CONTENTS.map(([name, contents]) => `## ${sectionTitle(name)}\n(${contents})`).join("\n"),
     EARLIER,
-    `Write at most ${mostWords} words in total, and preferably fewer. Your whole answer must have this form:`,
+    `Write at most ${mostWords} words in total, and preferably fewer. If you must choose, keep the person's words. Your whole answer must have this form:`,
     `<${TAG}>\n(the headings with their content)\n</${TAG}>`,
   ].join("\n\n");
 }
@@ -200,7 +200,7 @@ const HEADING = "## All User Messages";
  * them completely if there is room, otherwise their beginning and end, oldest first. Returns "" if nothing is
  * missing.
  */
-function wordsMissingIn(
+function missingUserMessages(
   summary: string,
   entries: readonly Entry[],
   countTokens: CountText,
@@ -223,8 +223,9 @@ function wordsMissingIn(
       items[index] = item;
     }
   }
-  const told = items.filter((item) => item !== undefined);
-  const lines = told.length === missing.length ? told : [...told, leftOut(missing.length - told.length)];
+  const listed = items.filter((item) => item !== undefined);
+  const lines =
+    listed.length === missing.length ? listed : [...listed, leftOut(missing.length - listed.length)];
   return [HEADING, ...lines].join("\n");
 }
 
@@ -239,5 +240,5 @@ function wordsIn(entries: readonly Entry[]): readonly string[] {
 
 const leftOut = (count: number): string => leftOutLine(count, "user messages");
 
-/** Ignores quotation marks, list markers and line breaks. */
+/** Normalizes a text for comparison: ignores quotation marks, list markers and line breaks. */
 const comparable = (text: string): string => oneLine(text.replace(/[>"“”*\\]+/g, " ")).toLowerCase();

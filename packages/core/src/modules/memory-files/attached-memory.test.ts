@@ -7,7 +7,7 @@ import { memoryFilesIn } from "./attached-memory.ts";
 const countTokens = (text: string): number => text.length;
 const file = (path: string, content: string) => memoryAttachment({ path, displayPath: path, content });
 
-describe("the report on memory files", () => {
+describe("memoryFilesIn", () => {
   const c = new ConversationBuilder();
   c.attachment(file("/p/CLAUDE.md", "old"));
   c.attachment(file("/p/src/CLAUDE.md", "src"));
@@ -17,7 +17,7 @@ describe("the report on memory files", () => {
   const newest = c.attachment(file("/p/CLAUDE.md", "new and longer"));
   c.attachment({ type: "file", filename: "/p/a.ts", content: "x" });
 
-  it("tells of each its tokens as it is sent now, how often it came, and whether it can be seen", () => {
+  it("reports the current tokens, the number of attachments and the visibility of each file", () => {
     expect(memoryFilesIn(c.entries, countTokens)).toEqual([
       { path: "/p/CLAUDE.md", tokens: measureEntry(newest, countTokens), times: 2, isVisible: true },
       { path: "/p/src/CLAUDE.md", tokens: expect.any(Number), times: 1, isVisible: false },
@@ -25,7 +25,7 @@ describe("the report on memory files", () => {
     ]);
   });
 
-  it("knows what a compaction kept, where it is told what the conversation is now", () => {
+  it("marks the files that a compaction kept as visible when the caller passes the conversation", () => {
     const now = memoryFilesIn(c.entries, countTokens, [kept, newest]);
     expect(now.filter(({ isVisible }) => isVisible).map(({ path }) => path)).toEqual([
       "/p/CLAUDE.md",
@@ -33,7 +33,7 @@ describe("the report on memory files", () => {
     ]);
   });
 
-  it("is empty where there are none, and passes over what is no entry", () => {
+  it("ignores malformed entries and returns an empty list without memory files", () => {
     expect(memoryFilesIn([null, { type: "attachment" }, 3] as never, countTokens)).toEqual([]);
   });
 });

@@ -11,17 +11,14 @@ import type { ApiMessage } from "../../messages/message.ts";
 import { checkRequest } from "../../request/check/check.ts";
 import type { MemoryFilesOptions } from "./memory-reader.ts";
 
-interface Workshop {
+interface Setup {
   readonly compactor: Compactor;
   readonly events: CompactorEvent[];
   readonly files: Map<string, string>;
   readonly written: Entry[];
 }
 
-function workshop(
-  options: Partial<CompactorOptions> = {},
-  memory: Partial<MemoryFilesOptions> = {},
-): Workshop {
+function setUp(options: Partial<CompactorOptions> = {}, memory: Partial<MemoryFilesOptions> = {}): Setup {
   const files = new Map([
     ["/p/AGENTS.md", "Be kind."],
     ["/p/src/AGENTS.md", "Mind the tides."],
@@ -61,12 +58,12 @@ const START: readonly ApiMessage[] = [{ role: "user", content: "go" }];
 const asText = (messages: readonly ApiMessage[]): string => JSON.stringify(messages);
 const times = (text: string, part: string): number => text.split(part).length - 1;
 
-const attachedIn = ({ events }: Workshop): readonly string[] =>
+const attachedIn = ({ events }: Setup): readonly string[] =>
   events.flatMap((event) => (event.type === "memory-attached" ? event.files.map(({ path }) => path) : []));
 
-describe("memory files that govern what the agent touches", () => {
-  it("are attached before the next call: of the working directory, of folders on the way, and rules that match", async () => {
-    const one = workshop();
+describe("memory files that govern touched files", () => {
+  it("attaches memory files and matching rules for a touched file before the next call", async () => {
+    const one = setUp();
     await one.compactor.before(START);
     const { request } = await one.compactor.before([...START, ...readOf("a", "/p/src/tide.test.ts")]);
     const sent = asText(request.messages);
@@ -78,9 +75,9 @@ describe("memory files that govern what the agent touches", () => {
     expect(lines).toMatchObject(Array(3).fill({ attachment: { type: "nested_memory" } }));
   });
 
-  it("once each, whether the host goes on with our messages or with its own", async () => {
+  it("attaches each memory file once, whether the host continues with our messages or its own", async () => {
     for (const takesOurs of [true, false]) {
-      const one = workshop();
+      const one = setUp();
       let messages = START;
       for (const [at, path] of ["/p/src/a.ts", "/p/src/b.ts", "/p/src/a.ts"].entries()) {
         const turn = await one.compactor.before(messages);
@@ -91,14 +88,14 @@ describe("memory files that govern what the agent touches", () => {
     }
   });
 
-  it("not where the agent has read them itself, nor where the host has them in its system prompt", async () => {
-    const one = workshop({}, { loaded: ["/p/AGENTS.md"] });
+  it("attaches no memory file that the agent has read or that is in the system prompt", async () => {
+    const one = setUp({}, { loaded: ["/p/AGENTS.md"] });
     await one.compactor.before([...START, ...readOf("a", "/p/src/AGENTS.md"), ...readOf("b", "/p/src/x.ts")]);
     expect(attachedIn(one)).toEqual([]);
   });
 
-  it("only those that the permission callback allows", async () => {
-    const one = workshop({}, { mayRead: (path) => path !== "/p/src/AGENTS.md" });
+  it("attaches only memory files that the permission callback allows", async () => {
+    const one = setUp({}, { mayRead: (path) => path !== "/p/src/AGENTS.md" });
     await one.compactor.before([...START, ...readOf("a", "/p/src/x.ts")]);
     expect(attachedIn(one)).toEqual(["/p/AGENTS.md"]);
     expect(one.events).toContainEqual(
@@ -106,8 +103,8 @@ describe("memory files that govern what the agent touches", () => {
     );
   });
 
-  it("again after a compaction, as they are then", async () => {
-    const one = workshop();
+  it("attaches memory files again after a compaction, with their current content", async () => {
+    const one = setUp();
     let messages: readonly ApiMessage[] = [...START, ...readOf("a", "/p/src/x.ts")];
     messages = (await one.compactor.before(messages)).messages;
     one.files.set("/p/src/AGENTS.md", "Mind the moon.");
@@ -124,8 +121,8 @@ describe("memory files that govern what the agent touches", () => {
     expect(times(sent, "Be kind.")).toBe(1);
   });
 
-  it("again where the host changed what lies back, and what had been attached went with it", async () => {
-    const one = workshop();
+  it("attaches memory files again when the host's edit of earlier messages removed them", async () => {
+    const one = setUp();
     const own = [...START, ...readOf("a", "/p/src/x.ts")];
     await one.compactor.before(own);
     const changed: readonly ApiMessage[] = [{ role: "user", content: "go on" }, ...own.slice(1)];
@@ -133,7 +130,7 @@ describe("memory files that govern what the agent touches", () => {
     for (const text of ["Be kind.", "Mind the tides."]) expect(times(asText(request.messages), text)).toBe(1);
   });
 
-  it("not after a message that the agent is to go on with, nor between a call and its result", async () => {
+  it("attaches nothing after a prefilled assistant message or between a tool call and its result", async () => {
     const [call, result] = readOf("b", "/p/src/y.ts") as [ApiMessage, ApiMessage];
     const cases: readonly (readonly [ApiMessage, ApiMessage])[] = [
       [call, result],
@@ -143,7 +140,7 @@ describe("memory files that govern what the agent touches", () => {
       ],
     ];
     for (const [open, next] of cases) {
-      const one = workshop();
+      const one = setUp();
       const messages = [...START, ...readOf("a", "/p/src/x.ts"), open];
       expect(asText((await one.compactor.before(messages)).request.messages)).not.toContain("Be kind.");
       const { request } = await one.compactor.before([...messages, next]);
@@ -151,8 +148,8 @@ describe("memory files that govern what the agent touches", () => {
     }
   });
 
-  it("leave the beginning of the request as it was: only the newest message is another", async () => {
-    const one = workshop();
+  it("attached memory files change only the newest message of the request", async () => {
+    const one = setUp();
     const first = await one.compactor.before(START);
     const second = await one.compactor.before([...first.messages, ...readOf("a", "/p/src/x.ts")]);
     const third = await one.compactor.before([...second.messages, ...readOf("b", "/p/src/y.ts")]);

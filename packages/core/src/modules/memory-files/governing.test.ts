@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { governanceOf, memoryPathsFor, ruleFolderOf } from "./governing.ts";
+import { memoryPathsFor, memoryRulesOf, ruleFolderOf } from "./governing.ts";
 import { pathPatterns } from "./path-patterns.ts";
 import { absolutePath, type Place, type PlacedPath, placeOf } from "./placed-paths.ts";
-import { governsAny } from "./rule-files.ts";
+import { appliesToAny } from "./rule-files.ts";
 
 const place = (folder: string): Place => placeOf(folder) ?? expect.fail("no place");
 const project = place("/p");
 const at = (relative: string, where: Place = project): PlacedPath => ({ place: where, relative });
 
-describe("memory files that may govern a file", () => {
-  it("are in the working directory and in each folder down to the file, the outermost first", () => {
-    const paths = memoryPathsFor(["a/b/c.ts"], governanceOf(project)).map(absolutePath);
+describe("memoryPathsFor", () => {
+  it("looks in the working directory and each folder down to the file, outermost first", () => {
+    const paths = memoryPathsFor(["a/b/c.ts"], memoryRulesOf(project)).map(absolutePath);
     expect(paths).toEqual([
       "/p/AGENTS.md",
       "/p/CLAUDE.md",
@@ -21,43 +21,43 @@ describe("memory files that may govern a file", () => {
     ]);
   });
 
-  it("are looked for once, however many files they govern", () => {
-    const governance = governanceOf(project, ["M.md"]);
+  it("looks for each memory file once, however many files it governs", () => {
+    const governance = memoryRulesOf(project, ["M.md"]);
     const paths = memoryPathsFor(["x/y/z/1.ts", "a/2.ts", "x/3.ts", "a/4.ts"], governance).map(absolutePath);
     expect(paths).toEqual(["/p/M.md", "/p/x/M.md", "/p/a/M.md", "/p/x/y/M.md", "/p/x/y/z/M.md"]);
   });
 
-  it("have the names that the host gives, as long as these stay inside", () => {
-    const governance = governanceOf(project, ["RULES.md", ".x/MEMORY.md", "../M.md", "/etc/M.md"]);
+  it("uses the host's names for memory files when they stay inside the working directory", () => {
+    const governance = memoryRulesOf(project, ["RULES.md", ".x/MEMORY.md", "../M.md", "/etc/M.md"]);
     expect(memoryPathsFor(["a.ts"], governance).map(absolutePath)).toEqual([
       "/p/RULES.md",
       "/p/.x/MEMORY.md",
     ]);
   });
 
-  it("are written as the system writes paths", () => {
+  it("writes memory paths with the separators of the system", () => {
     const windows = place("D:\\p");
-    const [, first] = memoryPathsFor(["a/b.ts"], governanceOf(windows, ["M.md"])).map(absolutePath);
+    const [, first] = memoryPathsFor(["a/b.ts"], memoryRulesOf(windows, ["M.md"])).map(absolutePath);
     expect(first).toBe("D:\\p\\a\\M.md");
   });
 });
 
-describe("rules", () => {
+describe("rule files", () => {
   const rule = (patterns: readonly string[] | undefined, base = "") => ({
     file: at(".claude/rules/r.md"),
     base,
     patterns: patterns && pathPatterns(patterns),
   });
 
-  it("govern what their patterns match, and everything without patterns", () => {
-    expect(governsAny(rule(["src/**/*.ts"]), ["docs/a.md", "src/x/a.ts"])).toBe(true);
-    expect(governsAny(rule(["src/**/*.ts"]), ["docs/a.md"])).toBe(false);
-    expect(governsAny(rule(undefined), ["docs/a.md"])).toBe(true);
-    expect(governsAny(rule(undefined), [])).toBe(false);
+  it("a rule governs the files that its patterns match, or everything without patterns", () => {
+    expect(appliesToAny(rule(["src/**/*.ts"]), ["docs/a.md", "src/x/a.ts"])).toBe(true);
+    expect(appliesToAny(rule(["src/**/*.ts"]), ["docs/a.md"])).toBe(false);
+    expect(appliesToAny(rule(undefined), ["docs/a.md"])).toBe(true);
+    expect(appliesToAny(rule(undefined), [])).toBe(false);
   });
 
-  it("of a hidden folder are about the folder that holds it", () => {
-    const { ruleFolders } = governanceOf(
+  it("rules in a hidden folder govern the folder that contains it", () => {
+    const { ruleFolders } = memoryRulesOf(
       project,
       [],
       [".claude/rules", "web/.claude/rules", "docs/rules", "../x"],
@@ -67,13 +67,13 @@ describe("rules", () => {
       ["web/.claude/rules", "web"],
       ["docs/rules", ""],
     ]);
-    expect(governsAny(rule(["/src/**"], "web"), ["web/src/a.ts"])).toBe(true);
-    expect(governsAny(rule(["/src/**"], "web"), ["src/a.ts"])).toBe(false);
-    expect(governsAny(rule(undefined, "web"), ["webs/a.ts"])).toBe(false);
+    expect(appliesToAny(rule(["/src/**"], "web"), ["web/src/a.ts"])).toBe(true);
+    expect(appliesToAny(rule(["/src/**"], "web"), ["src/a.ts"])).toBe(false);
+    expect(appliesToAny(rule(undefined, "web"), ["webs/a.ts"])).toBe(false);
   });
 
-  it("are text for people, at any depth of a rule folder", () => {
-    const governance = governanceOf(project);
+  it("accepts Markdown files at any depth of a rule folder as rules", () => {
+    const governance = memoryRulesOf(project);
     const isRule = (path: string): boolean => ruleFolderOf(at(path), governance) !== undefined;
     expect(isRule(".claude/rules/a.md")).toBe(true);
     expect(isRule(".claude/rules/x/y/A.MD")).toBe(true);

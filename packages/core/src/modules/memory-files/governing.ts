@@ -20,7 +20,7 @@ export interface RuleFolder {
 }
 
 /** Collects the names and folders, except those that lead out of the working directory. */
-export function governanceOf(
+export function memoryRulesOf(
   project: Place,
   names: readonly string[] = MEMORY_NAMES,
   ruleFolders: readonly string[] = RULE_FOLDERS,

@@ -29,8 +29,8 @@ async function load(
 
 const paths = ({ files }: ImportTree): readonly string[] => files.map(({ file }) => file.path);
 
-describe("files that memory files import", () => {
-  it("come after the file that names them, each once", async () => {
+describe("imports of memory files", () => {
+  it("loads each imported file once, after the file that names it", async () => {
     const contents = {
       "/p/A.md": "@b.md and @c.md",
       "/p/b.md": "@d/e.md",
@@ -43,7 +43,7 @@ describe("files that memory files import", () => {
     expect(new Set(tree.asked).size).toBe(tree.asked.length);
   });
 
-  it("are followed five deep, and what lies deeper is said", async () => {
+  it("follows imports five levels deep and reports deeper ones", async () => {
     const contents = Object.fromEntries(
       Array.from({ length: 9 }, (_, at) => [`/p/${at}.md`, `@${at + 1}.md`]),
     );
@@ -52,19 +52,19 @@ describe("files that memory files import", () => {
     expect(tree.skipped).toEqual([{ path: "/p/6.md", reason: "too-deep" }]);
   });
 
-  it("may name each other and themselves", async () => {
+  it("loads files once when they import each other or themselves", async () => {
     const tree = await load({ "/p/a.md": "@a.md @b.md", "/p/b.md": "@a.md" }, ["/p/a.md"]);
     expect(paths(tree)).toEqual(["/p/a.md", "/p/b.md"]);
     expect(tree.skipped).toEqual([]);
   });
 
-  it("are passed over where there is no such file: many a word begins with @", async () => {
+  it("ignores words that begin with @ but name no file", async () => {
     const tree = await load({ "/p/a.md": "@Override @nobody" }, ["/p/a.md"]);
     expect(paths(tree)).toEqual(["/p/a.md"]);
     expect(tree.skipped).toEqual([]);
   });
 
-  it("are not read where they lead out, and that is said", async () => {
+  it("reports imports outside the project instead of reading them", async () => {
     const tree = await load({ "/p/a.md": "@../secret @/etc/passwd @~/x", "/secret": "x" }, ["/p/a.md"]);
     expect(tree.asked).toEqual(["/p/a.md"]);
     expect(tree.skipped.map(({ path, reason }) => `${path} ${reason}`)).toEqual([
@@ -74,7 +74,7 @@ describe("files that memory files import", () => {
     ]);
   });
 
-  it("are asked for one by one", async () => {
+  it("asks for permission for each imported file", async () => {
     const contents = { "/p/a.md": "@b.md @c.md", "/p/b.md": "b", "/p/c.md": "c" };
     const tree = await load(contents, ["/p/a.md"], { mayRead: (path) => path !== "/p/b.md" });
     expect(paths(tree)).toEqual(["/p/a.md", "/p/c.md"]);
@@ -82,18 +82,18 @@ describe("files that memory files import", () => {
     expect(tree.asked).not.toContain("/p/b.md");
   });
 
-  it("are not read again when the agent has them", async () => {
+  it("does not read an imported file that the agent already has", async () => {
     const tree = await load({ "/p/a.md": "@b.md", "/p/b.md": "b" }, ["/p/a.md"], { known: ["/p/b.md"] });
     expect(tree.asked).toEqual(["/p/a.md"]);
   });
 
-  it("are one file under two names", async () => {
+  it("loads a file once when a link imports it under a second name", async () => {
     const contents = { "/p/a.md": "@b.md @link.md", "/p/b.md": "b" };
     const tree = await load(contents, ["/p/a.md"], { links: { "/p/link.md": "/p/b.md" } });
     expect(paths(tree)).toEqual(["/p/a.md", "/p/b.md"]);
   });
 
-  it("are given up after two hundred", async () => {
+  it("reads at most two hundred files and reports the skipped imports", async () => {
     const many = Array.from({ length: 300 }, (_, at) => `@f${at}.md`).join(" ");
     const { asked, skipped } = await load({ "/p/a.md": many }, ["/p/a.md"]);
     expect(asked.length).toBe(200);
@@ -101,7 +101,7 @@ describe("files that memory files import", () => {
     expect(new Set(skipped.map(({ reason }) => reason))).toEqual(new Set(["too-many-imports"]));
   });
 
-  it("whoever imports whom: it ends, each is read once, at most five deep, none outside", async () => {
+  it("reads each file of any import graph once, at most five levels deep and none outside", async () => {
     const name = fc.constantFrom(
       "a",
       "b",
@@ -138,7 +138,7 @@ describe("files that memory files import", () => {
   });
 });
 
-/** Number of imports from the first file to this one, by the shortest path. */
+/** Counts the imports from the first file to this one, by the shortest path. */
 function stepsTo(target: string, contents: Readonly<Record<string, string>>): number {
   let level = new Set(["/p/a.md"]);
   for (let steps = 0; steps < 20; steps++) {

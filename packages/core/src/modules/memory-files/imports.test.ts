@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { importedPath, importsIn } from "./imports.ts";
 import { absolutePath, type Place, placeOf } from "./placed-paths.ts";
 
-describe("imports in a memory file", () => {
+describe("importsIn", () => {
   it.each([
     ["@docs/style.md", ["docs/style.md"]],
     ["See @README and @./package.json.", ["README", "./package.json"]],
@@ -15,7 +15,7 @@ describe("imports in a memory file", () => {
     ["@a.md @b.md @a.md", ["a.md", "b.md"]],
     ["@文書/規則.md", ["文書/規則.md"]],
     ["@docs\\win.md", ["docs\\win.md"]],
-  ])("%j", (text, expected) => {
+  ])("finds the imports in %j", (text, expected) => {
     expect(importsIn(text)).toEqual(expected);
   });
 
@@ -30,7 +30,7 @@ describe("imports in a memory file", () => {
     "@https://x.y/z.md",
     "no at",
     "x@docs/a.md",
-  ])("%s is none", (text) => {
+  ])("finds no import in %s", (text) => {
     expect(importsIn(text)).toEqual([]);
   });
 
@@ -41,17 +41,17 @@ describe("imports in a memory file", () => {
     ["a span over two lines", "a `x\n@b.md` c"],
     ["a fence", "```\n@b.md\n```"],
     ["a fence with a language", "```ts\n@Decorator\n```"],
-    ["a fence of waves", "~~~\n@b.md\n```\n@c.md\n~~~"],
+    ["a fence of tildes", "~~~\n@b.md\n```\n@c.md\n~~~"],
     ["a longer fence", "````\n```\n@b.md\n```\n@c.md\n````"],
     ["a fence in a list", "- item\n\n  ```\n  @b.md\n  ```"],
     ["a fence in a quote", "> ```\n> @b.md\n> ```"],
     ["a fence that never closes", "```\n@b.md\n\n@c.md"],
-  ])("code is not meant: %s", (_what, text) => {
+  ])("finds no import in code: %s", (_what, text) => {
     expect(importsIn(text)).toEqual([]);
     expect(importsIn(`@before.md\n\n${text}`)).toEqual(["before.md"]);
   });
 
-  it("what follows code is meant again", () => {
+  it("finds imports after code", () => {
     expect(importsIn("```\n@a\n```\n@b.md")).toEqual(["b.md"]);
     expect(importsIn("`@a` and @b.md and ``` `` @c ```")).toEqual(["b.md"]);
     expect(importsIn("a lone ` and @b.md")).toEqual(["b.md"]);
@@ -59,7 +59,7 @@ describe("imports in a memory file", () => {
     expect(importsIn("```not a fence``` @b.md")).toEqual(["b.md"]);
   });
 
-  it("nothing makes it fail, and none is found in code whatever stands in it", () => {
+  it("never fails on any text and finds no import in any fenced code", () => {
     const text = fc.string({ unit: fc.constantFrom(..."@a./~`\n \\#)", "```", "~~~", "\n\n", "> ", "- ") });
     fc.assert(
       fc.property(text, (words) => {
@@ -72,12 +72,12 @@ describe("imports in a memory file", () => {
   });
 });
 
-describe("where an import leads", () => {
+describe("importedPath", () => {
   const place = (folder: string): Place => placeOf(folder) ?? expect.fail("no place");
   const project = place("/home/u/p");
   const home = place("/home/u");
   const from = { place: project, relative: "docs/rules.md" };
-  const led = (
+  const resolved = (
     reference: string,
     places = { project, home: undefined as Place | undefined },
   ): string | undefined => {
@@ -90,8 +90,8 @@ describe("where an import leads", () => {
     ["./a/b.md", "/home/u/p/docs/a/b.md"],
     ["../README.md", "/home/u/p/README.md"],
     ["/home/u/p/x.md", "/home/u/p/x.md"],
-  ])("%s is relative to the file that names it, or absolute: %s", (reference, expected) => {
-    expect(led(reference)).toBe(expected);
+  ])("resolves %s from the importing file to %s", (reference, expected) => {
+    expect(resolved(reference)).toBe(expected);
   });
 
   it.each([
@@ -103,16 +103,16 @@ describe("where an import leads", () => {
     "C:\\x.md",
     "..",
     "../..",
-  ])("%s leads out of the working directory, and nowhere", (reference) => {
-    expect(led(reference)).toBeUndefined();
+  ])("rejects the import %s, which leads out of the working directory", (reference) => {
+    expect(resolved(reference)).toBeUndefined();
   });
 
-  it("the user's own folder is open only where the host says so, and only for what names it", () => {
+  it("opens the home folder only when the host allows it, and only for imports that name it", () => {
     const places = { project, home };
-    expect(led("~/.claude/mine.md", places)).toBe("/home/u/.claude/mine.md");
-    expect(led("~/../other/x.md", places)).toBeUndefined();
-    expect(led("../../x.md", places)).toBeUndefined();
-    expect(led("/home/u/x.md", places)).toBeUndefined();
+    expect(resolved("~/.claude/mine.md", places)).toBe("/home/u/.claude/mine.md");
+    expect(resolved("~/../other/x.md", places)).toBeUndefined();
+    expect(resolved("../../x.md", places)).toBeUndefined();
+    expect(resolved("/home/u/x.md", places)).toBeUndefined();
     const mine = { place: home, relative: ".claude/mine.md" };
     const next = importedPath("more.md", mine, places);
     expect(next && absolutePath(next)).toBe("/home/u/.claude/more.md");

@@ -3,8 +3,11 @@ import { absolutePath, folderOf, keyOf, type PlacedPath, placedIn } from "./plac
 
 /** Maximum depth of a memory file's imports. */
 const IMPORT_DEPTH = 5;
-/** A file that imports a thousand others is a mistake or an attack, and each import would need permission. */
-const MOST_FILES = 200;
+/**
+ * Maximum number of files. A file that imports a thousand others is a mistake or an attack, and each import
+ * would need permission.
+ */
+const MAX_FILES = 200;
 
 export interface ImportTree {
   /** Each file once, followed by its imports. */
@@ -39,8 +42,7 @@ export async function loadWithImports(
     const isNew = (path: PlacedPath): boolean => !loaded.has(keyOf(path)) && !isKnown(path);
     const fresh = firstOfEachKey(level).filter(isNew);
     const reason = depth > IMPORT_DEPTH ? "too-deep" : "too-many-imports";
-    const room =
-      depth > IMPORT_DEPTH ? 0 : depth === 0 ? fresh.length : Math.max(0, MOST_FILES - loaded.size);
+    const room = depth > IMPORT_DEPTH ? 0 : depth === 0 ? fresh.length : Math.max(0, MAX_FILES - loaded.size);
     for (const path of fresh.slice(room)) skip(absolutePath(path), reason);
     const asked = fresh.slice(0, room).map(async (path) => ({ path, memory: await load(path) }));
     for (const { path, memory } of await Promise.all(asked)) {
@@ -98,7 +100,7 @@ const LONGEST_REFERENCE = 1_000;
  */
 const REFERENCE = /(?<![^\s([{"'*_])@((?:\\ |[^\s`])+)/g;
 const FIRST_CHARACTER = /^[\p{L}\p{N}_.~/\\-]/u;
-/** Marks that end a sentence or close a bracket do not belong to the path. */
+/** Marks after a path that end a sentence or close a bracket. They do not belong to the path. */
 const AFTER_REFERENCE = /[.,;:!?)\]}>'"*_]+$/;
 
 /** Lists the files that a text imports (`@path/to/file`), as written, each once. Ignores code. */
@@ -138,7 +140,10 @@ function withoutCode(text: string): string {
     .join("\n\n");
 }
 
-/** Fences may be in lists and quotes. A fence that is never closed extends to the end. */
+/**
+ * Start or end of a fenced block. Fences may be in lists and quotes. A fence that is never closed extends to
+ * the end.
+ */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
 
 function withoutFences(text: string): string {
@@ -158,7 +163,10 @@ function withoutFences(text: string): string {
   return kept.join("\n");
 }
 
-/** A code span ends with as many backticks as it began with. Without a match, they are plain backticks. */
+/**
+ * Blanks out code spans. A code span ends with as many backticks as it began with. Without a match, they are
+ * plain backticks.
+ */
 function withoutSpans(paragraph: string): string {
   const runs = [...paragraph.matchAll(/`+/g)];
   /** The next run of the same length for each run. Found from the end, so that each run is visited once. */

@@ -3,7 +3,7 @@ import { type Ask, asker, valueOrReason } from "../../compaction/restore/ask-hos
 import type { FileAnswer, HostState, MemoryFile } from "../../compaction/restore/host-state.ts";
 import { headOf } from "../../messages/text.ts";
 import { field, firstString, stringField } from "../../messages/untrusted.ts";
-import { type Governance, governanceOf, ruleFolderOf } from "./governing.ts";
+import { type Governance, memoryRulesOf, ruleFolderOf } from "./governing.ts";
 import {
   absolutePath,
   insideOf,
@@ -62,15 +62,15 @@ export interface SkippedMemory {
   readonly reason: string;
 }
 
-/** Nobody reads more, and every later call would pay for it. */
+/** Maximum length of a memory file. Nobody reads more, and every later call would pay for it. */
 export const MEMORY_FILE_CHARACTERS = 40_000;
-/** The user may have to answer first. */
+/** Time limit for a permission. The user may have to answer first. */
 const PERMISSION_TIMEOUT_MS = 300_000;
 
 /** Places that may contain memory files and imports. */
 export interface MemoryPlaces {
   readonly project: Place;
-  /** Only if the host allows it. */
+  /** Set only if the host allows it. */
   readonly home: Place | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface ReadMemory {
   readonly problem: string | undefined;
 }
 
-/** Problems that persist. Such files are not read again. */
+/** Problems that persist. Files with these problems are not read again. */
 const LASTING: ReadonlySet<string> = new Set(
   "not-permitted outside-project secret unreadable not-text too-large".split(" "),
 );
@@ -111,14 +111,14 @@ export class MemoryReader {
     this.places = { project: governance.project, home: placeOf(options.port.home) };
   }
 
-  /** Returns undefined if the working directory is not valid, so that no file applies. */
+  /** Creates a reader. Returns undefined if the working directory is not valid, so that no file applies. */
   static of(options: MemoryFilesOptions): MemoryReader | undefined {
     const project = placeOf(options.cwd);
     if (project === undefined) return undefined;
-    return new MemoryReader(options, governanceOf(project, options.names, options.ruleFolders));
+    return new MemoryReader(options, memoryRulesOf(project, options.names, options.ruleFolders));
   }
 
-  /** Returns undefined for a path outside the readable places. */
+  /** Returns the placed path. Undefined for a path outside the readable places. */
   placed(path: string): PlacedPath | undefined {
     const { project, home } = this.places;
     return placedIn(project, path) ?? (home && placedIn(home, path));
@@ -155,11 +155,11 @@ export class MemoryReader {
 
   /** Lists the files inside a folder, sorted. */
   async list(folder: PlacedPath, options: AskOptions = {}): Promise<readonly PlacedPath[] | Reason> {
-    const told = valueOrReason(await this.#ask(options)(this.#options.port, "list", absolutePath(folder)));
-    if ("reason" in told) return told;
-    if (!Array.isArray(told.value)) return { reason: "invalid" };
+    const reply = valueOrReason(await this.#ask(options)(this.#options.port, "list", absolutePath(folder)));
+    if ("reason" in reply) return reply;
+    if (!Array.isArray(reply.value)) return { reason: "invalid" };
     const { place } = folder;
-    const files = new Set<string>(told.value.flatMap((path: unknown) => insideOf(place, path) ?? []));
+    const files = new Set<string>(reply.value.flatMap((path: unknown) => insideOf(place, path) ?? []));
     return [...files].sort().map((relative) => ({ place, relative }));
   }
 
@@ -172,7 +172,7 @@ export class MemoryReader {
     return ask;
   }
 
-  /** Returns undefined if the file may be read. */
+  /** Asks for permission. Returns undefined if the file may be read. */
   async #askPermission(path: PlacedPath, options: AskOptions): Promise<Reason | undefined> {
     if (this.#options.mayRead === undefined) return undefined;
     const key = keyOf(path);
@@ -186,9 +186,9 @@ export class MemoryReader {
   }
 
   async #askPort(path: PlacedPath, options: AskOptions): Promise<ReadAnswer | Reason> {
-    const told = valueOrReason(await this.#ask(options)(this.#options.port, "read", absolutePath(path)));
-    if ("reason" in told) return told;
-    const { value } = told;
+    const reply = valueOrReason(await this.#ask(options)(this.#options.port, "read", absolutePath(path)));
+    if ("reason" in reply) return reply;
+    const { value } = reply;
     const text = stringField(value, "text");
     if (text === undefined) return { reason: "invalid" };
     const shown = firstString(value, "displayPath");
@@ -199,7 +199,7 @@ export class MemoryReader {
     return { path: real, text, displayPath, isHead: field(value, "isHead") === true };
   }
 
-  /** Resolves a path that the port gives relative to the working directory or to the home folder. */
+  /** Resolves a path that the port reports relative to the working directory or to the home folder. */
   #realPathOf(displayPath: string): PlacedPath | undefined {
     const { project, home } = this.places;
     if (!/^~[\\/]/.test(displayPath)) return placedIn(project, displayPath);
@@ -245,7 +245,7 @@ const cutHead = (text: string): string =>
   withRestLeftOut(headOf(text, MEMORY_FILE_CHARACTERS - REST_LEFT_OUT.length - 2));
 
 /**
- * Creates the reader for restoring memory files after a compaction. It gives their current content, read in
+ * Creates the reader for restoring memory files after a compaction. It returns their current content, read in
  * the same way as nested memory.
  */
 export function memoryFilesNow(options: MemoryFilesOptions): NonNullable<HostState["memoryFiles"]> {

@@ -8,7 +8,10 @@
 export type NamePattern = readonly NamePiece[];
 type NamePiece = "any-run" | ((character: string) => boolean);
 
-/** @param name The characters of the name. */
+/**
+ * Returns true if the pattern matches the whole name.
+ * @param name The characters of the name.
+ */
 export const fitsName = (pattern: NamePattern, name: readonly string[]): boolean =>
   matchesRuns(
     pattern,

@@ -29,8 +29,8 @@ const paths = ({ files }: DrainedMemory): readonly string[] => files.map(({ path
 const contentOf = ({ attachments }: DrainedMemory): string =>
   (attachments[0]?.content as { readonly content: string } | undefined)?.content ?? "";
 
-describe("a turn costs what is new", () => {
-  it("nothing is asked for while nothing is touched", async () => {
+describe("cost of a turn", () => {
+  it("reads no file while the agent touches nothing", async () => {
     const port = testPort({});
     const memory = memoryOf(port);
     await drain(memory);
@@ -41,7 +41,7 @@ describe("a turn costs what is new", () => {
     expect(port.asked.length).toBe(asked);
   });
 
-  it("a file that was not there is looked for once per turn in which something near it is touched", async () => {
+  it("looks for a missing memory file once per turn that touches something near it", async () => {
     const port = testPort({});
     const memory = memoryOf(port, { names: ["M.md"] });
     await touchAndDrain(memory, "src/a.ts");
@@ -52,7 +52,7 @@ describe("a turn costs what is new", () => {
     expect(port.asked.filter((path) => path === "/p/src/M.md")).toHaveLength(2);
   });
 
-  it("rules are read once, and again when one of them is touched or all is forgotten", async () => {
+  it("reads rules once, and again when a rule is touched or the memory forgets everything", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "---\npaths: x\n---\na" });
     const memory = memoryOf(port, { names: [] });
     await touchAndDrain(memory, "a.ts");
@@ -69,7 +69,7 @@ describe("a turn costs what is new", () => {
     ]);
   });
 
-  it("what the conversation shows is asked for only when there is something to attach", async () => {
+  it("asks for the visible files only when there is something to attach", async () => {
     const memory = memoryOf(testPort({ "/p/src/CLAUDE.md": "x" }));
     let times = 0;
     const visible = (): ReadonlySet<string> => {
@@ -84,8 +84,8 @@ describe("a turn costs what is new", () => {
   });
 });
 
-describe("sizes", () => {
-  it("of a long file the head is kept, within 40,000 characters, with a mark that says so", async () => {
+describe("size limits of memory files", () => {
+  it("keeps the head of a long memory file within 40,000 characters, with a note about the cut", async () => {
     const drained = await touchAndDrain(memoryOf(testPort({ "/p/CLAUDE.md": "🙂".repeat(30_000) })), "a.ts");
     const content = contentOf(drained);
     expect(content.length).toBeLessThanOrEqual(MEMORY_FILE_CHARACTERS);
@@ -97,7 +97,7 @@ describe("sizes", () => {
     expect(contentOf(exact)).toBe("x".repeat(40_000));
   });
 
-  it("what the reader could not read whole is marked too", async () => {
+  it("adds a note about the cut to a memory file that the reader returns only in part", async () => {
     const port = testPort({});
     const head: MemoryFilesPort = {
       ...port,
@@ -108,7 +108,7 @@ describe("sizes", () => {
     );
   });
 
-  it("what does not fit into a turn is said, and comes first in the next", async () => {
+  it("reports a memory file that exceeds the budget of a turn and attaches it later", async () => {
     const port = testPort({
       "/p/CLAUDE.md": "a".repeat(500),
       "/p/x/CLAUDE.md": "b".repeat(800),
@@ -127,7 +127,7 @@ describe("sizes", () => {
     expect(paths(await drain(memory, { budgetTokens: 1_000 }))).toEqual(["/p/x/CLAUDE.md"]);
   });
 
-  it("a file that never fits is cut, for else it would never come", async () => {
+  it("cuts a memory file that would never fit the budget of a turn", async () => {
     const port = testPort({ "/p/CLAUDE.md": "line\n".repeat(1_000) });
     const drained = await touchAndDrain(memoryOf(port), "a.ts", { budgetTokens: 1_000 });
     expect(drained.files[0]?.tokens).toBeLessThanOrEqual(1_000);
@@ -138,7 +138,7 @@ describe("sizes", () => {
     expect(none.files).toEqual([]);
   });
 
-  it("what is empty is not attached, and found when something is in it", async () => {
+  it("does not attach an empty memory file until it has content", async () => {
     const port = testPort({ "/p/CLAUDE.md": " \n", "/p/.claude/rules/a.md": "---\npaths: '*'\n---\n" });
     const memory = memoryOf(port);
     expect(await touchAndDrain(memory, "a.ts")).toEqual({ attachments: [], files: [], skipped: [] });
@@ -147,8 +147,8 @@ describe("sizes", () => {
   });
 });
 
-describe("permission", () => {
-  it("is asked for each file, before it is read, and holds until all is forgotten", async () => {
+describe("permission to read memory files", () => {
+  it("asks for permission before it reads each file, and keeps the answer until it forgets everything", async () => {
     const port = testPort({ "/p/CLAUDE.md": "root", "/p/src/CLAUDE.md": "src" });
     const asked: string[] = [];
     let allowed = /src/;
@@ -179,15 +179,15 @@ describe("permission", () => {
       "permission-failed",
     ],
     ["rejects", () => Promise.reject(new Error("no")), "permission-failed"],
-    ["says something else", () => "yes" as unknown as boolean, "not-permitted"],
-  ])("that %s is none, and nothing fails", async (_how, mayRead, reason) => {
+    ["returns something else", () => "yes" as unknown as boolean, "not-permitted"],
+  ])("treats a permission callback that %s as a refusal", async (_how, mayRead, reason) => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x" }), { names: ["CLAUDE.md"], mayRead });
     const drained = await touchAndDrain(memory, "a.ts");
     expect(drained).toEqual({ attachments: [], files: [], skipped: [{ path: "/p/CLAUDE.md", reason }] });
   });
 });
 
-describe("whatever goes wrong with the files", () => {
+describe("failures of the file port", () => {
   const failing = (read: MemoryFilesPort["read"], list?: MemoryFilesPort["list"]): MemoryFilesPort => {
     const port: TestPort = testPort({});
     return { read, list: list ?? port.list };
@@ -202,11 +202,11 @@ describe("whatever goes wrong with the files", () => {
       "failed",
     ],
     ["rejects", () => Promise.reject(new Error("no")), "failed"],
-    ["answers nonsense", async () => 7, "invalid"],
-    ["answers nothing", async () => undefined, "invalid"],
-    ["is too large", async () => ({ state: "unavailable", reason: "too-large" }), "too-large"],
-    ["says no why", async () => ({ state: "unavailable" }), "invalid"],
-  ])("a reader that %s is skipped with its reason", async (_how, read, reason) => {
+    ["returns nonsense", async () => 7, "invalid"],
+    ["returns nothing", async () => undefined, "invalid"],
+    ["reports a file as too large", async () => ({ state: "unavailable", reason: "too-large" }), "too-large"],
+    ["gives no reason", async () => ({ state: "unavailable" }), "invalid"],
+  ])("reports why a memory file is skipped when the reader %s", async (_how, read, reason) => {
     const port = failing(read as unknown as MemoryFilesPort["read"]);
     const memory = memoryOf(port, { names: ["M.md"] });
     const skipped = [{ path: "/p/M.md", reason }];
@@ -215,8 +215,8 @@ describe("whatever goes wrong with the files", () => {
 
   it.each([
     ["rejects", () => Promise.reject(new Error("no")), "failed"],
-    ["answers nonsense", async () => "rules", "invalid"],
-  ])("a list that %s too, and it is asked for again", async (_how, list, reason) => {
+    ["returns nonsense", async () => "rules", "invalid"],
+  ])("reports the rule folder and tries it again when the listing %s", async (_how, list, reason) => {
     const gone: MemoryFilesPort["read"] = async () => ({ state: "unavailable", reason: "gone" });
     const memory = memoryOf(failing(gone, list as unknown as MemoryFilesPort["list"]));
     const skipped = [{ path: "/p/.claude/rules", reason }];
@@ -224,7 +224,7 @@ describe("whatever goes wrong with the files", () => {
     expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
   });
 
-  it("a rule that could not be read is tried again", async () => {
+  it("reads a rule again after a failed read", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "rule" });
     let isBroken = true;
     const read: MemoryFilesPort["read"] = async (path) => {
@@ -238,7 +238,7 @@ describe("whatever goes wrong with the files", () => {
     expect(paths(await touchAndDrain(memory, "a.ts"))).toEqual(["/p/.claude/rules/a.md"]);
   });
 
-  it("files that a list names outside its folder are not rules", async () => {
+  it("ignores listed rule files outside the rule folder", async () => {
     const port = testPort({ "/p/x.md": "x", "/q/y.md": "y" });
     const listing = {
       ...port,
@@ -248,7 +248,7 @@ describe("whatever goes wrong with the files", () => {
     expect(port.asked).toEqual([]);
   });
 
-  it("a rule whose front matter is not understood is for everything, and that is said", async () => {
+  it("applies a rule with unreadable front matter to everything and reports the problem", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "---\npaths: {a: b}\n---\nrule" });
     const drained = await touchAndDrain(memoryOf(port), "a.ts");
     expect(contentOf(drained)).toBe("rule");
@@ -261,7 +261,7 @@ describe("whatever goes wrong with the files", () => {
     ]);
   });
 
-  it("what an aborted turn has touched is for the next one", async () => {
+  it("an aborted turn leaves its touched files to the next turn", async () => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x" }));
     const aborted = await touchAndDrain(memory, "a.ts", { signal: AbortSignal.abort() });
     expect(aborted).toEqual({ attachments: [], files: [], skipped: [] });
@@ -270,7 +270,7 @@ describe("whatever goes wrong with the files", () => {
 });
 
 describe("the signal of a turn", () => {
-  it("is listened to once, however many files are asked for at a time", async () => {
+  it("adds one abort listener per turn, however many files are read at a time", async () => {
     const { signal } = new AbortController();
     const listeners: number[] = [];
     const port = testPort({});
@@ -283,10 +283,10 @@ describe("the signal of a turn", () => {
   });
 });
 
-describe("the user's own folder", () => {
+describe("the home folder", () => {
   const contents = { "/p/CLAUDE.md": "@~/mine.md", "/home/u/mine.md": "my way" };
 
-  it("is read only where the port has one", async () => {
+  it("reads imports from the home folder only when the port has one", async () => {
     const closed = await touchAndDrain(memoryOf(testPort(contents)), "a.ts");
     expect(paths(closed)).toEqual(["/p/CLAUDE.md"]);
     expect(closed.skipped).toEqual([{ path: "~/mine.md", reason: "outside-project" }]);
@@ -295,7 +295,7 @@ describe("the user's own folder", () => {
     expect(open.attachments[1]).toMatchObject({ displayPath: "~/mine.md", content: { type: "User" } });
   });
 
-  it("governs nothing by what lies in it", async () => {
+  it("a memory file in the home folder governs no touched file", async () => {
     const port = testPort({ "/home/u/x/CLAUDE.md": "x" }, { home: "/home/u" });
     expect(paths(await touchAndDrain(memoryOf(port), "/home/u/x/a.ts"))).toEqual([]);
   });

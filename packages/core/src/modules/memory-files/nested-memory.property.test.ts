@@ -153,8 +153,8 @@ class Host {
   }
 }
 
-describe("whatever is touched, drained, compacted, resumed and changed on disk, in whatever order", () => {
-  it("no file is attached twice while it can be seen, none from outside, none that was refused, and each turn keeps its budget", async () => {
+describe("NestedMemory under any sequence of actions", () => {
+  it("never attaches a visible, refused or outside file, and each turn keeps its budget", async () => {
     await fc.assert(
       fc.asyncProperty(files(), fc.array(step(), { maxLength: 25 }), async (written, steps) => {
         const host = new Host();
@@ -175,7 +175,7 @@ describe("whatever is touched, drained, compacted, resumed and changed on disk, 
     );
   });
 
-  it("in the end everything that governs a touched file is there, if there is room", async () => {
+  it("finally attaches the memory file that governs a touched file, if there is room", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step(), { maxLength: 15 }), content(), async (steps, text) => {
         const host = new Host();

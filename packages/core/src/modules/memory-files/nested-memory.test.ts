@@ -33,8 +33,8 @@ const touchAndDrain = (
 
 const paths = ({ files }: DrainedMemory): readonly string[] => files.map(({ path }) => path);
 
-describe("when the agent touches a file", () => {
-  it("the memory files that govern it are attached, the outermost first, rules last", async () => {
+describe("memory files for a touched file", () => {
+  it("attaches the memory files that govern a touched file, outermost first and rules last", async () => {
     const port = testPort({
       "/p/CLAUDE.md": "root",
       "/p/src/AGENTS.md": "src",
@@ -56,7 +56,7 @@ describe("when the agent touches a file", () => {
     expect(new Set(port.asked).size).toBe(port.asked.length);
   });
 
-  it("a rule may be a link to a file that lies elsewhere in the working directory, not outside", async () => {
+  it("follows a linked rule inside the working directory, but not outside", async () => {
     const links = { "/p/.claude/rules/a.md": "/p/docs/a.md", "/p/.claude/rules/b.md": "/q/b.md" };
     const port = testPort(
       { "/p/docs/a.md": "---\npaths: '*.ts'\n---\nrule", "/q/b.md": "secret" },
@@ -68,7 +68,7 @@ describe("when the agent touches a file", () => {
     expect(paths(await touchAndDrain(memoryOf(port), ["a.go"]))).toEqual([]);
   });
 
-  it("each is an attachment as Claude Code writes it, measured as it is sent", async () => {
+  it("attaches memory files in Claude Code's format and measures them as sent", async () => {
     const port = testPort({
       "/p/CLAUDE.md": "root",
       "/p/.claude/rules/ts.md": "---\npaths: ['**/*.ts']\n---\nUse tabs.\n",
@@ -100,7 +100,7 @@ describe("when the agent touches a file", () => {
     expect(files.map((file) => file.tokens)).toEqual(tokens);
   });
 
-  it("calls that change files and files that people attach count as well, other tools do not", async () => {
+  it("counts edits and user attachments as touched files, but not other tools", async () => {
     const port = testPort({
       "/p/a/CLAUDE.md": "a",
       "/p/b/CLAUDE.md": "b",
@@ -120,7 +120,7 @@ describe("when the agent touches a file", () => {
     expect(paths(await drain(own))).toEqual(["/p/b/CLAUDE.md", "/p/d/CLAUDE.md"]);
   });
 
-  it("nothing outside the working directory governs anything, and nothing there is asked for", async () => {
+  it("ignores touched files outside the working directory and reads nothing there", async () => {
     const port = testPort({ "/CLAUDE.md": "x", "/q/CLAUDE.md": "x", "/p/CLAUDE.md": "p" });
     const outside = [
       "/q/a.ts",
@@ -138,7 +138,7 @@ describe("when the agent touches a file", () => {
     expect(paths(await touchAndDrain(nowhere, ["/p/a.ts", "a.ts"]))).toEqual([]);
   });
 
-  it("entries that are none are passed over", async () => {
+  it("ignores malformed entries when it collects touched files", async () => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x" }));
     const broken = [
       null,
@@ -162,21 +162,21 @@ describe("when the agent touches a file", () => {
   });
 });
 
-describe("what the agent has already is not attached again", () => {
+describe("memory files that the agent already has", () => {
   const port = (): TestPort => testPort({ "/p/CLAUDE.md": "root", "/p/src/CLAUDE.md": "src" });
 
-  it("what was attached before, however often something is touched", async () => {
+  it("attaches a memory file once, however often files below it are touched", async () => {
     const memory = memoryOf(port());
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/CLAUDE.md", "/p/src/CLAUDE.md"]);
     expect(paths(await touchAndDrain(memory, ["src/b.ts", "c.ts"]))).toEqual([]);
   });
 
-  it("what the host has put into the system prompt", async () => {
+  it("does not attach a memory file that is in the host's system prompt", async () => {
     const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md", "/home/u/.claude/CLAUDE.md"] });
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
   });
 
-  it("nor is that when the agent has read it too, and what it read was cleared or removed", async () => {
+  it("does not attach a system prompt file after the agent's own read of the file is cleared", async () => {
     const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md"] });
     const entries = reading("/p/CLAUDE.md", "a.ts");
     memory.touched(entries);
@@ -187,7 +187,7 @@ describe("what the agent has already is not attached again", () => {
     expect(paths(await touchAndDrain(memory, ["c.ts"]))).toEqual([]);
   });
 
-  it("what the agent has read itself, while it can be seen", async () => {
+  it("does not attach a memory file that the agent has read, while that read is visible", async () => {
     const memory = memoryOf(port());
     const entries = reading("/p/CLAUDE.md", "src/CLAUDE.md");
     memory.touched(entries);
@@ -196,7 +196,7 @@ describe("what the agent has already is not attached again", () => {
     expect(paths(await touchAndDrain(memory, ["src/b.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
   });
 
-  it("what is one file under two names: a link is the file it leads to", async () => {
+  it("attaches a memory file once when a link makes it available under two names", async () => {
     const linked = testPort({ "/p/AGENTS.md": "root" }, { links: { "/p/CLAUDE.md": "/p/AGENTS.md" } });
     expect(paths(await touchAndDrain(memoryOf(linked), ["a.ts"]))).toEqual(["/p/AGENTS.md"]);
     const other = testPort({ "/p/CLAUDE.md": "root" }, { links: { "/p/AGENTS.md": "/p/CLAUDE.md" } });
@@ -205,7 +205,7 @@ describe("what the agent has already is not attached again", () => {
     expect(paths(await touchAndDrain(loaded, ["a.ts"]))).toEqual([]);
   });
 
-  it("what a resumed conversation shows", async () => {
+  it("does not attach a memory file that a resumed conversation shows", async () => {
     const attached: Attachment = {
       type: "nested_memory",
       path: "/p/CLAUDE.md",
@@ -220,7 +220,7 @@ describe("what the agent has already is not attached again", () => {
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/CLAUDE.md", "/p/src/CLAUDE.md"]);
   });
 
-  it("what somebody else has attached meanwhile", async () => {
+  it("does not attach a memory file that somebody else attached in the meantime", async () => {
     const memory = memoryOf(port());
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/p/a.ts" }, "x");
@@ -230,8 +230,8 @@ describe("what the agent has already is not attached again", () => {
   });
 });
 
-describe("after a compaction", () => {
-  it("everything may be attached afresh, with its content then", async () => {
+describe("memory files after a compaction", () => {
+  it("attaches a memory file again after a compaction, with its current content", async () => {
     const port = testPort({ "/p/CLAUDE.md": "old" });
     const memory = memoryOf(port);
     await touchAndDrain(memory, ["a.ts"]);
@@ -241,7 +241,7 @@ describe("after a compaction", () => {
     expect(attachments).toMatchObject([{ content: { content: "new" } }]);
   });
 
-  it("what the kept messages still show is not", async () => {
+  it("does not attach a memory file that the kept messages still show", async () => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x", "/p/src/CLAUDE.md": "y" }));
     const { attachments } = await touchAndDrain(memory, ["src/a.ts"]);
     const kept = new ConversationBuilder();
@@ -252,7 +252,7 @@ describe("after a compaction", () => {
   });
 });
 
-describe("from the start", () => {
+describe("memory files from the start", () => {
   const port = (): TestPort =>
     testPort({
       "/p/AGENTS.md": "see @style.md",
@@ -263,12 +263,12 @@ describe("from the start", () => {
     });
   const start = ["/p/AGENTS.md", "/p/style.md", "/p/.claude/rules/all.md"];
 
-  it("what governs the working directory is attached before anything is touched, and only then where it is wanted", async () => {
+  it("attaches the files of the working directory at the start only with fromStart", async () => {
     expect([...paths(await drain(memoryOf(port(), { fromStart: true })))].sort()).toEqual([...start].sort());
     expect(paths(await drain(memoryOf(port())))).toEqual([]);
   });
 
-  it("it comes once, and what governs a file comes with the file", async () => {
+  it("attaches start files once, and other memory files with the touched file", async () => {
     const memory = memoryOf(port(), { fromStart: true });
     await drain(memory);
     expect(paths(await drain(memory))).toEqual([]);
@@ -278,7 +278,7 @@ describe("from the start", () => {
     ]);
   });
 
-  it("a conversation that has lost it gets it again, one that still has it does not", async () => {
+  it("attaches start files again only to a conversation that has lost them", async () => {
     const memory = memoryOf(port(), { fromStart: true });
     const { attachments } = await drain(memory);
     const c = new ConversationBuilder();

@@ -1,7 +1,7 @@
 import { attachedPath } from "../../compaction/restore/read-state.ts";
 import { attachedMemoryPaths, memoryAttachment } from "../../compaction/restore/recent-files.ts";
 import { type RestoredItem, restoredItem } from "../../compaction/restore/restored.ts";
-import { headThatFits, LEAST_HEAD_TOKENS } from "../../measure/tokens/fitting-head.ts";
+import { headThatFits, MIN_HEAD_TOKENS } from "../../measure/tokens/fitting-head.ts";
 import type { CountText } from "../../measure/tokens/measure.ts";
 import { type Attachment, type Entry, entryBlocks, isEntry } from "../../messages/entry.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../../messages/tool-kinds.ts";
@@ -257,5 +257,5 @@ function headItem(
   const cut = (head: string): RestoredItem =>
     itemOf({ ...file, content: withRestLeftOut(head), isHead: true, differsFromDisk: true }, countTokens);
   const head = headThatFits(file.content, budgetTokens, (text) => cut(text).tokens <= budgetTokens);
-  return countTokens(head) < LEAST_HEAD_TOKENS ? undefined : cut(head);
+  return countTokens(head) < MIN_HEAD_TOKENS ? undefined : cut(head);
 }

@@ -6,7 +6,7 @@ import { pathPatterns } from "./path-patterns.ts";
 const matches = (patterns: string | readonly string[], path: string, ignoreCase = false): boolean =>
   pathPatterns([patterns].flat(), { ignoreCase })?.matches(path) ?? expect.fail("too much to try");
 
-describe("path patterns", () => {
+describe("pathPatterns", () => {
   it.each([
     // One star matches within a name, two match across names.
     ["src/*.ts", "src/a.ts", true],
@@ -62,11 +62,11 @@ describe("path patterns", () => {
     // Special characters of regular expressions have no meaning here.
     ["a.c", "abc", false],
     ["a+(b)|c$", "a+(b)|c$", true],
-  ])("%s and %s: %s", (pattern, path, expected) => {
+  ])("the pattern %s matches the path %s: %s", (pattern, path, expected) => {
     expect(matches(pattern, path)).toBe(expected);
   });
 
-  it("the last one that fits decides, and one with `!` takes out", () => {
+  it("the last matching pattern decides, and a pattern with `!` excludes", () => {
     const patterns = ["src/**", "!src/**/*.test.ts", "src/keep.test.ts"];
     expect(matches(patterns, "src/a.ts")).toBe(true);
     expect(matches(patterns, "src/a.test.ts")).toBe(false);
@@ -74,21 +74,21 @@ describe("path patterns", () => {
     expect(matches(patterns, "lib/a.ts")).toBe(false);
   });
 
-  it("a list that only takes out takes out of everything", () => {
+  it("a list of only excluding patterns matches everything else", () => {
     expect(matches("!**/*.test.ts", "src/a.ts")).toBe(true);
     expect(matches("!**/*.test.ts", "src/a.test.ts")).toBe(false);
   });
 
-  it("a pattern that says nothing matches nothing", () => {
+  it("an empty pattern matches nothing", () => {
     for (const pattern of ["", "/", ".", "!", "!/"]) expect(matches(pattern, "a")).toBe(false);
   });
 
-  it("case counts unless it is told not to", () => {
+  it("matches paths case-sensitively unless ignoreCase is set", () => {
     expect(matches("SRC/*.TS", "src/a.ts")).toBe(false);
     expect(matches("SRC/[A-Z].TS", "src/a.ts", true)).toBe(true);
   });
 
-  it("what stands for too many paths is not tried", () => {
+  it("returns undefined for patterns that expand to too many alternatives or characters", () => {
     expect(pathPatterns(["{a,b}".repeat(6)])).toBeDefined();
     expect(pathPatterns(["{a,b}".repeat(7)])).toBeUndefined();
     expect(pathPatterns(["{a,b}".repeat(2_000)])).toBeUndefined();
@@ -98,7 +98,7 @@ describe("path patterns", () => {
   });
 });
 
-describe("a match is found without going back more than once", () => {
+describe("matchesRuns", () => {
   type Piece = string;
   const isRun = (piece: Piece): boolean => piece === "*";
 
@@ -110,7 +110,7 @@ describe("a match is found without going back more than once", () => {
     return tryEverything(rest, text) || (text.length > 0 && tryEverything(pattern, text.slice(1)));
   }
 
-  it("and it is the one that trying everything would find", () => {
+  it("matchesRuns agrees with a search that tries everything", () => {
     const pattern = fc.array(fc.constantFrom("a", "b", "*"), { maxLength: 7 });
     const text = fc.array(fc.constantFrom("a", "b"), { maxLength: 9 });
     fc.assert(
@@ -122,7 +122,7 @@ describe("a match is found without going back more than once", () => {
     );
   });
 
-  it("in no more steps than the pattern's length times the text's, however hostile", () => {
+  it("matches in at most pattern length times text length steps, even for hostile patterns", () => {
     const hostile = fc.oneof(
       fc.array(fc.constantFrom("a", "b", "*"), { maxLength: 60 }),
       fc.nat(60).map((times) => [..."*a".repeat(times), "b"]),
@@ -141,7 +141,7 @@ describe("a match is found without going back more than once", () => {
     );
   });
 
-  it("nothing that is written as a pattern makes it fail", () => {
+  it("compiles any pattern text without an error", () => {
     const text = fc.string({ unit: fc.constantFrom(..."ab*?[]{},!/\\^-🙂. ") });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 4 }), text, fc.boolean(), (patterns, path, ignoreCase) => {

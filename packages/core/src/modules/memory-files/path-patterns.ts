@@ -10,8 +10,8 @@ interface PatternOptions {
 }
 
 /** Limits after expanding braces. No person writes more, and the cost of a match grows with both. */
-const MOST_CHARACTERS = 10_000;
-const MOST_ALTERNATIVES = 64;
+const MAX_CHARACTERS = 10_000;
+const MAX_ALTERNATIVES = 64;
 
 type Step = "any-names" | NamePattern;
 
@@ -36,12 +36,12 @@ export function pathPatterns(
   for (const pattern of patterns) {
     const takesOut = pattern.startsWith("!");
     const expanded =
-      pattern.length <= MOST_CHARACTERS &&
-      expandBraces(fold(pattern.slice(takesOut ? 1 : 0)), MOST_ALTERNATIVES);
+      pattern.length <= MAX_CHARACTERS &&
+      expandBraces(fold(pattern.slice(takesOut ? 1 : 0)), MAX_ALTERNATIVES);
     if (!expanded) return undefined;
     for (const text of expanded) {
       characters += text.length + 1;
-      if (characters > MOST_CHARACTERS) return undefined;
+      if (characters > MAX_CHARACTERS) return undefined;
       const steps = stepsOf(text);
       if (steps.length > 0) alternatives.push({ takesOut, steps });
     }

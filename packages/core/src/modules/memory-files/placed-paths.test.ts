@@ -6,22 +6,22 @@ const place = (folder: string): Place => placeOf(folder) ?? expect.fail(`${folde
 const posix = place("/home/u/p");
 const windows = place("C:\\Work\\p");
 
-describe("a working directory", () => {
+describe("placeOf", () => {
   it.each([undefined, "", "p", "./p", "~/p", "/", "//", "/p/..", "C:\\", "C:/", "C:p", "\\p", "/a\0b"])(
-    "%j is none: it is not absolute, or everything would be inside",
+    "rejects the working directory %j, which is not absolute or is a root",
     (folder) => {
       expect(placeOf(folder)).toBeUndefined();
     },
   );
 
   it.each(["\\\\?\\C:\\p", "\\\\.\\pipe\\x", "\\\\server\\share"])(
-    "%s is none: a device, or a whole share",
+    "rejects the working directory %s, which is a device or a whole share",
     (folder) => {
       expect(placeOf(folder)).toBeUndefined();
     },
   );
 
-  it("is the same however it is written", () => {
+  it("normalizes different spellings of a working directory", () => {
     for (const folder of ["/home/u/p/", "/home//u/./p", "/home/u/x/../p"])
       expect(placeOf(folder)).toEqual(posix);
     expect(place("C:/Work/p/").root).toBe("C:/Work/p");
@@ -29,7 +29,7 @@ describe("a working directory", () => {
   });
 });
 
-describe("paths are never trusted: only what is inside can be named", () => {
+describe("insideOf", () => {
   it.each([
     ["src/a.ts", "src/a.ts"],
     ["./src//a.ts", "src/a.ts"],
@@ -37,7 +37,7 @@ describe("paths are never trusted: only what is inside can be named", () => {
     ["/home/u/p/src/a.ts", "src/a.ts"],
     ["/home/u/x/../p/a.ts", "a.ts"],
     ["..a/b", "..a/b"],
-  ])("%s is inside", (path, relative) => {
+  ])("accepts %s as a path inside the working directory", (path, relative) => {
     expect(insideOf(posix, path)).toBe(relative);
   });
 
@@ -54,11 +54,11 @@ describe("paths are never trusted: only what is inside can be named", () => {
       "/etc/passwd",
     ],
     ...["/dev/zero", "C:\\Work\\p\\a", "\\\\server\\share\\a", "a\0b", "x".repeat(5_000)],
-  ])("%j is not", (path) => {
+  ])("rejects the path %j, which is not inside the working directory", (path) => {
     expect(insideOf(posix, path)).toBeUndefined();
   });
 
-  it.each([undefined, null, 7, {}, ["a"]])("%j is not", (path) => {
+  it.each([undefined, null, 7, {}, ["a"]])("rejects the value %j, which is not a path", (path) => {
     expect(insideOf(posix, path)).toBeUndefined();
   });
 
@@ -68,7 +68,7 @@ describe("paths are never trusted: only what is inside can be named", () => {
     ["c:\\work\\P\\src\\a.ts", "src/a.ts"],
     ["C:/Work/p/a.ts", "a.ts"],
     ["con-figs/nullable.ts", "con-figs/nullable.ts"],
-  ])("on Windows %s is inside, whatever the case and the separators", (path, relative) => {
+  ])("accepts %s on Windows, whatever the case and the separators", (path, relative) => {
     expect(insideOf(windows, path)).toBe(relative);
   });
 
@@ -92,11 +92,11 @@ describe("paths are never trusted: only what is inside can be named", () => {
       "a.md:stream",
       "\\\\.\\C:\\Work\\p\\a",
     ],
-  ])("on Windows %s is not", (path) => {
+  ])("rejects the path %s on Windows", (path) => {
     expect(insideOf(windows, path)).toBeUndefined();
   });
 
-  it("whatever the path, what comes out stays inside, and comes out again", () => {
+  it("every accepted path stays inside the working directory and resolves to itself again", () => {
     const name = fc.constantFrom("a", "b.md", "..", ".", "", "C:", "nul", "p", "home", "u", "Work", " ", "~");
     const path = fc
       .tuple(
@@ -119,13 +119,13 @@ describe("paths are never trusted: only what is inside can be named", () => {
   });
 });
 
-describe("folders of a path", () => {
-  it("are those from the working directory down to the one that holds it", () => {
+describe("foldersTo, isBelow and keyOf", () => {
+  it("lists the folders from the working directory down to the file", () => {
     expect(foldersTo("a/b/c.ts")).toEqual(["", "a", "a/b"]);
     expect(foldersTo("c.ts")).toEqual([""]);
   });
 
-  it("are told from neighbors whose names begin alike, and on Windows in any case", () => {
+  it("distinguishes folders with a common prefix, and ignores case only on Windows", () => {
     expect(isBelow({ place: posix, relative: "web/a" }, "web")).toBe(true);
     expect(isBelow({ place: posix, relative: "webs/a" }, "web")).toBe(false);
     expect(isBelow({ place: posix, relative: "Web/a" }, "web")).toBe(false);

@@ -13,7 +13,7 @@ export interface PlacedPath {
   readonly relative: string;
 }
 
-/** Longer than any system allows, and long enough to slow down processing. */
+/** Maximum length of a path. No system allows longer ones, and they would slow down processing. */
 const LONGEST_PATH = 4_096;
 const DRIVE = /^[A-Za-z]:[\\/]/;
 /** `\\server\share`, but not `\\?\` and `\\.\`, which name devices. */
@@ -83,7 +83,7 @@ function named(names: readonly string[], isWindows: boolean): string | undefined
   return names.join("/");
 }
 
-/** Also true for a stream within a file, which starts with a colon. */
+/** Returns true for a device name, and for a stream within a file, which starts with a colon. */
 const isDevice = (name: string): boolean => name.includes(":") || DEVICE.test(name.replace(/[. ]+$/, ""));
 
 export function absolutePath({ place, relative }: PlacedPath): string {

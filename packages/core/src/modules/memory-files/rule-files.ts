@@ -4,7 +4,7 @@ import { type PathPatterns, pathPatterns } from "./path-patterns.ts";
 import { absolutePath, isBelow, type PlacedPath } from "./placed-paths.ts";
 
 /** Maximum number of rule files per folder. All of them are read to find their patterns. */
-const MOST_RULES = 200;
+const MAX_RULES = 200;
 
 export interface Rule {
   readonly file: PlacedPath;
@@ -39,7 +39,7 @@ export class RuleFiles {
     if (touched.some(isOfRules)) this.forget();
     const skipped: SkippedMemory[] = [];
     const rules = this.#rules ?? (await this.#find(load, signal, skipped));
-    const paths = rules.filter((rule) => governsAny(rule, touched)).map(({ file }) => file);
+    const paths = rules.filter((rule) => appliesToAny(rule, touched)).map(({ file }) => file);
     return { paths, skipped };
   }
 
@@ -62,8 +62,8 @@ export class RuleFiles {
         continue;
       }
       const files = listed.filter((file) => ruleFolderOf(file, governance)?.folder === folder);
-      if (files.length > MOST_RULES) skip(folder, "too-many-rules");
-      const asked = files.slice(0, MOST_RULES).map(async (file) => ({ file, memory: await load(file) }));
+      if (files.length > MAX_RULES) skip(folder, "too-many-rules");
+      const asked = files.slice(0, MAX_RULES).map(async (file) => ({ file, memory: await load(file) }));
       for (const { file, memory } of await Promise.all(asked)) {
         if (memory.state === "refused") {
           skip(file, memory.reason);
@@ -82,7 +82,7 @@ export class RuleFiles {
 }
 
 /** Returns true if the rule applies to any of these paths. */
-export function governsAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
+export function appliesToAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
   for (const relative of touched) {
     if (!isBelow({ place: file.place, relative }, base)) continue;
     const below = base === "" ? relative : relative.slice(base.length + 1);

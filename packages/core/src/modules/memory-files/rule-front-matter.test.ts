@@ -7,8 +7,8 @@ const patternsOf = (...lines: readonly string[]): readonly string[] | string => 
   return problem ?? patterns;
 };
 
-describe("the front matter of a rule file", () => {
-  it("is taken off the text, and blank lines after it", () => {
+describe("readRule", () => {
+  it("removes the front matter and the blank lines after it from the text", () => {
     expect(readRule("---\npaths: a\n---\n\n  \n# Title\n\nText\n").body).toBe("# Title\n\nText\n");
     expect(readRule("---\r\npaths: a\r\n---\r\nText\r\n")).toEqual({ body: "Text\r\n", patterns: ["a"] });
     expect(readRule("\uFEFF---\npaths: a\n...\nText")).toEqual({ body: "Text", patterns: ["a"] });
@@ -16,7 +16,7 @@ describe("the front matter of a rule file", () => {
     expect(readRule("---\n---\nText")).toEqual({ body: "Text", patterns: [] });
   });
 
-  it("may be missing: then the rule is for everything", () => {
+  it("a rule without front matter has no patterns", () => {
     for (const text of ["", "Text", "# Title\n---\npaths: a\n---\n", " ---\npaths: a\n---\n", "----\n"])
       expect(readRule(text)).toEqual({ body: text, patterns: [] });
   });
@@ -28,32 +28,36 @@ describe("the front matter of a rule file", () => {
       ["src/**/*.ts", "lib/*", "docs/**"],
     ],
     ["a list at the left edge", ["paths:", "- a", "- b"], ["a", "b"]],
-    ["a list with remarks and gaps", ["paths: # those", "  # first", "  - a # one", "", "  - b"], ["a", "b"]],
+    [
+      "a list with comments and gaps",
+      ["paths: # those", "  # first", "  - a # one", "", "  - b"],
+      ["a", "b"],
+    ],
     ["brackets", ["paths: [\"a\", b, 'c']"], ["a", "b", "c"]],
-    ["brackets over lines", ["paths: [", '  "a",', "  b", "]"], ["a", "b"]],
+    ["brackets over several lines", ["paths: [", '  "a",', "  b", "]"], ["a", "b"]],
     ["empty brackets", ["paths: []"], []],
     ["one pattern", ["paths: src/**/*.ts"], ["src/**/*.ts"]],
-    ["one with braces", ["paths: src/**/*.{ts,tsx}"], ["src/**/*.{ts,tsx}"]],
-    ["commas", ["paths: src/*.{ts,tsx}, lib/**"], ["src/*.{ts,tsx}", "lib/**"]],
+    ["one pattern with braces", ["paths: src/**/*.{ts,tsx}"], ["src/**/*.{ts,tsx}"]],
+    ["a list with commas", ["paths: src/*.{ts,tsx}, lib/**"], ["src/*.{ts,tsx}", "lib/**"]],
     ["commas in quotes", ['paths: "a, b"'], ["a", "b"]],
     ["commas between quotes", ['paths: "a", "b"'], ["a", "b"]],
-    ["some in quotes", ['paths: a, "b"'], ["a", "b"]],
-    ["globs, as others call them", ["globs: *.ts,*.tsx"], ["*.ts", "*.tsx"]],
-    ["both", ["paths: a", "globs: b"], ["a", "b"]],
+    ["a list with some quotes", ['paths: a, "b"'], ["a", "b"]],
+    ["the globs key of other tools", ["globs: *.ts,*.tsx"], ["*.ts", "*.tsx"]],
+    ["both keys", ["paths: a", "globs: b"], ["a", "b"]],
     ["a key in quotes", ['"paths": a'], ["a"]],
-    ["nothing", ["paths:"], []],
+    ["an empty key", ["paths:"], []],
     ["null", ["paths: null"], []],
     ["quotes within quotes", ["paths: ['it''s', \"a\\\"b\\\\c\"]"], ["it's", 'a"b\\c']],
     [
-      "what YAML would take for something else",
+      "patterns that YAML would read differently",
       ["paths:", "  - **/*.ts", "  - !src/x", "  - {a,b}/**"],
       ["**/*.ts", "!src/x", "{a,b}/**"],
     ],
-  ] as const)("patterns as %s", (_how, lines, expected) => {
+  ] as const)("reads patterns from front matter with %s", (_how, lines, expected) => {
     expect(patternsOf(...lines)).toEqual(expected);
   });
 
-  it("everything else is passed over, whatever it is", () => {
+  it("ignores all other keys of the front matter", () => {
     const lines = [
       "name: a rule",
       "description: >",
@@ -80,28 +84,28 @@ describe("the front matter of a rule file", () => {
     ["a list in a list", ["paths:", "  - - a"]],
     ["brackets in a list", ["paths:", "  - [a, b]"]],
     ["brackets that do not close", ["paths: [a, b"]],
-    ["brackets with remarks between", ["paths: [", "  a, # one", "  b", "]"]],
+    ["brackets with comments in between", ["paths: [", "  a, # one", "  b", "]"]],
     ["quotes that do not close", ['paths: "a']],
     ["text after quotes", ['paths: "a" b']],
-    ["an escape that patterns have no use for", ['paths: "\\u0041"']],
+    ["an unsupported escape", ['paths: "\\u0041"']],
     ["a block of text", ["paths: |", "  a", "  b"]],
-    ["a name for later", ["paths: &these a"]],
+    ["an anchor", ["paths: &these a"]],
     ["a pattern over two lines", ["paths: a", "  b"]],
-    ["a line that is no key", ["paths: a", "hello"]],
-    ["a tab before a key of its own", ["paths:", "\tglobs: a"]],
-  ])("what it does not understand is said, and no pattern is guessed: %s", (_what, lines) => {
+    ["a line that is not a key", ["paths: a", "hello"]],
+    ["a key indented with a tab", ["paths:", "\tglobs: a"]],
+  ])("reports unreadable front matter and guesses no pattern: %s", (_what, lines) => {
     expect(patternsOf(...lines)).toBe("front-matter-not-understood");
     expect(readRule(["---", ...lines, "---", "Body."].join("\n")).body).toBe("Body.");
   });
 
-  it("that is never closed is none, and that is said", () => {
+  it("reports front matter that is never closed and keeps the whole text", () => {
     const text = "---\npaths: a\n\nText";
     expect(readRule(text)).toEqual({ body: text, patterns: [], problem: "front-matter-unclosed" });
     const late = `---\n${"a: b\n".repeat(2_000)}---\nText`;
     expect(readRule(late).problem).toBe("front-matter-unclosed");
   });
 
-  it("nothing makes it fail, and no text is lost but what stands between the lines", () => {
+  it("never fails on any rule text and loses nothing outside the front matter", () => {
     const line = fc.oneof(
       fc.constantFrom(
         "---",

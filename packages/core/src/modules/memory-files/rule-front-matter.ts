@@ -17,7 +17,7 @@ const PATTERN_KEYS: ReadonlySet<string> = new Set(["paths", "globs"]);
 /** Any key without indentation. Only two of them are used. */
 const KEY = /^([^\s#-](?:[^:]|:(?=\S))*):(?:[ \t]+(.*))?$/;
 /** A file whose front matter is longer than this counts as having none. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /**
  * Parses only the subset of YAML that path patterns need: `paths` or `globs`, as a list with dashes, a list
@@ -25,7 +25,7 @@ const MOST_LINES = 1_000;
  * such as an unquoted pattern that begins with `*`.
  */
 export function readRule(text: string): RuleText {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MOST_LINES);
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_LINES);
   if (!/^---[ \t]*$/.test(lines[0] ?? "")) return { body: text, patterns: [] };
   const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
   if (end < 0) return { body: text, patterns: [], problem: "front-matter-unclosed" };
@@ -41,7 +41,7 @@ function afterLines(text: string, count: number): string {
   return at < 0 ? "" : text.slice(at);
 }
 
-/** Returns undefined if the patterns are ambiguous. */
+/** Reads the patterns. Returns undefined if they are ambiguous. */
 function patternsIn(lines: readonly string[]): readonly string[] | undefined {
   const patterns: string[] = [];
   let at = 0;
@@ -64,7 +64,10 @@ function patternsIn(lines: readonly string[]): readonly string[] | undefined {
 
 const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);
 
-/** List items may have the same indentation as their key. So may a closing bracket. */
+/**
+ * Returns true if a line continues a value. List items may have the same indentation as their key. So may a
+ * closing bracket.
+ */
 const isContinued = (line: string): boolean => isBlank(line) || /^(?:[ \t]|-(?:[ \t]|$)|\])/.test(line);
 
 function valuesOf(value: string, below: readonly string[]): readonly string[] | undefined {
@@ -139,7 +142,7 @@ function splitAtQuote(said: string): Taken | undefined {
     : { patterns: betweenCommas(before), rest };
 }
 
-/** Commas inside braces and brackets belong to the pattern. */
+/** Splits a text at its commas. Commas inside braces and brackets belong to the pattern. */
 function betweenCommas(text: string): readonly string[] {
   const patterns: string[] = [];
   let depth = 0;

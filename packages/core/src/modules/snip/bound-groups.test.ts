@@ -4,8 +4,8 @@ import type { Entry } from "../../messages/entry.ts";
 import type { ContentBlock } from "../../messages/message.ts";
 import { boundGroups } from "./snip.ts";
 
-describe("what cannot go without each other", () => {
-  it("is nothing in a conversation of words: every message is its own group", () => {
+describe("boundGroups", () => {
+  it("puts every message of a plain conversation in its own group", () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.assistant("two");
@@ -13,7 +13,7 @@ describe("what cannot go without each other", () => {
     expect(boundGroups(c.entries)).toEqual([0, 1, 2]);
   });
 
-  it("are the entries of one response, wherever they lie", () => {
+  it("groups the entries of one response, wherever they are", () => {
     const c = new ConversationBuilder();
     c.assistant("a", { id: "A" });
     c.assistant("b", { id: "B" });
@@ -24,14 +24,14 @@ describe("what cannot go without each other", () => {
     expect(boundGroups(c.entries)).toEqual([0, 1, 2, 0, 1, 0]);
   });
 
-  it("are not responses whose id is empty or missing", () => {
+  it("does not group responses with an empty id", () => {
     const c = new ConversationBuilder();
     c.assistant("one", { id: "" });
     c.assistant("two", { id: "" });
     expect(boundGroups(c.entries)).toEqual([0, 1]);
   });
 
-  it("are a call, all its results, and later calls and results under its id", () => {
+  it("groups a tool call with all results and later calls under its id", () => {
     const c = new ConversationBuilder();
     c.user([toolResult("t", "before its call")]);
     c.assistant([toolUse("t", "Read", {})]);
@@ -42,7 +42,7 @@ describe("what cannot go without each other", () => {
     expect(boundGroups(c.entries)).toEqual([0, 0, 2, 0, 0, 0]);
   });
 
-  it("spread over everything that is bound to one of them", () => {
+  it("merges groups that share an entry", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "Read", {})], { id: "A" });
     c.assistant([toolUse("b", "Read", {})], { id: "B" });
@@ -53,13 +53,13 @@ describe("what cannot go without each other", () => {
     expect(boundGroups(c.entries)).toEqual([0, 0, 0, 0, 0, 5]);
   });
 
-  it("are results whose call is nowhere only where they have one id", () => {
+  it("groups results without a call only when they share an id", () => {
     const c = new ConversationBuilder();
     for (const id of ["x", "y", "x", "y", "x"]) c.user([toolResult(id, "whose?")]);
     expect(boundGroups(c.entries)).toEqual([0, 1, 0, 1, 0]);
   });
 
-  it("is told of whatever a file may hold", () => {
+  it("puts malformed entries in their own groups without failing", () => {
     const odd = [
       null,
       7,

@@ -33,8 +33,8 @@ const round = (nth: number, lines: number): readonly ApiMessage[] => [
   { role: "assistant", content: `Answer ${nth}.` },
 ];
 
-describe("the count after a removal", () => {
-  it("is the estimate of the rest where more was removed than is left", async () => {
+describe("token count after a removal", () => {
+  it("uses the estimate of the remaining messages when more was removed than is left", async () => {
     const compactor = engine();
     const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
     const whole = [...round(0, 10_000), ...rest];
@@ -50,7 +50,7 @@ describe("the count after a removal", () => {
     expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
   });
 
-  it("is no larger by what the estimate of the removed messages lacked", async () => {
+  it("does not add the estimation error of removed messages to the token count", async () => {
     const compactor = engine();
     const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
     const whole = [...round(0, 10_000), ...rest];
@@ -63,7 +63,7 @@ describe("the count after a removal", () => {
     expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
   });
 
-  it("does not subtract results twice that the provider had left out by itself", async () => {
+  it("does not subtract results twice that the provider had already cleared", async () => {
     const compactor = engine();
     const rounds = [0, 1, 2, 3].flatMap((nth) => round(nth, 1_500));
     const whole = [...rounds, ...round(4, 4_000), { role: "user", content: "Next." } as const];
@@ -85,8 +85,8 @@ describe("the count after a removal", () => {
 
 const folder = temporaryFolder();
 
-describe("the count in a resumed session whose host goes back to before a removal", () => {
-  it("ignores reports from before the removal, which are about the removed messages too", async () => {
+describe("token count in a resumed session that returns to before a removal", () => {
+  it("ignores usage reports from before a removal, which include the removed messages", async () => {
     const path = join(folder, "session.jsonl");
     const writer = await openTranscript(path);
     let seconds = 0;
@@ -113,7 +113,10 @@ describe("the count in a resumed session whose host goes back to before a remova
   });
 });
 
-/** All messages and entries have the same timestamp, so it does not show which list a report belongs to. */
+/**
+ * Ports that give all messages and entries the same timestamp. The timestamp then does not show which list a
+ * report belongs to.
+ */
 const sameTime = { now: () => new Date(1_000), newUuid: () => randomUUID() };
 
 const EDITS: Readonly<Record<string, (list: readonly Message[]) => readonly Message[]>> = {
@@ -170,38 +173,37 @@ class Host {
   }
 }
 
-describe("the count in a resumed session whose host goes back to before its own edit", () => {
-  const cases = Object.keys(EDITS).flatMap((edit) => ["messages", "entries"].map((form) => ({ edit, form })));
-
-  it.each(cases)(
-    "ignores reports on the list in which it had not $edit, in the form of $form",
-    async (of) => {
-      const path = join(folder, `${of.edit} ${of.form}.jsonl`);
-      const writer = await openTranscript(path);
-      const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports: sameTime });
-      const host = new Host(of.form);
-      host.say(of.edit === "removed messages" ? "Begin." : "page ".repeat(20_000));
-      await host.call(compactor, "msg_1");
-      host.say(of.edit === "removed messages" ? "page ".repeat(20_000) : "More.");
-      await host.call(compactor, "msg_2");
-      host.say("More.");
-      const large = await host.call(compactor, "msg_3");
-      host.list = EDITS[of.edit]?.(host.list) ?? [];
-      host.say("Go on.");
-      const small = await host.call(compactor, "msg_4");
-      await compactor.close();
-      await writer.close();
-      expect(large).toBeGreaterThan(20_000);
-      expect(small).toBeLessThan(2_000);
-      const { conversation } = await resumeSession(path);
-      const end = conversation.findIndex((entry) => JSON.stringify(entry).includes("Said msg_4."));
-      const { tokens } = await engine().before(conversation.slice(0, end));
-      expect(tokens).toBeLessThan(small * 2);
-    },
+describe("token count in a resumed session that returns to before the host's own edit", () => {
+  const cases = Object.keys(EDITS).flatMap((edit) =>
+    ["messages", "entries"].map((form) => [edit, form] as const),
   );
+
+  it.each(cases)("ignores usage reports from before the host %s, in the form of %s", async (edit, form) => {
+    const path = join(folder, `${edit} ${form}.jsonl`);
+    const writer = await openTranscript(path);
+    const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports: sameTime });
+    const host = new Host(form);
+    host.say(edit === "removed messages" ? "Begin." : "page ".repeat(20_000));
+    await host.call(compactor, "msg_1");
+    host.say(edit === "removed messages" ? "page ".repeat(20_000) : "More.");
+    await host.call(compactor, "msg_2");
+    host.say("More.");
+    const large = await host.call(compactor, "msg_3");
+    host.list = EDITS[edit]?.(host.list) ?? [];
+    host.say("Go on.");
+    const small = await host.call(compactor, "msg_4");
+    await compactor.close();
+    await writer.close();
+    expect(large).toBeGreaterThan(20_000);
+    expect(small).toBeLessThan(2_000);
+    const { conversation } = await resumeSession(path);
+    const end = conversation.findIndex((entry) => JSON.stringify(entry).includes("Said msg_4."));
+    const { tokens } = await engine().before(conversation.slice(0, end));
+    expect(tokens).toBeLessThan(small * 2);
+  });
 });
 
-/** The provider's tokenizer gives two thirds more tokens than this engine's estimate. */
+/** Options of an engine whose estimate is low. The provider's tokenizer counts two thirds more tokens. */
 const counting: CompactorOptions = { ...OPTIONS, ports: { countText: (text) => Math.ceil(text.length / 4) } };
 const trueTokens = (list: readonly Message[]): number =>
   Math.round((5 / 3) * list.reduce((sum, message) => sum + charactersIn(message) / 4, 0));
@@ -215,8 +217,11 @@ function charactersIn(message: Message): number {
   );
 }
 
-describe("the count after a removal from a conversation in which the provider clears one result after the other", () => {
-  /** Each response reports that more was cleared, so its figure grows by less than the added content. */
+describe("token count while the provider clears one result after another", () => {
+  /**
+   * Runs a conversation. Each response reports that more was cleared, so its figure grows by less than the
+   * added content.
+   */
   async function converse(compactor: Compactor, host: Host): Promise<void> {
     host.say("Begin.");
     for (let nth = 0; nth < 8; nth++) {
@@ -236,28 +241,34 @@ describe("the count after a removal from a conversation in which the provider cl
     host.say("Next.");
   }
 
-  it.each(["messages", "entries"])("is right, in the form of %s", async (form) => {
-    const compactor = createCompactor({ ...counting, ports: sameTime });
-    const host = new Host(form);
-    await converse(compactor, host);
-    // A manual clearing empties the results that the provider had cleared, and everything is estimated.
-    const cleared = await compactor.clear(host.list, { keep: 2 });
-    expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
-    expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);
-  });
+  it.each(["messages", "entries"])(
+    "counts correctly after a manual clearing, in the form of %s",
+    async (form) => {
+      const compactor = createCompactor({ ...counting, ports: sameTime });
+      const host = new Host(form);
+      await converse(compactor, host);
+      // A manual clearing empties the results that the provider had cleared, and everything is estimated.
+      const cleared = await compactor.clear(host.list, { keep: 2 });
+      expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
+      expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);
+    },
+  );
 
-  it.each(["messages", "entries"])("is right in a resumed session, in the form of %s", async (form) => {
-    const path = join(folder, `cleared ${form}.jsonl`);
-    const writer = await openTranscript(path);
-    const compactor = createCompactor({ ...counting, transcript: writer, ports: sameTime });
-    const host = new Host(form);
-    await converse(compactor, host);
-    await compactor.before(host.list);
-    await compactor.close();
-    await writer.close();
-    const { conversation } = await resumeSession(path);
-    const cleared = await createCompactor(counting).clear(conversation, { keep: 2 });
-    expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
-    expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);
-  });
+  it.each(["messages", "entries"])(
+    "counts correctly after a manual clearing in a resumed session, in the form of %s",
+    async (form) => {
+      const path = join(folder, `cleared ${form}.jsonl`);
+      const writer = await openTranscript(path);
+      const compactor = createCompactor({ ...counting, transcript: writer, ports: sameTime });
+      const host = new Host(form);
+      await converse(compactor, host);
+      await compactor.before(host.list);
+      await compactor.close();
+      await writer.close();
+      const { conversation } = await resumeSession(path);
+      const cleared = await createCompactor(counting).clear(conversation, { keep: 2 });
+      expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
+      expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);
+    },
+  );
 });

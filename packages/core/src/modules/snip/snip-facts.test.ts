@@ -8,7 +8,7 @@ import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 const snipped = (entries: readonly Entry[], selection: SnipSelection): Snipped =>
   snip(entries, selection, { ports: countingPorts(), tokensOf: () => 100 });
 
-/** Positions in each turn: 0 user message, 1 call, 2 result, 3 answer. */
+/** Builds turns of four entries: 0 user message, 1 call, 2 result, 3 answer. */
 function talk(turns: number): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < turns; turn++) {
@@ -19,8 +19,8 @@ function talk(turns: number): ConversationBuilder {
   return c;
 }
 
-describe("what snip reports", () => {
-  it("is how many went, how many were spared, what that frees, and which they were", () => {
+describe("results of snip", () => {
+  it("reports the removed, spared and added messages, the freed tokens and the removed ids", () => {
     const { entries } = talk(3);
     const { removed, spared, added, tokensFreed, markers } = snipped(entries, { from: 0, to: 5 });
     expect({ removed, spared, added, tokensFreed }).toEqual({
@@ -34,7 +34,7 @@ describe("what snip reports", () => {
     ]);
   });
 
-  it("is nothing where all that was chosen belongs to what stays", () => {
+  it("removes nothing when every chosen message belongs to one that stays", () => {
     const { entries } = talk(1);
     expect(snipped(entries, { from: 1, to: 1 })).toStrictEqual({
       entries,
@@ -48,7 +48,7 @@ describe("what snip reports", () => {
     });
   });
 
-  it("counts attachments, and names no ids that are not there", () => {
+  it("counts removed attachments and lists only existing ids", () => {
     const c = talk(1);
     c.attachment({ type: "todo", content: [] });
     c.push({ type: "user", message: { role: "user", content: "without an id" } } as unknown as Entry);
@@ -58,15 +58,15 @@ describe("what snip reports", () => {
   });
 });
 
-describe("what is snipped", () => {
-  it("is found among whatever else a file may hold", () => {
+describe("selection of snipped messages", () => {
+  it("finds the chosen messages among malformed entries", () => {
     const c = talk(1);
     const entries = [null, 7, ...c.entries] as unknown as readonly Entry[];
     expect(snipped(entries, { ids: ["e-4"] }).removed).toBe(1);
     expect(snipped(entries, { keepLastTurns: 0 }).removed).toBe(4);
   });
 
-  it("cannot be named by an index past the end, counted from the last boundary", async () => {
+  it("rejects an index past the end, counted from the last boundary", async () => {
     const c = talk(1);
     c.boundary();
     c.user("one");
@@ -75,14 +75,14 @@ describe("what is snipped", () => {
     expect(await codeOf(() => snipped(c.entries, { from: 1, to: 3 }))).toBe("message-not-found");
   });
 
-  it("by turns: an answer to a call begins none, even where words stand beside it", () => {
+  it("a tool result with text beside it does not start a turn", () => {
     const c = talk(1);
     c.assistant([{ type: "tool_use", id: "x", name: "Read", input: {} }]);
     c.user([toolResult("x", "result"), { type: "text", text: "and go on" }]);
     expect(snipped(c.entries, { keepLastTurns: 1 }).entries).toBe(c.entries);
   });
 
-  it("leaves one marker of two that stand side by side already", () => {
+  it("merges two adjacent markers that already exist", () => {
     const [one, other] = ["a", "b"].map((prefix) => {
       const c = new ConversationBuilder(prefix);
       c.user("gone");
@@ -98,7 +98,7 @@ describe("what is snipped", () => {
   });
 });
 
-describe("a snip where spans were collapsed", () => {
+describe("a snip with collapsed spans", () => {
   const withSpan = (): ConversationBuilder => {
     const c = new ConversationBuilder();
     c.user("before");
@@ -110,7 +110,7 @@ describe("a snip where spans were collapsed", () => {
     return c;
   };
 
-  it("takes a span whole, also when one of its messages was chosen, and counts what it stood for", () => {
+  it("removes a whole span when one of its messages is chosen, and counts the messages it replaced", () => {
     const { entries } = withSpan();
     for (const ids of [["e-2"], ["b"], ["a", "b", "e-2"]]) {
       const { removed, markers, entries: left } = snipped(entries, { ids });
@@ -120,7 +120,7 @@ describe("a snip where spans were collapsed", () => {
     }
   });
 
-  it("does not carry over what a marker stood for before a compaction: it lies before the boundary", () => {
+  it("does not carry over the message ids of a marker from before a compaction", () => {
     const c = new ConversationBuilder();
     c.user("[removed]", {
       isMeta: true,

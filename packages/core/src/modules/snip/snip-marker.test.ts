@@ -7,8 +7,8 @@ import { createSnipMarker } from "./snip.ts";
 
 const RECORD = { messages: 2, uuids: ["a", "b"] };
 
-describe("the marker where messages were removed", () => {
-  it("says how many and where to read them, to the model, as nobody's own words", () => {
+describe("snip markers", () => {
+  it("a snip marker is a meta message that names the number of removed messages and the transcript", () => {
     const c = new ConversationBuilder();
     c.user("older");
     const newest = c.user("newest", { cwd: "/elsewhere" });
@@ -29,7 +29,7 @@ describe("the marker where messages were removed", () => {
     });
   });
 
-  it("hangs on the line that was written last, though that is a marker further up", () => {
+  it("a snip marker links to the line written last, even when that is a marker further up", () => {
     const c = new ConversationBuilder();
     const [first, last] = [c.user("first"), c.user("last")];
     const ports = countingPorts();
@@ -41,7 +41,7 @@ describe("the marker where messages were removed", () => {
     expect(newestLine([{ ...one, parentUuid: one.uuid }])).toBeDefined();
   });
 
-  it("says nothing of a transcript where there is none, and has no parent in an empty conversation", () => {
+  it("a snip marker names no missing transcript, and has no parent in an empty conversation", () => {
     const marker = createSnipMarker({ messages: 1, uuids: [] }, undefined, newestLine([]), countingPorts());
     expect(marker.message.content).toBe("[1 message was removed here to make room.]");
     expect(marker.parentUuid).toBeNull();

@@ -31,8 +31,8 @@ const inMemory = (lines: Entry[]): TranscriptPort => ({
   append: async (entries) => void lines.push(...entries),
 });
 
-describe("a snip", () => {
-  it("leaves the same number of tokens in the session file as in the conversation", async () => {
+describe("Compactor.snip", () => {
+  it("a snip leaves the same token count in the session file as in the conversation", async () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: ROUNDS, maxLength: ROUNDS });
     const place = fc.integer({ min: 0, max: ROUNDS - 1 });
     await fc.assert(
@@ -57,7 +57,7 @@ describe("a snip", () => {
     );
   });
 
-  it("is in the transcript when it resolves, however slow the disk is", async () => {
+  it("a snip is in the transcript when its promise resolves, however slow the disk is", async () => {
     const lines: Entry[] = [];
     const append = async (entries: readonly Entry[]): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -72,7 +72,7 @@ describe("a snip", () => {
     expect(messages.filter(({ uuid }) => !written.has(uuid))).toEqual([]);
   });
 
-  it("changes nothing when the transcript cannot be written", async () => {
+  it("a snip changes nothing when the transcript cannot be written", async () => {
     let isFull = false;
     const append = async (): Promise<void> => {
       if (isFull) throw new Error("no space left");
@@ -85,12 +85,12 @@ describe("a snip", () => {
     const { tokens } = await compactor.before<Entry>(entries);
     isFull = true;
     const refused = compactor.snip<Entry>(entries, { from: 0, to: 3 });
-    await expect(refused).rejects.toMatchObject({ code: "transcript-failed" });
+    await expect(refused).rejects.toMatchObject({ code: "transcript-not-written" });
     isFull = false;
     expect(await compactor.before<Entry>(entries)).toMatchObject({ messages: entries, tokens });
   });
 
-  it("tells the host which files the agent no longer sees", async () => {
+  it("reports to the host which files the agent no longer sees after a snip", async () => {
     const forgotten: string[] = [];
     const compactor = createCompactor({
       settings: { environment: {} },
@@ -100,7 +100,7 @@ describe("a snip", () => {
     expect(forgotten).toEqual(["/project/1.ts"]);
   });
 
-  it("reports what stays because it belongs to a message that was not chosen", async () => {
+  it("reports chosen messages that stay because they belong to one that was not chosen", async () => {
     const compactor = createCompactor({ settings: { environment: {} } });
     // The range includes the call of round 0 but not its result.
     const { snipped } = await compactor.snip<Entry>(rounds([9, 9]), { from: 0, to: 1 });

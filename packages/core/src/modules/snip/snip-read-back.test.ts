@@ -29,11 +29,11 @@ const conversation = (pictures: number): readonly ApiMessage[] => [
 
 const REMOVED = "removed here";
 
-describe("messages that were removed stay removed when the session is read back", () => {
+describe("reading a session back after a snip", () => {
   it.each([
-    ["after thinking was left out", 0],
-    ["after old pictures gave way", 700],
-  ])("%s", async (_, pictures) => {
+    ["thinking is left out", 0],
+    ["old images are replaced", 700],
+  ])("keeps snipped messages out of a session that is read back after %s", async (_, pictures) => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
       settings: { environment: {} },
@@ -54,7 +54,7 @@ describe("messages that were removed stay removed when the session is read back"
     expect(JSON.stringify(read)).not.toContain("answer 3");
   });
 
-  it("where the host keeps entries: the next one hangs on the last of what it was handed back", async () => {
+  it("keeps snipped messages out when the host links its next entry to the last returned one", async () => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
       settings: { environment: {} },

@@ -36,14 +36,14 @@ function talk(turns = 5): ConversationBuilder {
 const textOf = (entry: Entry | undefined): string => JSON.stringify(entry);
 
 describe("snip", () => {
-  it("records in its marker whether the thinking after it went too", () => {
+  it("records in the marker whether the thinking after the snip was removed too", () => {
     const record = (bindsThinking?: boolean): unknown =>
       snipped(talk().entries, { from: "e-1", to: "e-4" }, { bindsThinking }).markers[0]?.snipped
         .bindsThinking;
     expect([record(true), record(false), record()]).toEqual([true, undefined, undefined]);
   });
 
-  it("removes the chosen messages and leaves a marker that says how many and where to find them", () => {
+  it("replaces the chosen messages with a marker that names their number and the transcript", () => {
     const { entries } = talk();
     const {
       entries: left,
@@ -64,7 +64,7 @@ describe("snip", () => {
     expect(left.slice(1)).toEqual(entries.slice(4));
   });
 
-  it("by id takes along what belongs to a chosen message: siblings, calls and results", () => {
+  it("a snip by id also removes the siblings, calls and results of a chosen message", () => {
     const c = talk(1);
     c.assistant([toolUse("p1", "Read", {})], { id: "P" });
     c.user([toolResult("p1", "one")]);
@@ -78,14 +78,14 @@ describe("snip", () => {
     expect(entries.at(-1)).toBe(reply);
   });
 
-  it("by range spares a pair that the range would tear apart, and says so", () => {
+  it("a snip by range spares a tool pair that the range would split, and reports that", () => {
     const { entries } = talk();
     const { removed, spared, entries: left } = snipped(entries, { from: 0, to: 1 });
     expect({ removed, spared }).toEqual({ removed: 1, spared: 1 });
     expect(left.slice(1)).toEqual(entries.slice(1));
   });
 
-  it("takes a range by index, counted from the last boundary, in either direction", () => {
+  it("accepts a range of indexes, counted from the last boundary, in either direction", () => {
     const c = new ConversationBuilder();
     c.user("before");
     c.boundary();
@@ -97,7 +97,7 @@ describe("snip", () => {
     expect(entries.map((entry) => entry.uuid)).toEqual(["e-1", "e-2", "e-3", "new-1", "e-6"]);
   });
 
-  it("keeps the last N turns, whatever they hold, and everything where there are no more", () => {
+  it("keeps the last N turns, and everything when there are no more turns", () => {
     const { entries } = talk(5);
     const { entries: left, removed } = snipped(entries, { keepLastTurns: 2 });
     expect(removed).toBe(12);
@@ -110,7 +110,7 @@ describe("snip", () => {
     }
   });
 
-  it("does not take what the host said for a turn of the user's", () => {
+  it("does not count a meta message of the host as a user turn", () => {
     const c = talk(2);
     c.user("[the host says something]", { isMeta: true });
     const { entries } = snipped(c.entries, { keepLastTurns: 1 });
@@ -127,7 +127,7 @@ describe("snip", () => {
     expect(entries.slice(0, 2)).toEqual([boundary, summary]);
   });
 
-  it("frees the tokens of what went, less those of the marker", () => {
+  it("frees the tokens of the removed messages minus those of the marker", () => {
     const { entries } = talk();
     const { tokensFreed, markers } = snipped(entries, { from: 0, to: 3 });
     const gone = entries.slice(0, 4).reduce((sum, entry) => sum + tokensOf(entry), 0);
@@ -135,7 +135,7 @@ describe("snip", () => {
     expect(snipped([new ConversationBuilder().user("x")], { keepLastTurns: 0 }).tokensFreed).toBe(0);
   });
 
-  it("merges markers that come to stand side by side", () => {
+  it("merges markers that become adjacent", () => {
     const { entries } = talk();
     const once = snipped(entries, { from: "e-1", to: "e-4" });
     const twice = snipped(once.entries, { from: "e-5", to: "e-8" });
@@ -150,7 +150,7 @@ describe("snip", () => {
     expect(textOf(joined.entries[0])).toContain("16 messages were removed");
   });
 
-  it("leaves one marker across entries that are never sent, and none across a summary", () => {
+  it("leaves one marker across entries that are never sent, but not across a summary", () => {
     const c = new ConversationBuilder();
     c.user("one");
     const progress = c.push({ ...c.link(), type: "progress", data: {} });
@@ -166,7 +166,7 @@ describe("snip", () => {
     expect(entries[0]?.parentUuid).toBe(c.entries.at(-1)?.uuid);
   });
 
-  it("removes thinking after the change where the model binds it, and only after it", () => {
+  it("removes bound thinking after the snip, and only there", () => {
     const c = new ConversationBuilder();
     c.user("one");
     const early = c.assistant([thinking("early"), { type: "text", text: "first" }]);
@@ -179,7 +179,7 @@ describe("snip", () => {
     expect(JSON.stringify(snipped(c.entries, { ids: [gone.uuid] }).entries)).toContain("late");
   });
 
-  it("fails where there is no such message", async () => {
+  it("rejects a selection that names an unknown message", async () => {
     const { entries } = talk(1);
     const wrong: SnipSelection[] = [
       { ids: ["nowhere"] },
@@ -192,8 +192,8 @@ describe("snip", () => {
   });
 });
 
-describe("whatever is snipped", () => {
-  /** Selects by existing uuids, because an index means something else once messages are removed. */
+describe("any snip", () => {
+  /** Drawn selections. The test applies them to existing uuids, because an index changes with each removal. */
   const selections = fc.array(
     fc.oneof(
       fc.record({ ids: fc.array(fc.nat(60), { minLength: 1, maxLength: 4 }) }),
@@ -225,7 +225,7 @@ describe("whatever is snipped", () => {
     return drawn as SnipSelection;
   }
 
-  it("the request is valid, pairs stay whole, the rest is the same, and the same again changes nothing", () => {
+  it("any snip keeps the request valid and tool pairs whole, and is idempotent", () => {
     fc.assert(
       fc.property(arbitraryEntries(), selections, fc.boolean(), (entries, drawn, bindsThinking) => {
         deepFreeze(entries);

@@ -137,13 +137,13 @@ function hasValidResult({ block }: Part): boolean {
 
 function repairResult(draft: Draft, part: Part): Part {
   if (hasValidResult(part)) return part;
-  const mended = rewriteNested(part.block, (nested) => {
+  const repaired = rewriteNested(part.block, (nested) => {
     if (isAllowedInResult(nested)) return nested;
     const text = `A tool result cannot hold a block of type ${nested.type}; it is sent as text.`;
     draft.report("block-in-wrong-role", "replaced-by-text", part.origin, text);
     return jsonText(nested);
   });
-  return withBlock(part, mended);
+  return withBlock(part, repaired);
 }
 
 function jsonText(block: ContentBlock): ContentBlock {

@@ -49,8 +49,8 @@ export const cacheMarks: Rule = {
 };
 
 /**
- * The automatic mark applies to the last block that can carry one. If that block already has a mark with
- * another lifetime, the API refuses both. The explicit mark stays.
+ * Drops the automatic mark on a conflict. The mark applies to the last block that can carry one. If that
+ * block already has a mark with another lifetime, the API refuses both. The explicit mark stays.
  */
 function dropConflictingAutomaticMark(draft: Draft): void {
   const automatic = field(draft.request, "cache_control");
@@ -97,7 +97,10 @@ function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   return doomed;
 }
 
-/** The API refuses a one-hour mark after a five-minute mark. The later mark gets the shorter lifetime. */
+/**
+ * Finds marks to shorten. The API refuses a one-hour mark after a five-minute mark. The later mark gets the
+ * shorter lifetime.
+ */
 function lateMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   const firstShort = marks.findIndex(({ control }) => control.ttl !== "1h");
   if (firstShort === -1) return new Set();

@@ -9,8 +9,8 @@ import { checkSettings, Draft, readMessages } from "./rule.ts";
 
 const RUNS = { numRuns: 500 };
 
-describe("the checked exit, whatever comes in", () => {
-  it("lets nothing out that breaks a rule of the API", () => {
+describe("checkRequest with any request", () => {
+  it("returns no request that breaks a rule of the API", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         expect(apiRuleViolations(checkRequest(request).request.messages, request)).toEqual([]);
@@ -19,7 +19,7 @@ describe("the checked exit, whatever comes in", () => {
     );
   });
 
-  it("finds nothing more to repair the second time", () => {
+  it("finds nothing more to repair in a checked request", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const first = checkRequest(request).request;
@@ -31,14 +31,14 @@ describe("the checked exit, whatever comes in", () => {
     );
   });
 
-  it("never writes to what it was given", () => {
+  it("never changes the given request", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => void checkRequest(deepFreeze(request))),
       RUNS,
     );
   });
 
-  it("gives the same object back when it reports no change, and reports every change", () => {
+  it("returns the same request object exactly when it reports no change", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const { request: after, findings } = checkRequest(request);
@@ -49,7 +49,7 @@ describe("the checked exit, whatever comes in", () => {
     );
   });
 
-  it("names places that exist in the array as it was given", () => {
+  it("reports only paths that exist in the given request", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         for (const { path } of checkRequest(request).findings) expect(resolves(request, path)).toBe(true);
@@ -58,7 +58,7 @@ describe("the checked exit, whatever comes in", () => {
     );
   });
 
-  it("leaves thinking blocks the objects they were, unless it says that it took one or its mark away", () => {
+  it("keeps the thinking block objects, unless it reports a removed cache mark", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const { request: after, findings } = checkRequest(request);
@@ -71,7 +71,7 @@ describe("the checked exit, whatever comes in", () => {
     );
   });
 
-  it("never has more than four cache marks, nor an hour's mark after one of five minutes", () => {
+  it("never returns more than four cache marks, or an hour's mark after a five-minute mark", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const times = cacheTimes(checkRequest(request).request);
@@ -84,7 +84,7 @@ describe("the checked exit, whatever comes in", () => {
     );
   });
 
-  it("reports under each rule only the findings that the table lists for it, and lists each once", () => {
+  it("each rule reports only the findings that its table entry lists", () => {
     const listed = RULES.flatMap(({ reports }) => reports);
     expect(new Set(listed).size).toBe(listed.length);
     const settings = checkSettings({ maxMedia: 2, maxRequestBytes: 2_000, requireTools: true });

@@ -116,7 +116,10 @@ export function applyRules(draft: Draft, settings: CheckSettings): void {
   applyEach(REQUEST_RULES, draft, settings);
 }
 
-/** Terminates, because every finding removes a block or a message, or moves one to its final place. */
+/**
+ * Applies the sequence rules until nothing changes. Terminates, because every finding removes a block or a
+ * message, or moves one to its final place.
+ */
 function settleSequence(draft: Draft, settings: CheckSettings): void {
   let findings: number;
   do {

@@ -61,8 +61,8 @@ function frameOf(options: FramedOptions): Frame {
 const sorted = (findings: readonly Finding[]): string[] =>
   findings.map((each) => JSON.stringify(each)).sort();
 
-describe("checked messages that grow", () => {
-  it("are at every step what one check of everything makes of them, findings, paths and frame included", () => {
+describe("CheckedMessages", () => {
+  it("a growing check equals a check of all messages at every step, including findings and frame", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
         const checked = new CheckedMessages(options, frameOf(options));
@@ -81,7 +81,7 @@ describe("checked messages that grow", () => {
     );
   });
 
-  it("obey the rules of the API after every append", () => {
+  it("checked messages follow the rules of the API after every append", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
         const checked = new CheckedMessages({}, frame);
@@ -94,7 +94,7 @@ describe("checked messages that grow", () => {
     );
   });
 
-  it("share the objects that one check of everything shares", () => {
+  it("a growing check shares the same message objects as a check of all messages", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
         const checked = new CheckedMessages();
@@ -108,7 +108,7 @@ describe("checked messages that grow", () => {
     );
   });
 
-  it("report each finding when it first appears, and none twice", () => {
+  it("reports each finding once, when it first appears", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
         const checked = new CheckedMessages({}, frame);
@@ -125,7 +125,7 @@ describe("checked messages that grow", () => {
     );
   });
 
-  it("can be asked later for what was to be sent at any step", () => {
+  it("an outbox still returns the checked messages of its step after later appends", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
         const checked = new CheckedMessages(options, frameOf(options));

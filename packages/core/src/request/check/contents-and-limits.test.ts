@@ -38,7 +38,7 @@ describe("empty contents", () => {
     ]);
   });
 
-  it("leaves out a message without content, but for the optional final assistant message", () => {
+  it("leaves out a message without content, except the optional final assistant message", () => {
     expect(rules({ messages: [user(), assistant([]), user("b")] })).toEqual(["message-empty", "same-role"]);
     expect(rules({ messages: [user(), assistant("")] })).toEqual([]);
   });
@@ -48,13 +48,13 @@ describe("empty contents", () => {
   });
 });
 
-describe("pictures and documents", () => {
+describe("images and documents", () => {
   const document = (data = "JVBERi0="): ContentBlock => ({
     type: "document",
     source: { type: "base64", media_type: "application/pdf", data },
   });
 
-  it("puts markers in place of the oldest when there are more than the API takes", () => {
+  it("replaces the oldest images and documents with markers above the API's limit", () => {
     const messages = [
       user([image("a"), document("b")]),
       assistant([toolUse("t", "Read", {})]),
@@ -70,7 +70,7 @@ describe("pictures and documents", () => {
     ]);
   });
 
-  it("takes 600 pictures by default, and 100 where the caller says so", () => {
+  it("accepts 600 images by default, or 100 when the caller sets that limit", () => {
     const pictures = (count: number): ApiRequest => ({
       messages: [user(Array.from({ length: count }, (_, at) => image(`i${at}`)))],
     });
@@ -79,7 +79,7 @@ describe("pictures and documents", () => {
     expect(checkRequest(pictures(101), { maxMedia: MAX_MEDIA_SMALL_WINDOW }).findings).toHaveLength(1);
   });
 
-  it("keeps the request under the limit of bytes, oldest pictures first", () => {
+  it("replaces the oldest images first to keep the request under the byte limit", () => {
     const big = "A".repeat(MAX_REQUEST_BYTES / 2);
     const { request, findings } = checkRequest({
       messages: [user([image(big), image(big), image("small")])],
@@ -90,7 +90,7 @@ describe("pictures and documents", () => {
     ]);
   });
 
-  it("reports a request whose text alone is over the limit of bytes", () => {
+  it("reports a request whose text alone is over the byte limit", () => {
     const { request, findings } = checkRequest(
       { messages: [user("语".repeat(100))] },
       { maxRequestBytes: 300 },
@@ -100,7 +100,7 @@ describe("pictures and documents", () => {
     expect(checkRequest({ messages: [user("a".repeat(100))] }, { maxRequestBytes: 300 }).valid).toBe(true);
   });
 
-  it("puts a marker in place of a picture without data or of a type the API does not take", () => {
+  it("replaces an image without data or of an unsupported type with a marker", () => {
     const tiff: ContentBlock = {
       type: "image",
       source: { type: "base64", media_type: "image/tiff", data: "x" },
@@ -122,7 +122,7 @@ describe("pictures and documents", () => {
 });
 
 describe("cache marks", () => {
-  it("allows four over tools, system, messages and nested blocks; the oldest in messages go first", () => {
+  it("allows four cache marks in all and drops the oldest ones in messages first", () => {
     const request: ApiRequest = {
       tools: [{ name: "Read", cache_control: { type: "ephemeral" } }],
       system: [marked("s")],
@@ -144,13 +144,13 @@ describe("cache marks", () => {
     ]);
   });
 
-  it("counts the automatic mark of the request itself", () => {
+  it("counts the automatic cache mark of the request toward the limit", () => {
     const messages = [user([marked("a"), marked("b"), marked("c"), marked("d")])];
     expect(rules({ messages })).toEqual([]);
     expect(rules({ messages, cache_control: { type: "ephemeral" } })).toEqual(["cache-mark-count"]);
   });
 
-  it("takes a mark off thinking and leaves the rest of the block", () => {
+  it("removes a cache mark from thinking and keeps the rest of the block", () => {
     const thought = { ...thinking("hm"), cache_control: { type: "ephemeral" } } as unknown as ContentBlock;
     const { request, findings } = checkRequest({
       messages: [user(), assistant([thought, text("hi")]), user()],
@@ -159,7 +159,7 @@ describe("cache marks", () => {
     expect(findings).toMatchObject([{ rule: "cache-mark-on-thinking", path: "messages.1.content.0" }]);
   });
 
-  it("gives an hour's mark after one of five minutes five minutes, in the order tools, system, messages", () => {
+  it("shortens an hour's cache mark after a five-minute mark to five minutes", () => {
     const request: ApiRequest = {
       system: [marked("s", "1h")],
       messages: [user([marked("a"), marked("b", "1h")])],
@@ -174,7 +174,7 @@ describe("cache marks", () => {
 });
 
 describe("other limits", () => {
-  it("reports more messages than a request may hold", () => {
+  it("reports more messages than a request may contain", () => {
     const messages = Array.from({ length: MAX_MESSAGES + 1 }, (_, at) =>
       at % 2 === 0 ? user() : assistant(),
     );
@@ -185,7 +185,7 @@ describe("other limits", () => {
     expect(request.messages).toBe(messages);
   });
 
-  it("takes citations off the user's text and leaves the assistant's", () => {
+  it("removes citations from user text and keeps them in assistant text", () => {
     const cited: ContentBlock = { type: "text", text: "as said", citations: [{ type: "char_location" }] };
     const { request, findings } = checkRequest({ messages: [user([cited]), assistant([cited]), user()] });
     expect(request.messages.slice(0, 2)).toEqual([user([text("as said")]), assistant([cited])]);

@@ -26,8 +26,8 @@ function round(number: number, ...answer: ApiMessage["content"][]): ApiMessage[]
 
 const rules = (findings: readonly { readonly rule: string }[]): string[] => findings.map(({ rule }) => rule);
 
-describe("a conversation that grows", () => {
-  it("is looked at as a whole once, at its beginning, as long as it is sound", () => {
+describe("CheckedMessages of a growing conversation", () => {
+  it("checks a valid growing conversation as a whole only once", () => {
     const checked = new CheckedMessages();
     checked.append([question]);
     for (let number = 0; number < 50; number++) checked.append(round(number));
@@ -36,7 +36,7 @@ describe("a conversation that grows", () => {
     expect(checked.fullPasses).toBe(1);
   });
 
-  it("is not read again where it was checked", () => {
+  it("does not read checked messages again", () => {
     let reads = 0;
     const counted = (message: ApiMessage): ApiMessage =>
       Object.defineProperty({ ...message }, "content", {
@@ -55,7 +55,7 @@ describe("a conversation that grows", () => {
     expect(reads).toBe(0);
   });
 
-  it("is not looked at as a whole when the same thing is wrong in every turn", () => {
+  it("does not check the whole conversation again when every turn has the same fault", () => {
     const checked = new CheckedMessages();
     const given = [question];
     checked.append(given);
@@ -70,7 +70,7 @@ describe("a conversation that grows", () => {
     expect(checked.fullPasses).toBeLessThanOrEqual(2);
   });
 
-  it("gets a result that comes late where its call is, and has no synthetic one then", () => {
+  it("moves a late tool result to its call and removes the synthetic result", () => {
     const checked = new CheckedMessages();
     checked.append([question, { role: "assistant", content: [toolUse("slow", "Bash", {})] }]);
     expect(rules(checked.findings)).toEqual(["tool-use-unanswered"]);
@@ -85,7 +85,7 @@ describe("a conversation that grows", () => {
     ]);
   });
 
-  it("gets back what a repair at its end had changed, once it goes on", () => {
+  it("undoes a repair of the last message when the conversation continues", () => {
     const checked = new CheckedMessages();
     const answer: ApiMessage = { role: "assistant", content: [{ type: "text", text: "so " }] };
     checked.append([question, answer]);
@@ -96,7 +96,7 @@ describe("a conversation that grows", () => {
     expect(checked.messages[1]).toBe(answer);
   });
 
-  it("says once that it is over the limit of bytes, and by how much whenever it is asked", () => {
+  it("reports an exceeded byte limit once and keeps the finding up to date", () => {
     const maxRequestBytes = 3_000;
     const checked = new CheckedMessages({ maxRequestBytes });
     const given = [question];
@@ -110,7 +110,7 @@ describe("a conversation that grows", () => {
     expect(checked.fullPasses).toBe(2);
   });
 
-  it("gives up its oldest pictures as new ones come", () => {
+  it("replaces the oldest images as new ones arrive", () => {
     const checked = new CheckedMessages({ maxMedia: 3 });
     const given = [question];
     checked.append(given);
@@ -126,7 +126,7 @@ describe("a conversation that grows", () => {
     expect(checked.fullPasses).toBe(1 + 5);
   });
 
-  it("says when it has more messages than a request may hold", () => {
+  it("reports when a growing conversation has more messages than a request may contain", () => {
     const checked = new CheckedMessages();
     const talk = Array.from({ length: MAX_MESSAGES - 1 }, (_, index): ApiMessage => {
       return { role: index % 2 === 0 ? "user" : "assistant", content: "word" };
@@ -138,7 +138,7 @@ describe("a conversation that grows", () => {
     expect(checked.fullPasses).toBe(1);
   });
 
-  it("can be asked later for what was to be sent then", () => {
+  it("an outbox still returns its messages after the conversation is replaced", () => {
     const checked = new CheckedMessages();
     checked.append([question]);
     const first = checked.outbox();
@@ -150,7 +150,7 @@ describe("a conversation that grows", () => {
     expect(checked.outbox()()).toEqual([question, ...round(2)]);
   });
 
-  it("is never the host's own array, which may grow under our hands", () => {
+  it("does not share the host's own array, which may grow later", () => {
     const own = [question];
     const checked = new CheckedMessages();
     checked.replace(own);
@@ -159,8 +159,8 @@ describe("a conversation that grows", () => {
   });
 });
 
-describe("entries that grow", () => {
-  it("are looked at as a whole only at their beginning, one entry at a time, thinking and siblings apart", () => {
+describe("FlattenedEntries of growing entries", () => {
+  it("checks entries that arrive one by one as a whole only at the beginning", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     for (let number = 0; number < 30; number++) {
@@ -177,7 +177,7 @@ describe("entries that grow", () => {
     expect(flattened.fullPasses).toBeLessThanOrEqual(3);
   });
 
-  it("find the entries of an older response their place", () => {
+  it("puts late entries of an older response in their place", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     c.tool("first", "Read", {}, "one", { id: "msg_old" });
@@ -191,7 +191,7 @@ describe("entries that grow", () => {
     expect(flattened.messages[1]?.content).toHaveLength(2);
   });
 
-  it("keep the messages of rounds that are over the same objects", () => {
+  it("keeps the message objects of finished rounds", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     for (let number = 0; number < 6; number++)
@@ -204,7 +204,7 @@ describe("entries that grow", () => {
     for (const [index, message] of before.entries()) expect(flattened.messages[index]).toBe(message);
   });
 
-  it("keep the message of a response the same object while its results come in", () => {
+  it("keeps the message object of a response while its results arrive", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     c.tool("a", "Read", {}, "x", { id: "msg_1" });

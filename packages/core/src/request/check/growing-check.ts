@@ -42,7 +42,7 @@ interface CheckedPart extends Checked {
   readonly ties: readonly Tie[];
 }
 
-const STUB_TEXT = "[stands for all that is checked already]";
+const STUB_TEXT = "[replaces everything that is already checked]";
 
 /**
  * Rules that need the whole request. A check of the newest messages alone would not repeat their findings.
@@ -52,10 +52,11 @@ const REQUEST_FINDINGS: ReadonlySet<RuleName> = new Set(
 );
 
 /**
- * Checks a conversation that grows at its end. It uses the rules of {@link checkRequest} and always gives the
- * same result as one check of all items. The start of the conversation is closed: it is checked and will not
- * change. The end is open. New items are checked alone if the open part is complete, otherwise together with
- * it. If a rule needs closed messages (a reused id, a late result, a limit), everything is checked again.
+ * Checks a conversation that grows at its end. It uses the rules of {@link checkRequest} and always returns
+ * the same result as one check of all items. The start of the conversation is closed: it is checked and will
+ * not change. The end is open. New items are checked alone if the open part is complete, otherwise together
+ * with it. If a rule needs closed messages (a reused id, a late result, a limit), everything is checked
+ * again.
  */
 export class GrowingCheck<Item> {
   readonly #form: ItemForm<Item>;
@@ -87,7 +88,7 @@ export class GrowingCheck<Item> {
   }
 
   /**
-   * Returns a function that gives the current messages, even after later changes. Copies only the open part
+   * Returns a function that returns the current messages, even after later changes. Copies only the open part
    * now. The closed part of the array never changes, because a full check creates a new array.
    */
   outbox(): () => readonly ApiMessage[] {
@@ -102,7 +103,7 @@ export class GrowingCheck<Item> {
     return this.#frame;
   }
 
-  /** All findings that a full check would give now. */
+  /** All findings that a full check would report now. */
   get findings(): readonly Finding[] {
     const found = [...this.#closed.findings, ...this.#open.findings, ...this.#wholeFindings];
     return [...found, ...this.#closed.lengthFindings(this.#messages)];
@@ -230,7 +231,7 @@ export class GrowingCheck<Item> {
     };
   }
 
-  /** Ids in the items from `start` on and in their draft. */
+  /** Returns the ids in the items from `start` on and in their draft. */
   #tiesFrom(start: number, draft: Draft): Tie[] {
     const ties = tiesIn(draft);
     const { joinId } = this.#form;
@@ -288,7 +289,9 @@ class ClosedPart {
   }
 }
 
-const TIE_FUNCTIONS: readonly NonNullable<Rule["tieOf"]>[] = RULES.flatMap(({ tieOf }) => tieOf ?? []);
+const LINK_ID_FUNCTIONS: readonly NonNullable<Rule["linkIdOf"]>[] = RULES.flatMap(
+  ({ linkIdOf }) => linkIdOf ?? [],
+);
 const CUT_CONDITIONS: readonly NonNullable<Rule["allowsCut"]>[] = RULES.flatMap(
   ({ allowsCut }) => allowsCut ?? [],
 );
@@ -296,8 +299,8 @@ const CUT_CONDITIONS: readonly NonNullable<Rule["allowsCut"]>[] = RULES.flatMap(
 function tiesIn({ messages }: Draft): Tie[] {
   const ties: Tie[] = [];
   const add = (block: ContentBlock, itemIndex: number): void => {
-    for (const tieOf of TIE_FUNCTIONS) {
-      const id = tieOf(block);
+    for (const linkIdOf of LINK_ID_FUNCTIONS) {
+      const id = linkIdOf(block);
       if (id !== undefined) ties.push({ id, itemIndex });
     }
   };
@@ -306,8 +309,8 @@ function tiesIn({ messages }: Draft): Tie[] {
 }
 
 /**
- * True if a new response cannot change this part: the user had the last word, nothing was found, and no rule
- * waits for more.
+ * Returns true if a new response cannot change this part: the user had the last word, nothing was found, and
+ * no rule waits for more.
  */
 function isComplete(open: CheckedPart): boolean {
   const { messages, findings } = open;
@@ -316,9 +319,9 @@ function isComplete(open: CheckedPart): boolean {
 }
 
 /**
- * Index of the last assistant message before which the checked conversation can be split. Everything before
- * it must come from earlier items, everything after it from later items, and every rule must allow the cut.
- * Undefined if there is none.
+ * Returns the index of the last assistant message before which the checked conversation can be split.
+ * Everything before it must come from earlier items, everything after it from later items, and every rule
+ * must allow the cut. Undefined if there is none.
  */
 function lastCut(draft: Draft): number | undefined {
   const { messages } = draft;
@@ -337,7 +340,7 @@ function lastCut(draft: Draft): number | undefined {
   return undefined;
 }
 
-/** For each message, the newest origin among all earlier messages. */
+/** Returns, for each message, the newest origin among all earlier messages. */
 function newestOrigins(messages: readonly DraftMessage[]): readonly number[] {
   const origins: number[] = [];
   let newest = -1;
@@ -351,7 +354,7 @@ function newestOrigins(messages: readonly DraftMessage[]): readonly number[] {
 
 const isRepair = ({ action }: Finding): boolean => action !== "reported";
 
-/** Findings in `now` that are not in `before`. */
+/** Returns the findings in `now` that are not in `before`. */
 function newFindings(now: readonly Finding[], before: readonly Finding[]): readonly Finding[] {
   if (now.length === 0 || before.length === 0) return now;
   const keyOf = ({ rule, path, action }: Finding): string => `${rule} ${path} ${action}`;

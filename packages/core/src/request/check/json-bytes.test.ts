@@ -4,8 +4,8 @@ import { jsonBytes, MAX_BYTES_PER_MIN_BYTE, maxJsonBytes, minJsonBytes } from ".
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
-describe("the bytes of a request", () => {
-  it("are those of its JSON in UTF-8", () => {
+describe("JSON byte counts", () => {
+  it("jsonBytes counts the bytes of the JSON in UTF-8", () => {
     const words = fc.string({ unit: "binary" });
     fc.assert(
       fc.property(fc.object({ values: [words, fc.double(), fc.boolean(), fc.constant(null)] }), (value) => {
@@ -15,7 +15,7 @@ describe("the bytes of a request", () => {
     );
   });
 
-  it("are counted right for escapes, lone surrogates and base64", () => {
+  it("jsonBytes counts escapes, lone surrogates and base64 correctly", () => {
     const values = [
       '\u001b[0m\n\t"\\',
       "\ud800x",
@@ -27,7 +27,7 @@ describe("the bytes of a request", () => {
     expect(values.map(jsonBytes)).toEqual(values.map(bytesOf));
   });
 
-  it("are never more than the quick bound says", () => {
+  it("maxJsonBytes is never below the real byte count", () => {
     fc.assert(
       fc.property(fc.object(), (value) => {
         expect(maxJsonBytes(value)).toBeGreaterThanOrEqual(bytesOf(value));
@@ -35,7 +35,7 @@ describe("the bytes of a request", () => {
     );
   });
 
-  it("are never less than the quick lower bound says, nor more than six times that", () => {
+  it("minJsonBytes is never above the real byte count, nor below a sixth of it", () => {
     const words = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("\u0001".repeat(9), "\ud800".repeat(9)),

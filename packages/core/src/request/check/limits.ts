@@ -11,7 +11,7 @@ export const MAX_MEDIA_SMALL_WINDOW = 100;
 
 const SMALL_WINDOW_TOKENS = 200_000;
 
-/** Maximum number of images and documents in one request for a model with this window. */
+/** Returns the maximum number of images and documents in one request for a model with this window. */
 export const maxMediaFor = (windowTokens: number): number =>
   windowTokens <= SMALL_WINDOW_TOKENS ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA;
 

@@ -33,7 +33,10 @@ type Media = ImageBlock | DocumentBlock;
 const IMAGE_MARKER = "[image]";
 const DOCUMENT_MARKER = "[document]";
 
-/** Keeps the cache mark, because the prefix up to this block should still be cached. */
+/**
+ * Creates the marker for an image or document. Keeps the cache mark, because the prefix up to this block
+ * should still be cached.
+ */
 export function mediaMarker(block: Media): TextBlock {
   const text = block.type === "image" ? IMAGE_MARKER : DOCUMENT_MARKER;
   const { cache_control } = block;
@@ -73,7 +76,7 @@ function mediaFault(block: Media): string | undefined {
   return isAllowed ? undefined : "has a media type that the API does not take";
 }
 
-/** Unknown source types pass. */
+/** Returns true if the source has the field that its type needs. Unknown source types pass. */
 function hasSourceField(source: JsonRecord): boolean {
   switch (source.type) {
     case "url":
@@ -153,7 +156,10 @@ function mediaIn(block: ContentBlock): readonly Media[] {
   return hasNestedBlocks(block) ? block.content.filter(isMedia) : NO_MEDIA;
 }
 
-/** The same block object can occur several times, so each block has a count. */
+/**
+ * Replaces the oldest media with markers. The same block object can occur several times, so each block has a
+ * count.
+ */
 function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName): void {
   if (doomed.length === 0) return;
   const left = new Map<ContentBlock, number>();
@@ -266,7 +272,7 @@ class RequestSize implements RuleMemory {
     return true;
   }
 
-  /** Exact size of the request. Measures the texts that were not measured yet. */
+  /** Returns the exact size of the request. Measures the texts that were not measured yet. */
   #bytes(messages: readonly ApiMessage[]): number {
     for (const message of messages.slice(this.#readMessages, this.#closedMessages)) {
       this.#readBytes += bytesOf(message);
@@ -302,17 +308,17 @@ const MAX_BYTES_PER_CHARACTER = 6;
 const MAX_BYTES_AROUND_VALUE = 32;
 const QUOTES_BYTES = 2;
 
-/** Size of the value as JSON in UTF-8, without building the JSON. */
+/** Returns the size of the value as JSON in UTF-8, without building the JSON. */
 export function jsonBytes(value: unknown): number {
   return measure(value, stringBytes);
 }
 
-/** Upper bound for {@link jsonBytes}. Its run time does not depend on the length of the texts. */
+/** Returns an upper bound for {@link jsonBytes}. Its run time does not depend on the length of the texts. */
 export function maxJsonBytes(value: unknown): number {
   return measure(value, (text) => text.length * MAX_BYTES_PER_CHARACTER, MAX_BYTES_AROUND_VALUE);
 }
 
-/** Lower bound for {@link jsonBytes}. Its run time does not depend on the length of the texts. */
+/** Returns a lower bound for {@link jsonBytes}. Its run time does not depend on the length of the texts. */
 export function minJsonBytes(value: unknown): number {
   return measure(value, (text) => text.length + QUOTES_BYTES);
 }
@@ -340,7 +346,9 @@ function measure(value: unknown, ofText: (text: string) => number, around = 0): 
   return bytes + Math.max(0, fields - 1);
 }
 
-/** Base64 needs no escapes, so its length is its size. It is too long to scan. */
+/**
+ * Returns the size of base64 data. It needs no escapes, so its length is its size. It is too long to scan.
+ */
 function base64Bytes(data: string): number {
   return data.length + QUOTES_BYTES;
 }
@@ -362,7 +370,9 @@ function stringBytes(text: string): number {
   return bytes;
 }
 
-/** Backspace, tab, newline, form feed and carriage return have two-character escapes. */
+/**
+ * Returns true for backspace, tab, newline, form feed and carriage return, which have two-character escapes.
+ */
 function isShortEscape(code: number): boolean {
   return code === 8 || code === 9 || code === 10 || code === 12 || code === 13;
 }

@@ -42,8 +42,8 @@ function isEmptyPrefill(message: DraftMessage): boolean {
 }
 
 /**
- * True for a system message that only sets the effort. It has no content and may precede the first user
- * message.
+ * Returns true for a system message that only sets the effort. It has no content and may precede the first
+ * user message.
  */
 function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
   if (role !== "system" || parts.length > 0) return false;
@@ -84,7 +84,7 @@ function canMerge(first: DraftMessage, second: DraftMessage): boolean {
   return first.role === second.role && first.role !== "system" && !isCompaction(first);
 }
 
-/** True for the provider's own summary. The assistant's first kept message may follow it directly. */
+/** Returns true for the provider's own summary. The assistant's first kept message may follow it directly. */
 function isCompaction(message: DraftMessage): boolean {
   return message.parts.length > 0 && message.parts.every((part) => tagOf(part.block) === "compaction");
 }
@@ -153,8 +153,8 @@ export const userLast: Rule = {
 };
 
 /**
- * True for a turn that the provider paused, during its own tools or after its own summary. It is sent back
- * unchanged.
+ * Returns true for a turn that the provider paused, during its own tools or after its own summary. It is sent
+ * back unchanged.
  */
 function isPausedTurn(message: DraftMessage): boolean {
   const last = message.parts.at(-1);
@@ -209,7 +209,7 @@ export const systemPlacement: Rule = {
   },
 };
 
-/** For each message, the role of the next message that is not a system message. */
+/** Returns, for each message, the role of the next message that is not a system message. */
 function nextSpeakers(messages: readonly DraftMessage[]): readonly (DraftMessage["role"] | undefined)[] {
   const speakers = new Array<DraftMessage["role"] | undefined>(messages.length).fill(undefined);
   let next: DraftMessage["role"] | undefined;
@@ -228,7 +228,10 @@ function canFollow(before: DraftMessage | undefined): boolean {
   return last !== undefined && serverToolResult(last.block) !== undefined;
 }
 
-/** Blocks that only a system message may contain (changes of the tool set) become JSON text. */
+/**
+ * Converts a system message to a user message. Blocks that only a system message may contain (changes of the
+ * tool set) become JSON text.
+ */
 function asUserMessage(message: DraftMessage): DraftMessage {
   const parts = message.parts.map((part) =>
     part.block.type === "text" ? part : textPart(JSON.stringify(part.block), part.origin),
@@ -252,7 +255,10 @@ export const systemSupport: Rule = {
   },
 };
 
-/** Model names before generation 4 have the version first. Names that are not Claude's pass. */
+/**
+ * Returns true if the model accepts system messages. Model names before generation 4 have the version first.
+ * Names that are not Claude's pass.
+ */
 function takesSystemMessages(model: unknown): boolean {
   const version = claudeVersion(model);
   const { major, minor } = FIRST_VERSION_WITH_SYSTEM_MESSAGES;
@@ -362,10 +368,10 @@ export const thinkingBeginsToolTurn: Rule = {
   },
 };
 
-/** Undefined if the assistant has not started its turn. */
+/** Start of a turn. Undefined if the assistant has not started its turn. */
 type TurnBeginning = "with-thinking" | "without" | undefined;
 
-/** How the last turn of these messages starts, given the start of the turn before them. */
+/** Returns how the last turn of these messages starts, given the start of the turn before them. */
 function turnAfter(before: TurnBeginning, messages: readonly DraftMessage[]): TurnBeginning {
   let begun = before;
   for (const message of messages) {
@@ -382,7 +388,7 @@ interface ToolTurn {
   readonly end: number;
 }
 
-/** The turn whose tool results end the conversation. */
+/** Finds the turn whose tool results end the conversation. */
 function openToolTurn(messages: readonly DraftMessage[]): ToolTurn | undefined {
   const end = messages.findLastIndex(({ role }) => role !== "system");
   const call = messages.findLastIndex(({ role }, at) => at < end && role !== "system");
@@ -400,13 +406,19 @@ const nextWithThinking = (messages: readonly DraftMessage[], { first, end }: Too
 
 const isUser = (role: DraftMessage["role"] | undefined): boolean => role === "user";
 
-/** True for a user message without tool results, and for a summary, which replaces everything before it. */
+/**
+ * Returns true for a user message without tool results, and for a summary, which replaces everything before
+ * it.
+ */
 function startsTurn({ role, parts }: DraftMessage): boolean {
   if (role === "user") return parts.every(({ block }) => block.type !== "tool_result");
   return role === "assistant" && parts.some(({ block }) => tagOf(block) === "compaction");
 }
 
-/** Undefined for other roles and for messages that contain only the provider's own blocks. */
+/**
+ * Returns how a message starts its turn. Undefined for other roles and for messages that contain only the
+ * provider's own blocks.
+ */
 function turnBeginningOf({ role, parts }: DraftMessage): TurnBeginning {
   const first =
     role === "assistant" ? parts.find(({ block }) => !PROVIDER_BLOCKS.has(tagOf(block))) : undefined;

@@ -20,7 +20,7 @@ const rules = (request: ApiRequest): string[] =>
 const roles = (messages: readonly ApiMessage[]): string[] => messages.map((message) => message.role);
 
 describe("roles and their order", () => {
-  it("leaves a sound request the object it was", () => {
+  it("returns a valid request as the same object", () => {
     const request = { messages: [user(), assistant([thinking("hm"), text("hi")]), user("more")] };
     expect(checkRequest(request)).toEqual({ valid: true, request, findings: [] });
     expect(checkRequest(request).request).toBe(request);
@@ -33,18 +33,18 @@ describe("roles and their order", () => {
     });
   });
 
-  it("starts with the user", () => {
+  it("adds a user message when the conversation starts with the assistant", () => {
     const { request, findings } = checkRequest({ messages: [assistant(), user()] });
     expect(request.messages[0]).toEqual(user([text(EARLIER_PART_MISSING_TEXT)]));
     expect(findings).toMatchObject([{ rule: "first-role", path: "messages.0", action: "text-added" }]);
   });
 
-  it("lets the assistant start with the provider's own summary, and go on after it", () => {
+  it("lets the assistant start with the provider's own summary and continue after it", () => {
     const summary = assistant([opaque({ type: "compaction", content: "so far" })]);
     expect(rules({ messages: [summary, assistant([thinking("hm"), text("kept")]), user()] })).toEqual([]);
   });
 
-  it("merges messages of one role in a row", () => {
+  it("merges consecutive messages of the same role", () => {
     const messages = [user("a"), user([text("b")]), assistant(), user("c")];
     const { request, findings } = checkRequest({ messages });
     expect(request.messages[0]).toEqual(user([text("a"), text("b")]));
@@ -52,13 +52,13 @@ describe("roles and their order", () => {
     expect(findings).toMatchObject([{ rule: "same-role", path: "messages.1", action: "merged" }]);
   });
 
-  it("sends a message of an unknown role as the user's", () => {
+  it("sends a message of an unknown role as a user message", () => {
     const messages = [{ role: "narrator", content: "be brief" } as unknown as ApiMessage];
     expect(checkRequest({ messages }).request.messages).toEqual([user("be brief")]);
     expect(rules({ messages })).toEqual(["role-unknown"]);
   });
 
-  it("reads past what is no message and no block, and says so", () => {
+  it("skips malformed messages and blocks and reports them", () => {
     const messages = [null, user([null, "loose", { type: "text", text: 4 }] as unknown as ContentBlock[])];
     const { request, findings } = checkRequest({ messages: messages as unknown as ApiMessage[] });
     expect(request.messages).toEqual([user([text("loose")])]);
@@ -70,7 +70,7 @@ describe("roles and their order", () => {
     ]);
   });
 
-  it("lets a block, a field and a role's content it does not know pass untouched", () => {
+  it("passes unknown blocks and fields on unchanged", () => {
     const request = {
       messages: [user([opaque({ type: "of-tomorrow", x: 1 })])],
       novel_field: { deep: true },
@@ -78,13 +78,13 @@ describe("roles and their order", () => {
     expect(checkRequest(request).request).toBe(request);
   });
 
-  it("keeps thinking to assistant messages", () => {
+  it("removes thinking from user messages", () => {
     const messages = [user([thinking("mine?"), text("go")])];
     expect(checkRequest({ messages }).request.messages).toEqual([user([text("go")])]);
     expect(rules({ messages })).toEqual(["thinking-in-wrong-role"]);
   });
 
-  it("sends a call that stands in a user message as text", () => {
+  it("sends a tool call in a user message as text", () => {
     const { request, findings } = checkRequest({ messages: [user([toolUse("a", "Read", {})])] });
     expect(findings).toMatchObject([{ rule: "block-in-wrong-role", action: "replaced-by-text" }]);
     expect(JSON.stringify(request.messages)).toContain("Read");
@@ -92,12 +92,12 @@ describe("roles and their order", () => {
 });
 
 describe("system messages inside the conversation", () => {
-  it("may follow a user turn when the assistant is next or nobody is", () => {
+  it("accepts a system message after a user turn, before the assistant or at the end", () => {
     const messages = [user(), system(), system(), assistant(), user(), system()];
     expect(rules({ messages })).toEqual([]);
   });
 
-  it("moves one from the front, or from between two user messages, to the end of the user turn", () => {
+  it("moves a system message from before or within a user turn to the end of the turn", () => {
     const { request, findings } = checkRequest({
       messages: [system("first"), user("a"), system("second"), user("b"), assistant()],
     });
@@ -108,7 +108,7 @@ describe("system messages inside the conversation", () => {
     ]);
   });
 
-  it("never stands between a tool use and its result", () => {
+  it("moves a system message from between a tool call and its result behind the result", () => {
     const messages = [user(), assistant([toolUse("a", "Read", {})]), system(), user([toolResult("a", "x")])];
     expect(roles(checkRequest({ messages }).request.messages)).toEqual([
       "user",
@@ -118,7 +118,7 @@ describe("system messages inside the conversation", () => {
     ]);
   });
 
-  it("may follow an assistant turn that ends in a server tool's result", () => {
+  it("accepts a system message after an assistant turn that ends in a server tool result", () => {
     const search = [
       opaque({ type: "server_tool_use", id: "s1", name: "web_search", input: {} }),
       opaque({ type: "web_search_tool_result", tool_use_id: "s1", content: [] }),
@@ -126,20 +126,20 @@ describe("system messages inside the conversation", () => {
     expect(rules({ messages: [user(), assistant(search), system()] })).toEqual([]);
   });
 
-  it("becomes the user's when no user turn follows", () => {
+  it("turns a system message into a user message when no user turn follows", () => {
     const { request } = checkRequest({ messages: [user(), assistant(), system("stay calm")] });
     expect(request.messages[2]).toEqual(user([text("stay calm")]));
   });
 });
 
 describe("the end of the conversation", () => {
-  it("cuts whitespace off the end of a final assistant text", () => {
+  it("removes whitespace from the end of a final assistant text", () => {
     const { request, findings } = checkRequest({ messages: [user(), assistant("Sure \n")] });
     expect(request.messages[1]?.content).toEqual([text("Sure")]);
     expect(findings).toMatchObject([{ rule: "final-whitespace", path: "messages.1", action: "truncated" }]);
   });
 
-  it("reports a prefill on models that take none, and adds a user message only when asked to", () => {
+  it("reports a prefill that the model rejects, and adds a user message only on request", () => {
     const request = { model: "claude-opus-4-6", messages: [user(), assistant("Sure")] };
     const reported = checkRequest(request);
     expect(reported).toMatchObject({
@@ -153,14 +153,14 @@ describe("the end of the conversation", () => {
     expect(rules({ ...request, model: "claude-sonnet-4-5-20250929" })).toEqual([]);
   });
 
-  it("knows from a model's name whether it takes a prefill", () => {
+  it("derives from the model name whether a prefill is accepted", () => {
     const refusing = [
       "claude-opus-4-6",
       "claude-sonnet-5",
       "claude-fable-5-1",
       "us.anthropic.claude-opus-4-7-v1:0",
     ];
-    const taking = [
+    const accepting = [
       "claude-3-5-sonnet-20241022",
       "claude-sonnet-4-20250514",
       "claude-haiku-4-5",
@@ -168,10 +168,10 @@ describe("the end of the conversation", () => {
       undefined,
     ];
     expect(refusing.map(refusesPrefill)).toEqual(refusing.map(() => true));
-    expect(taking.map(refusesPrefill)).toEqual(taking.map(() => false));
+    expect(accepting.map(refusesPrefill)).toEqual(accepting.map(() => false));
   });
 
-  it("never ends an assistant message in thinking, and leaves out one that is nothing else", () => {
+  it("removes thinking at the end of an assistant message, and messages of only thinking", () => {
     const messages = [
       user("a"),
       assistant([thinking("x")]),
@@ -188,7 +188,7 @@ describe("the end of the conversation", () => {
     ]);
   });
 
-  it("ends a tool turn that does not begin with thinking while thinking is enabled", () => {
+  it("closes a tool turn that does not begin with thinking when thinking is enabled", () => {
     const messages = [user(), assistant([toolUse("a", "Read", {})]), user([toolResult("a", "x")])];
     const { request, findings } = checkRequest({ messages, thinking: { type: "enabled" } });
     expect(findings.map(({ rule, path, action }) => [rule, path, action])).toEqual([
@@ -203,7 +203,7 @@ describe("the end of the conversation", () => {
     expect(rules({ messages, thinking: { type: "adaptive" } })).toEqual([]);
   });
 
-  it("begins the next turn with the words that stand behind the results", () => {
+  it("starts the turn after a closed tool turn with the text behind the tool results", () => {
     const messages = [
       user(),
       assistant([toolUse("a", "Read", {})]),
@@ -217,7 +217,7 @@ describe("the end of the conversation", () => {
     ]);
   });
 
-  it("accepts later calls of a turn without thinking, and moves the end of a turn before a response with it", () => {
+  it("accepts later calls without thinking, and closes a turn before a response with thinking", () => {
     const call = (id: string, ...before: ContentBlock[]): readonly ApiMessage[] => [
       assistant([...before, toolUse(id, "Read", {})]),
       user([toolResult(id, id)]),
@@ -238,11 +238,11 @@ describe("the end of the conversation", () => {
   });
 });
 
-describe("tools that the provider runs", () => {
+describe("server tools", () => {
   const use = opaque({ type: "server_tool_use", id: "s1", name: "web_search", input: {} });
   const result = opaque({ type: "web_search_tool_result", tool_use_id: "s1", content: [] });
 
-  it("leaves out a call without result and a result without call", () => {
+  it("leaves out a server tool call without result and a result without call", () => {
     const messages = [user(), assistant([use, text("a")]), user(), assistant([result, text("b")]), user()];
     const { request, findings } = checkRequest({ messages });
     expect([request.messages[1]?.content, request.messages[3]?.content]).toEqual([[text("a")], [text("b")]]);
@@ -252,7 +252,7 @@ describe("tools that the provider runs", () => {
     ]);
   });
 
-  it("lets a turn be cut by tool results, and be open at the end of the conversation", () => {
+  it("accepts a server tool turn that tool results interrupt or that is open at the end", () => {
     const called = assistant([use, toolUse("a", "Read", {})]);
     const answered = user([toolResult("a", "x")]);
     expect(rules({ messages: [user(), called, answered, assistant([result, text("b")]), user()] })).toEqual(

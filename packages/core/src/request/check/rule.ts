@@ -138,7 +138,7 @@ export interface Rule {
   /** Finds, repairs and reports each violation. A second run reports nothing. */
   readonly apply: (draft: Draft, settings: CheckSettings) => void;
   /** An id that links a block with others at any distance. Messages that share an id are checked together. */
-  readonly tieOf?: (block: ContentBlock) => string | undefined;
+  readonly linkIdOf?: (block: ContentBlock) => string | undefined;
   /** Returns a function that says if a checked draft may be split before a message, or after the last one. */
   readonly allowsCut?: (checked: Checked) => (index: number) => boolean;
   /** Creates the memory of the rule after a full check, before any message is closed. */
@@ -245,7 +245,9 @@ export function entryPath({ message, index }: Origin): string {
   return index === undefined ? `entries.${message}` : `entries.${message}.message.content.${index}`;
 }
 
-/** Index of the message or entry in the path. Undefined for system, tools and the whole request. */
+/**
+ * Returns the index of the message or entry in the path. Undefined for system, tools and the whole request.
+ */
 export function itemIndexOf({ path }: Finding): number | undefined {
   const [list, index] = path.split(".", 2);
   return (list === "messages" || list === "entries") && index !== undefined ? Number(index) : undefined;
@@ -264,7 +266,7 @@ export function withBlock(part: Part, block: ContentBlock): Part {
   return block === part.block ? part : { ...part, block };
 }
 
-/** The resulting request. Returns the given object if no message changed. */
+/** Returns the resulting request, or the given object if no message changed. */
 export function finishDraft(draft: Draft): ApiRequest {
   const given = draft.request.messages;
   const messages = draft.messages.map(finishMessage);
@@ -317,8 +319,8 @@ function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessag
 }
 
 /**
- * The blocks for a later comparison that recognizes unchanged content. Undefined if the content needed a
- * repair.
+ * Returns the blocks for a later comparison that recognizes unchanged content. Undefined if the content
+ * needed a repair.
  */
 export function intactBlocks(content: unknown, parts: readonly Part[]): readonly ContentBlock[] | undefined {
   if (typeof content === "string") return parts.map((part) => part.block);
@@ -364,7 +366,10 @@ function readBlock(draft: Draft, item: unknown, origin: Origin): ContentBlock | 
   return item.type === "tool_result" ? readToolResult(draft, item, origin) : item;
 }
 
-/** The API refuses thinking without a signature, and a signature cannot be invented. */
+/**
+ * Returns true for a block that cannot be sent. The API refuses thinking without a signature, and a signature
+ * cannot be invented.
+ */
 function isUnreadable(block: ContentBlock): boolean {
   if (block.type === "text") return typeof block.text !== "string";
   if (block.type === "thinking") {
@@ -374,7 +379,10 @@ function isUnreadable(block: ContentBlock): boolean {
   return tagOf(block) === "compaction" && !isCompactionContent(field(block, "content"));
 }
 
-/** Missing content means a failed compaction, which is valid. An empty summary is not. */
+/**
+ * Returns true for valid content of a compaction block. Missing content means a failed compaction, which is
+ * valid. An empty summary is not.
+ */
 function isCompactionContent(content: unknown): boolean {
   return content === undefined || content === null || (typeof content === "string" && content !== "");
 }

@@ -13,8 +13,8 @@ function blocks(message: ApiMessage | undefined): Record<string, unknown>[] {
   return (message?.content ?? []) as unknown as Record<string, unknown>[];
 }
 
-describe("the blocks of tool uses", () => {
-  it("gives a second use of an id a new one, and its result with it", () => {
+describe("tool call blocks", () => {
+  it("gives a repeated tool call and its result a new id", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", {})),
@@ -30,7 +30,7 @@ describe("the blocks of tool uses", () => {
     expect(request.messages[2]).toBe(messages[2]);
   });
 
-  it("shares out the results of calls under one id in the order of the calls", () => {
+  it("assigns the results of tool calls with the same id in the order of the calls", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", { part: 1 }), toolUse("a", "Read", { part: 2 })),
@@ -43,13 +43,13 @@ describe("the blocks of tool uses", () => {
     ]);
   });
 
-  it("never gives out an id that another call has", () => {
+  it("never generates an id that another tool call has", () => {
     const uses = [toolUse("a", "Read", { n: 1 }), toolUse("a", "Read", { n: 2 }), toolUse("a_2", "Read", {})];
     const { request } = checkRequest({ messages: [ask, exchange(...uses)] });
     expect(blocks(request.messages[1]).map((block) => block.id)).toEqual(["a", "a_3", "a_2"]);
   });
 
-  it("drops a tool use that stands in a message twice", () => {
+  it("drops a tool call that occurs twice in a message", () => {
     const use = toolUse("a", "Read", {});
     const messages: ApiMessage[] = [
       ask,
@@ -61,7 +61,7 @@ describe("the blocks of tool uses", () => {
     expect(findings).toMatchObject([{ rule: "tool-use-id-duplicate", action: "dropped" }]);
   });
 
-  it("makes an id that the API refuses valid on both sides, and an id that is missing", () => {
+  it("repairs an invalid or missing tool id in the call and in its result", () => {
     const nameless = { type: "tool_use", name: "Read", input: {} } as unknown as ContentBlock;
     const answer = { type: "tool_result", content: "two" } as unknown as ContentBlock;
     const messages: ApiMessage[] = [
@@ -78,7 +78,7 @@ describe("the blocks of tool uses", () => {
     ]);
   });
 
-  it("makes every input an object and loses nothing of it", () => {
+  it("turns every tool input into an object without losing content", () => {
     const inputs = ['{"file":"/x"}', "not json", null, [1, 2], undefined, { kept: true }];
     const uses = inputs.map((input, at) => toolUse(`t${at}`, "Read", input));
     const { request, findings } = checkRequest({ messages: [ask, exchange(...uses)] });
@@ -93,14 +93,14 @@ describe("the blocks of tool uses", () => {
     expect(findings.filter((finding) => finding.rule === "tool-input-not-object")).toHaveLength(5);
   });
 
-  it("makes a tool's name one that the API takes", () => {
+  it("repairs a tool name that the API would reject", () => {
     const uses = [toolUse("a", "my tool", {}), toolUse("b", "", {}), toolUse("c", "x".repeat(200), {})];
     const { request } = checkRequest({ messages: [ask, exchange(...uses)] });
     const names = blocks(request.messages[1]).map((block) => block.name);
     expect(names).toEqual(["my_tool", "unknown_tool", "x".repeat(128)]);
   });
 
-  it("reports tool blocks without tools only where that is asked for, and leaves them", () => {
+  it("reports tool blocks without tools only with requireTools, and keeps them", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", {})),

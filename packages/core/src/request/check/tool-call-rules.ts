@@ -23,11 +23,11 @@ export const toolIds: Rule = {
   apply(draft) {
     if (!hasValidIds(draft.messages)) renameResults(draft, renameUses(draft));
   },
-  tieOf: toolIdOf,
+  linkIdOf: toolIdOf,
   remember: () => ({ allowsTail: ({ messages }) => hasValidIds(messages) }),
 };
 
-/** The id that links a call with its result. All ids that are not strings count as equal. */
+/** Returns the id that links a call with its result. All ids that are not strings count as equal. */
 function toolIdOf(block: ContentBlock): string | undefined {
   if (block.type === "tool_use") return stringField(block, "id") ?? "";
   return block.type === "tool_result" ? (stringField(block, "tool_use_id") ?? "") : undefined;
@@ -201,7 +201,7 @@ export const toolInputs: Rule = {
   },
 };
 
-/** Untrusted: the tools come from a host or a file. */
+/** Maps tool names to input schemas. The tools are untrusted: they come from a host or a file. */
 export function schemasByName(tools: readonly unknown[] | undefined): ReadonlyMap<string, JsonRecord> {
   const schemas = new Map<string, JsonRecord>();
   if (!Array.isArray(tools)) return schemas;

@@ -10,8 +10,8 @@ const call = (...ids: string[]): ApiMessage => ({
   content: ids.map((id) => toolUse(id, "Read", {})),
 });
 
-describe("tool uses and their results", () => {
-  it("answers an open tool use with an error result in the next message", () => {
+describe("tool calls and their results", () => {
+  it("answers an open tool call with an error result in the next message", () => {
     const { request, findings } = checkRequest({
       messages: [ask, call("a"), { role: "user", content: "stop" }],
     });
@@ -29,7 +29,7 @@ describe("tool uses and their results", () => {
     ]);
   });
 
-  it("adds the next message when the conversation ends with a tool use", () => {
+  it("adds a message with results when the conversation ends with a tool call", () => {
     const { request } = checkRequest({ messages: [ask, call("a", "b")] });
     expect(request.messages).toHaveLength(3);
     expect(request.messages[2]).toMatchObject({
@@ -38,7 +38,7 @@ describe("tool uses and their results", () => {
     });
   });
 
-  it("keeps what an orphan result said as text", () => {
+  it("keeps the content of an orphan tool result as text", () => {
     const orphan = toolResult("gone", [{ type: "text", text: "old news" }, image()]);
     const { request, findings } = checkRequest({ messages: [{ role: "user", content: [orphan] }] });
     const [label, text, picture] = request.messages[0]?.content ?? [];
@@ -49,7 +49,7 @@ describe("tool uses and their results", () => {
     ]);
   });
 
-  it("drops an orphan result that said nothing, and says so", () => {
+  it("drops an empty orphan tool result and reports that", () => {
     const { findings } = checkRequest({
       messages: [ask, { role: "user", content: [toolResult("gone", "")] }],
     });
@@ -58,7 +58,7 @@ describe("tool uses and their results", () => {
     );
   });
 
-  it("keeps one result for each tool use: a differing second becomes text, a repeated one goes", () => {
+  it("keeps one result per tool call, sends a different second one as text and drops a repeated one", () => {
     const results = [toolResult("a", "one"), toolResult("a", "two"), toolResult("a", "one")];
     const { request, findings } = checkRequest({
       messages: [ask, call("a"), { role: "user", content: results }],
@@ -73,7 +73,7 @@ describe("tool uses and their results", () => {
     ]);
   });
 
-  it("moves a result to the message after its call", () => {
+  it("moves a tool result to the message after its call", () => {
     const late: ApiMessage = { role: "user", content: [toolResult("a", "late")] };
     const messages = [
       ask,
@@ -97,7 +97,7 @@ describe("tool uses and their results", () => {
     });
   });
 
-  it("prefers the result in the message after the call to one that stands elsewhere", () => {
+  it("prefers the tool result in the message after the call to one elsewhere", () => {
     const early: ApiMessage = { role: "user", content: [toolResult("a", "stray")] };
     const home: ApiMessage = { role: "user", content: [toolResult("a", "home")] };
     const { request, findings } = checkRequest({ messages: [early, call("a"), home] });
@@ -112,7 +112,7 @@ describe("tool uses and their results", () => {
     expect(findings).toMatchObject([{ rule: "tool-results-first", path: "messages.2", action: "moved" }]);
   });
 
-  it("moves a result out of an assistant message", () => {
+  it("moves a tool result out of an assistant message", () => {
     const messages: ApiMessage[] = [
       ask,
       { role: "assistant", content: [toolUse("a", "Read", {}), toolResult("a", "x")] },

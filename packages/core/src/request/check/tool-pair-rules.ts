@@ -113,7 +113,9 @@ function repairUserMessage(draft: Draft, message: DraftMessage, index: number, p
   message.parts = [...results, ...others];
 }
 
-/** Results that are not in the message after the call: moved from another message, or generated. */
+/**
+ * Returns the results that are not in the message after the call: moved from another message, or generated.
+ */
 function missingAnswers(draft: Draft, caller: DraftMessage, callerIndex: number, pairing: Pairing): Part[] {
   const results: Part[] = [];
   for (const { block, origin } of caller.parts) {
@@ -211,7 +213,7 @@ export const serverTools: Rule = {
   },
 };
 
-/** For each message and for the end, true if an earlier call has no result yet. */
+/** Returns, for each message and for the end, true if an earlier call has no result yet. */
 function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] {
   const open = new Set<string>();
   const waits = [false];
@@ -228,8 +230,8 @@ function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] 
 }
 
 /**
- * True if a call that was dropped stays dropped. It was dropped because a user message came before its
- * result. If a repair added that message, the next item may remove it and reopen the call. So the message
+ * Returns true if a call that was dropped stays dropped. It was dropped because a user message came before
+ * its result. If a repair added that message, the next item may remove it and reopen the call. So the message
  * must come unchanged from the input.
  */
 function isDroppedForGood(call: number, messages: readonly DraftMessage[], cut: number): boolean {

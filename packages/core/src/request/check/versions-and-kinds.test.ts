@@ -15,24 +15,24 @@ const compaction = (more: object = {}): ContentBlock =>
 const rules = (request: ApiRequest, options?: CheckOptions): string[] =>
   checkRequest(request, options).findings.map((finding) => finding.rule);
 
-describe("versions of the API", () => {
+describe("API versions", () => {
   const document = opaque({ type: "document", source: { type: "file", file_id: "f" } });
   const cited: ContentBlock = { type: "text", text: "as said", citations: [{ type: "char_location" }] };
 
-  it("take documents of the assistant and citations of the user only before 2026-10-21", () => {
+  it("accepts assistant documents and user citations only before API version 2026-10-21", () => {
     const request = { messages: [user([cited]), assistant([document]), user()] };
     expect(rules(request)).toEqual(["media-in-assistant", "citations-in-user"]);
     expect(rules(request, { apiVersion: "2026-10-21" })).toHaveLength(2);
     expect(checkRequest(request, { apiVersion: "2023-06-01" }).request).toBe(request);
   });
 
-  it("never take pictures of the assistant", () => {
+  it("rejects images in assistant messages in older API versions too", () => {
     const image = opaque({ type: "image", source: { type: "file", file_id: "f" } });
     const messages = [user(), assistant([image]), user()];
     expect(rules({ messages }, { apiVersion: "2023-06-01" })).toEqual(["media-in-assistant"]);
   });
 
-  it("find citations inside search results", () => {
+  it("removes user citations inside search results", () => {
     const found = (texts: readonly ContentBlock[]): ContentBlock =>
       opaque({ type: "search_result", source: "s", title: "t", content: texts });
     const { request, findings } = checkRequest({ messages: [user([found([cited, text("b")])])] });
@@ -41,10 +41,10 @@ describe("versions of the API", () => {
   });
 });
 
-describe("messages of one role in a row, when they are accepted", () => {
+describe("accepted consecutive messages of the same role", () => {
   const accepted: CheckOptions = { consecutiveRoles: "accepted" };
 
-  it("are the very request that was given, if nothing else is wrong", () => {
+  it("returns a valid request with accepted consecutive roles as the same object", () => {
     const messages = [
       user(),
       assistant([toolUse("a", "Read", {})]),
@@ -58,7 +58,7 @@ describe("messages of one role in a row, when they are accepted", () => {
     expect(rules(request)).toEqual(["same-role", "same-role"]);
   });
 
-  it("are judged as the one message that the API makes of them", () => {
+  it("checks accepted consecutive messages like the single message that the API makes of them", () => {
     const messages = [
       user(),
       assistant([toolUse("a", "Read", {})]),
@@ -68,7 +68,7 @@ describe("messages of one role in a row, when they are accepted", () => {
     expect(rules({ messages }, accepted)).toEqual(["tool-results-first"]);
   });
 
-  it("leave a request alone that has faults which are only reported", () => {
+  it("keeps the request object when faults are only reported", () => {
     const request = { model: "claude-opus-5", messages: [user(), user(), assistant()] };
     const checked = checkRequest(request, accepted);
     expect(checked.findings.map((finding) => finding.action)).toEqual(["reported"]);
@@ -76,8 +76,8 @@ describe("messages of one role in a row, when they are accepted", () => {
   });
 });
 
-describe("kinds of blocks where they do not belong", () => {
-  it("are sent as text inside a tool result and in messages of the wrong role", () => {
+describe("misplaced block types", () => {
+  it("sends misplaced blocks in tool results and in messages of the wrong role as text", () => {
     const reference = opaque({ type: "tool_reference", tool_name: "Read" });
     const addition = opaque({ type: "tool_addition", tool: {} });
     const messages = [
@@ -94,7 +94,7 @@ describe("kinds of blocks where they do not belong", () => {
     expect(request.messages[2]).toMatchObject({ content: [{ content: [{ type: "text" }, reference] }] });
   });
 
-  it("answer no call of another tool of the provider", () => {
+  it("does not accept a server tool result as the answer to a call of another tool", () => {
     const use = opaque({ type: "server_tool_use", id: "s", name: "web_search", input: {} });
     const other = opaque({ type: "web_fetch_tool_result", tool_use_id: "s", content: {} });
     expect(rules({ messages: [user(), assistant([use, other, text("a")]), user()] })).toEqual([
@@ -104,8 +104,8 @@ describe("kinds of blocks where they do not belong", () => {
   });
 });
 
-describe("summaries of the provider", () => {
-  it("that are signed stand first and alone; what others say is kept as text", () => {
+describe("compaction blocks of the provider", () => {
+  it("allows a signed compaction block only first and alone, and keeps others as text", () => {
     const signed = compaction({ signature: "s" });
     const messages = [user(), assistant([signed, text("a")]), user()];
     const { request, findings } = checkRequest({ messages });
@@ -115,20 +115,20 @@ describe("summaries of the provider", () => {
     expect(rules({ messages: second })).toEqual(["compaction-repeated"]);
   });
 
-  it("that are not signed stand where the replies had them, and may be sent back at once", () => {
+  it("accepts unsigned compaction blocks anywhere in the replies, even at the end", () => {
     const messages = [user(), assistant([compaction(), text("a")]), user(), assistant([compaction()])];
     expect(rules({ messages, model: "claude-opus-5" })).toEqual([]);
   });
 
-  it("that are empty are left out; a failed one stays", () => {
+  it("leaves out an empty compaction block and keeps a failed one", () => {
     const messages = [user(), assistant([compaction({ content: "" }), text("a")]), user()];
     expect(checkRequest({ messages }).request.messages[1]).toEqual(assistant([text("a")]));
     expect(rules({ messages: [user(), assistant([compaction({ content: null }), text("a")])] })).toEqual([]);
   });
 });
 
-describe("system messages", () => {
-  it("become the user's on models that take none inside the conversation", () => {
+describe("support for system messages", () => {
+  it("turns system messages into user messages for models that reject them", () => {
     const messages = [user(), system(), assistant(), user()];
     expect(rules({ messages })).toEqual([]);
     expect(rules({ messages, model: "claude-opus-4-8" })).toEqual([]);
@@ -138,7 +138,7 @@ describe("system messages", () => {
     expect(rules({ messages, model: "claude-3-5-sonnet-20241022" })).toContain("system-unsupported");
   });
 
-  it("that only set the effort need no content and may come first", () => {
+  it("accepts system messages that only set the effort, without content and in first place", () => {
     expect(rules({ messages: [effort, user(), effort, assistant(), user()] })).toEqual([]);
     expect(rules({ messages: [effort, assistant(), user()] })).toEqual(["first-role"]);
     const bare = { role: "system", output_config: {} } as unknown as ApiMessage;
@@ -147,7 +147,7 @@ describe("system messages", () => {
 });
 
 describe("the automatic cache mark", () => {
-  it("gives way to a mark of another lifetime on the last block, and repeats one of its own", () => {
+  it("drops the automatic cache mark when the last block has a mark of another ttl", () => {
     const marked: ContentBlock = { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } };
     const request: ApiRequest = { messages: [user([marked])], cache_control: { type: "ephemeral" } };
     const checked = checkRequest(request);
@@ -158,7 +158,7 @@ describe("the automatic cache mark", () => {
 });
 
 describe("a user message that is added at the end", () => {
-  it("closes a turn of the provider's tools that was open, which is then left out", () => {
+  it("leaves out an open server tool call when a user message is added at the end", () => {
     const use = opaque({ type: "server_tool_use", id: "s", name: "web_search", input: {} });
     const request = { model: "claude-opus-5", messages: [user(), assistant([use, text("well")])] };
     const { findings } = checkRequest(request, { prefill: "add-user-message" });
@@ -169,8 +169,8 @@ describe("a user message that is added at the end", () => {
   });
 });
 
-describe("thinking that is set by hand", () => {
-  it("begins the turn whose results are sent, whatever the provider put before it or is said after it", () => {
+describe("explicitly enabled thinking", () => {
+  it("requires enabled thinking at the start of a tool turn, or right after a compaction block", () => {
     const called = (...before: ContentBlock[]): ApiMessage =>
       assistant([...before, toolUse("a", "Read", {})]);
     const request = (turn: ApiMessage, ...after: ApiMessage[]): ApiRequest => ({

@@ -13,10 +13,10 @@ import { countOriginalMessages } from "./count-messages.ts";
 import { flatten } from "./flatten.ts";
 import { readableText } from "./readable-text.ts";
 
-const said = (attachment: Attachment): string => contentText(attachmentContent(attachment));
+const textOf = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 
 describe("attachments as user content", () => {
-  it("sends a queued command as the user's own words, text or blocks with pictures", () => {
+  it("sends a queued command as user text, or as blocks with images", () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "x" } };
     expect(attachmentContent({ type: "queued_command", prompt: "and this" })).toEqual([
       { type: "text", text: "and this" },
@@ -28,8 +28,8 @@ describe("attachments as user content", () => {
     expect(blocks).toEqual([{ type: "text", text: "see" }, image]);
   });
 
-  it("marks everything else as put in by the harness", () => {
-    const text = said({ type: "nested_memory", path: "/p/RULES.md", content: { content: "use tabs" } });
+  it("sends a memory file as a system reminder", () => {
+    const text = textOf({ type: "nested_memory", path: "/p/RULES.md", content: { content: "use tabs" } });
     expect(text).toMatch(/^<system-reminder>\n[\s\S]*\/p\/RULES\.md[\s\S]*use tabs\n<\/system-reminder>$/);
   });
 
@@ -45,7 +45,7 @@ describe("attachments as user content", () => {
     ],
     ["a file given as a string", { type: "file", filename: "/a.ts", content: "let a" }, ["/a.ts", "let a"]],
     [
-      "a file too large to put back",
+      "a file too large to restore",
       { type: "compact_file_reference", filename: "/big.log" },
       ["/big.log", "Read it again"],
     ],
@@ -69,7 +69,7 @@ describe("attachments as user content", () => {
       { type: "task_reminder", content: [{ subject: "ship it", status: "pending" }] },
       ["[pending] ship it"],
     ],
-    ["no tasks", { type: "task_reminder", content: [], itemCount: 0 }, ["empty"]],
+    ["an empty task list", { type: "task_reminder", content: [], itemCount: 0 }, ["empty"]],
     [
       "a hook's output",
       { type: "hook_success", hookName: "SessionStart:startup", content: "be brief" },
@@ -90,14 +90,14 @@ describe("attachments as user content", () => {
       ["PostToolUse:Edit", "format it first"],
     ],
     ["a folder", { type: "directory", path: "/p/src", content: "a.ts\nb.ts" }, ["/p/src", "a.ts\nb.ts"]],
-    ["skills", { type: "skill_listing", content: "- golang" }, ["golang"]],
+    ["a list of skills", { type: "skill_listing", content: "- golang" }, ["golang"]],
     [
-      "tools",
+      "a change of tools",
       { type: "deferred_tools_delta", addedNames: ["CronCreate"], removedNames: ["Old"] },
       ["CronCreate", "no longer available", "Old"],
     ],
     [
-      "agents",
+      "a change of agents",
       { type: "agent_listing_delta", addedLines: ["- explorer: looks"], removedTypes: [] },
       ["explorer: looks"],
     ],
@@ -145,12 +145,12 @@ describe("attachments as user content", () => {
       { type: "task_status", taskId: "a1", description: "search", status: "failed", outputFilePath: "/out" },
       ["Agent a1 (search) in the background has ended: failed", "Its output is in /out."],
     ],
-    ["notes", { type: "session_memory", path: "/notes.md" }, ["/notes.md"]],
-  ])("says what there is to say about %s", (_, attachment, parts) => {
-    for (const part of parts) expect(said(attachment)).toContain(part);
+    ["the session notes", { type: "session_memory", path: "/notes.md" }, ["/notes.md"]],
+  ])("describes %s to the model", (_, attachment, parts) => {
+    for (const part of parts) expect(textOf(attachment)).toContain(part);
   });
 
-  it("sends attached pictures and PDFs as such", () => {
+  it("sends attached images and PDFs as image and document blocks", () => {
     const picture = attachmentContent({
       type: "file",
       filename: "/a.png",
@@ -168,7 +168,7 @@ describe("attachments as user content", () => {
     expect(pdf[1]).toMatchObject({ type: "document", source: { media_type: "application/pdf" } });
   });
 
-  it("adds nothing for kinds that are never sent, are not known, or say nothing", () => {
+  it("sends nothing for attachments that are internal, unknown or empty", () => {
     const silent: Attachment[] = [
       { type: "command_permissions", allowedTools: ["Bash(ls:*)"] },
       { type: "auto_mode" },
@@ -190,7 +190,7 @@ describe("attachments as user content", () => {
     expect(silent.flatMap(attachmentContent)).toEqual([]);
   });
 
-  it("takes fields of the wrong type for absent", () => {
+  it("treats attachment fields of the wrong type as absent", () => {
     const kinds = [
       "file",
       "nested_memory",
@@ -217,11 +217,11 @@ describe("attachments as user content", () => {
   });
 });
 
-describe("attachments that record what was sent", () => {
+describe("attachments with a record of the sent content", () => {
   const sent = (rendered: unknown, attachment: Attachment = { type: "environment", snapshot: { os: "x" } }) =>
     sentContent({ attachment, rendered });
 
-  it("count as what was sent, whatever their kind", () => {
+  it("uses the recorded content of an attachment, whatever its type", () => {
     const rendered = [{ content: "first" }, { content: [{ type: "text", text: "second" }] }];
     const texts = [
       { type: "text", text: "first" },
@@ -232,12 +232,12 @@ describe("attachments that record what was sent", () => {
     expect(sent(rendered, { type: "prompt_snapshot", systemPrompt: ["secret"] })).toEqual(texts);
   });
 
-  it("count as nothing where nothing was sent", () => {
+  it("sends nothing for an attachment whose record is empty", () => {
     expect(sent([], { type: "file", filename: "/a.ts", content: "let a" })).toEqual([]);
     expect(sent([{ content: " " }])).toEqual([]);
   });
 
-  it("count by their kind where the record cannot be read", () => {
+  it("uses the attachment's type when the record cannot be read", () => {
     const file = { type: "file", filename: "/a.ts", content: "let a" };
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "x" } };
     const unreadable = [
@@ -255,7 +255,7 @@ describe("attachments that record what was sent", () => {
     }
   });
 
-  it("never bring a call, a result or thinking into a user message", () => {
+  it("never puts a tool call, a result or thinking from a record into a user message", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (rendered) => {
         const blocks = sentContent({ attachment: { type: "of_tomorrow" }, rendered });
@@ -266,7 +266,7 @@ describe("attachments that record what was sent", () => {
     expect(sent([{ content: [{ type: "text", text: "a" }, call] }])).toEqual([]);
   });
 
-  it("are in no count, message or text when they were never sent", () => {
+  it("attachments that were never sent appear in no count, message or text", () => {
     const b = new ConversationBuilder();
     b.user("go");
     const before = { tokens: measureEntries(b.entries, (text) => text.length), messages: flatten(b.entries) };
@@ -284,14 +284,14 @@ describe("attachments that record what was sent", () => {
 });
 
 describeRecorded("attachments of recorded sessions", () => {
-  it("are all of a kind we know", () => {
+  it("knows every attachment type of the recorded sessions", () => {
     const unknown = new Set<string>();
     for (const path of claudeCodeSessions()) {
       for (const line of readFileSync(path, "utf8").split("\n")) {
         if (!line.includes('"type":"attachment"')) continue;
         const { attachment } = JSON.parse(line) as { attachment?: Attachment };
         if (attachment === undefined) continue;
-        if (said(attachment) === "" && !MAY_SAY_NOTHING.has(attachment.type)) unknown.add(attachment.type);
+        if (textOf(attachment) === "" && !MAY_BE_EMPTY.has(attachment.type)) unknown.add(attachment.type);
       }
     }
     expect([...unknown]).toEqual([]);
@@ -299,7 +299,7 @@ describeRecorded("attachments of recorded sessions", () => {
 });
 
 /** Types that are never sent, or that may be empty. */
-const MAY_SAY_NOTHING: ReadonlySet<string> = new Set([
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   "command_permissions",
   "hook_success",
   "hook_system_message",

@@ -21,10 +21,13 @@ export function sentContent(
   return renderedContent(entry.rendered) ?? attachmentContent(entry.attachment);
 }
 
-/** True if any text of it was sent to the model. */
+/** Returns true if any text of the attachment was sent to the model. */
 export const isSentAttachment = (entry: AttachmentEntry): boolean => sentContent(entry).length > 0;
 
-/** Returns undefined if there is no readable record. A record with media, for example, contains no texts. */
+/**
+ * Reads the record of the sent texts. Returns undefined if there is no readable record. A record with media,
+ * for example, contains no texts.
+ */
 function renderedContent(rendered: unknown): readonly ContentBlock[] | undefined {
   if (!Array.isArray(rendered)) return undefined;
   const blocks: ContentBlock[] = [];
@@ -45,7 +48,7 @@ function textsOf(content: unknown): readonly string[] | undefined {
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
-/** Content of an attachment without a record of the sent texts. */
+/** Returns the content of an attachment without a record of the sent texts. */
 export function attachmentContent(attachment: Attachment): readonly ContentBlock[] {
   const content = isRecord(attachment) ? (CONTENT_BY_TYPE.get(attachment.type)?.(attachment) ?? "") : "";
   return typeof content === "string" ? reminder(content) : content;
@@ -183,7 +186,7 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
 
 const TRUNCATED_NOTE = "[The rest was left out. Read the file when you need it.]";
 
-/** A file in the context: text, an image, a PDF, or another type with its own shape. */
+/** Returns the content of a file: text, an image, a PDF, or another type with its own shape. */
 function fileContent(attachment: JsonRecord): string | readonly ContentBlock[] {
   const path = pathOf(attachment);
   const { content } = attachment;
@@ -220,7 +223,7 @@ function planFile(attachment: JsonRecord): string {
 const pathOf = (attachment: JsonRecord): string =>
   firstString(attachment, "filename", "path", "filePath", "displayPath") ?? "a file";
 
-/** The current task list. Agents use several field names for the task text. */
+/** Lists the current tasks. Agents use several field names for the task text. */
 function taskList(attachment: JsonRecord): string {
   const items = ["content", "todos", "tasks"].flatMap((name) => recordsField(attachment, name));
   const lines = items.map((item) => {
@@ -235,7 +238,7 @@ function taskList(attachment: JsonRecord): string {
 /** Events whose hook output goes to the model. The output of other hooks is only displayed. */
 const EVENTS_FOR_MODEL: ReadonlySet<string> = new Set(["SessionStart", "UserPromptSubmit"]);
 
-/** Context that a hook adds explicitly. A hook without output adds nothing. */
+/** Returns context that a hook adds explicitly. A hook without output adds nothing. */
 function hookContext(attachment: JsonRecord): string {
   const said = stringsField(attachment, "content").join("\n").trim();
   return said === "" ? "" : `${hookOf(attachment)}:\n${said}`;
@@ -246,7 +249,7 @@ function hookOf(attachment: JsonRecord): string {
   return name === "" ? "A hook" : `${name} hook`;
 }
 
-/** Each section is a heading with the first of its fields that has items. */
+/** Joins sections. Each section is a heading with the first of its fields that has items. */
 function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...string[]])[]): string {
   const filled = sections.flatMap(([heading, ...names]) => {
     const items = names.map((name) => stringsField(attachment, name)).find((list) => list.length > 0);
@@ -267,13 +270,13 @@ export function reminder(text: string): readonly ContentBlock[] {
   return [{ type: "text", text: `<system-reminder>\n${withoutClosing(trimmed)}\n</system-reminder>` }];
 }
 
-/** The first of these fields that contains text, or "". */
+/** Returns the first of these fields that contains text, or "". */
 const textField = (value: unknown, ...names: readonly string[]): string => firstString(value, ...names) ?? "";
 
 const recordsField = (value: unknown, name: string): readonly JsonRecord[] =>
   listField(value, name).filter(isRecord);
 
-/** A single string counts as a list with one item. */
+/** Reads a list of strings. A single string counts as a list with one item. */
 function stringsField(value: unknown, name: string): readonly string[] {
   const only = textField(value, name);
   return only === "" ? stringListField(value, name) : [only];

@@ -16,7 +16,7 @@ import { sentContent } from "./attachment-content.ts";
 /** Counts the messages that entries become in a request, without building them. */
 
 /**
- * Number of request messages for these entries. All entries of one role in a row are one message. Repairs by
+ * Counts the request messages for these entries. All entries of one role in a row are one message. Repairs by
  * the checker do not count.
  */
 export function countMessages(entries: readonly Entry[]): number {
@@ -24,8 +24,8 @@ export function countMessages(entries: readonly Entry[]): number {
 }
 
 /**
- * Number of request messages for these entries, where each stand-in counts as the messages that it replaced.
- * A message that is only partly replaced counts on both sides of the stand-in.
+ * Counts the request messages for these entries. Each stand-in counts as the messages that it replaced. A
+ * message that is only partly replaced counts on both sides of the stand-in.
  */
 export function countOriginalMessages(entries: readonly Entry[]): number {
   let [messages, from] = [0, 0];
@@ -38,7 +38,10 @@ export function countOriginalMessages(entries: readonly Entry[]): number {
   return messages + countMessages(from === 0 ? entries : entries.slice(from));
 }
 
-/** Undefined for an entry that is not a stand-in or does not record its number of messages. */
+/**
+ * Returns the recorded number of messages. Undefined for an entry that is not a stand-in or does not record
+ * its number of messages.
+ */
 function recordedMessages(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
   if (isSnipMarker(entry)) return entry.snipped.messages;

@@ -12,8 +12,8 @@ import { flatten, flattenChecked, readEntries } from "./flatten.ts";
 
 const RUNS = { numRuns: 500 };
 
-describe("flattening, whatever the entries", () => {
-  it("always satisfies the API's rules", () => {
+describe("flattening any entries", () => {
+  it("flattens any entries to messages that satisfy the API's rules", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         expect(apiRuleViolations(flatten(entries))).toEqual([]);
@@ -22,7 +22,7 @@ describe("flattening, whatever the entries", () => {
     );
   });
 
-  it("counts as many messages as it builds", () => {
+  it("countMessages returns the number of messages that flattening builds", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const built = readEntries(new Draft({ messages: [] }, entryPath), entries);
@@ -32,7 +32,7 @@ describe("flattening, whatever the entries", () => {
     );
   });
 
-  it("passes the checker without a change", () => {
+  it("flattened messages pass the checker without a change", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const request = { messages: flatten(entries) };
@@ -44,7 +44,7 @@ describe("flattening, whatever the entries", () => {
     );
   });
 
-  it("keeps every text of a person and of a tool, or names the entry it left out", () => {
+  it("keeps every text of the user and the tools, or reports the omitted entry", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const { messages, findings } = flattenChecked(entries);
@@ -61,7 +61,7 @@ describe("flattening, whatever the entries", () => {
     );
   });
 
-  it("repairs nothing in a sound conversation but what the end and the beginning demand", () => {
+  it("repairs a valid conversation only where its beginning or its end requires that", () => {
     const harmless = new Set([
       "tool-use-unanswered",
       "first-role",
@@ -78,7 +78,7 @@ describe("flattening, whatever the entries", () => {
     );
   });
 
-  it("never writes to the entries, and gives the same outcome each time", () => {
+  it("never changes the entries and returns the same messages each time", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         expect(flatten(deepFreeze(entries))).toEqual(flatten(entries));
@@ -87,7 +87,7 @@ describe("flattening, whatever the entries", () => {
     );
   });
 
-  it("shares the blocks of a sound conversation instead of copying them", () => {
+  it("shares the blocks of a valid conversation instead of copying them", () => {
     fc.assert(
       fc.property(arbitraryEntries({ damaged: false }), (entries) => {
         const given = new Set(entries.flatMap(listedBlocks));

@@ -14,7 +14,7 @@ const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const roles = (messages: readonly ApiMessage[]): string[] => messages.map((message) => message.role);
 
 describe("flattening for the API", () => {
-  it("drops progress, system and synthetic API-error entries, and kinds it does not know", () => {
+  it("drops progress, system and synthetic API-error entries, and entries of an unknown type", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.push({ ...talk.link(), type: "progress" });
@@ -27,7 +27,7 @@ describe("flattening for the API", () => {
     });
   });
 
-  it("merges consecutive user messages, tool results first", () => {
+  it("merges consecutive user messages and puts tool results first", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);
@@ -38,7 +38,7 @@ describe("flattening for the API", () => {
     expect(findings).toEqual([]);
   });
 
-  it("merges assistant entries with the same message id even across tool results between them", () => {
+  it("merges assistant entries with the same message id, even across tool results", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("hm")], { id: "m" });
@@ -54,7 +54,7 @@ describe("flattening for the API", () => {
     expect(findings).toEqual([]);
   });
 
-  it("puts an attachment that stands between a tool use and its result after the result", () => {
+  it("moves an attachment from between a tool call and its result behind the result", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);
@@ -63,7 +63,7 @@ describe("flattening for the API", () => {
     expect(flatten(talk.entries)[2]?.content).toEqual([toolResult("a", "one"), text("also this")]);
   });
 
-  it("brings a result that stands before its call, or after a later response, to the turn after its call", () => {
+  it("moves an early or late tool result to the turn after its call", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.user([toolResult("a", "early")]);
@@ -92,7 +92,7 @@ describe("flattening for the API", () => {
     expect(messages[3]?.content[0]).toBe((talk.entries[3] as { message: ApiMessage }).message.content[0]);
   });
 
-  it("drops a response of nothing but thinking, trailing or orphaned, and says so", () => {
+  it("drops a response of only thinking and reports that", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("cut off")], { id: "m" });
@@ -118,7 +118,7 @@ describe("flattening for the API", () => {
     expect(flatten(talk.entries)).toEqual([{ role: "user", content: [text("so far"), text("caveat")] }]);
   });
 
-  it("sends the results that were cleared as cleared", () => {
+  it("sends cleared tool results as cleared", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.tool("a", "Read", {}, "long");
@@ -138,7 +138,7 @@ describe("flattening for the API", () => {
     expect(findings.map((finding) => finding.rule)).toEqual(["block-repeated", "block-repeated"]);
   });
 
-  it("keeps what a response says twice of its own accord", () => {
+  it("keeps a text that a response really contains twice", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([text("and again")], { id: "m" });
@@ -147,7 +147,7 @@ describe("flattening for the API", () => {
     expect(flatten(talk.entries)[1]?.content).toHaveLength(3);
   });
 
-  it("names the entry in which it found a fault", () => {
+  it("names the entry of a fault in the path of the finding", () => {
     const talk = new ConversationBuilder();
     talk.push({ ...talk.link(), type: "progress" });
     talk.user("go");
@@ -157,7 +157,7 @@ describe("flattening for the API", () => {
     ]);
   });
 
-  it("keeps the content of an entry that is a message by itself", () => {
+  it("keeps the content object of an entry that is a message by itself", () => {
     const talk = new ConversationBuilder();
     const prompt = talk.user([text("go")]);
     const answer = talk.assistant([thinking("hm"), text("done")]);
@@ -167,7 +167,7 @@ describe("flattening for the API", () => {
     expect(messages[1]?.content).toBe(answer.message.content);
   });
 
-  it("treats what an entry lacks as absent instead of failing", () => {
+  it("ignores damaged entries instead of failing", () => {
     const damaged = [
       null,
       7,
@@ -182,7 +182,7 @@ describe("flattening for the API", () => {
 
 describeRecorded("flattening recorded sessions", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "gives a valid request for %s",
+    "builds a valid request from the recorded session %s",
     (_, path) => {
       const entries = readFileSync(path, "utf8").split("\n").flatMap(parsedLine);
       const { messages } = flattenChecked(entries);

@@ -53,8 +53,8 @@ export function flattenChecked(
 }
 
 /**
- * Like {@link flattenChecked}, for entries that grow at their end. Each step costs only as much as the new
- * entries. Messages of completed rounds stay the same objects.
+ * Flattens like {@link flattenChecked}, for entries that grow at their end. Each step costs only as much as
+ * the new entries. Messages of completed rounds stay the same objects.
  */
 export class FlattenedEntries extends GrowingCheck<Entry> {
   constructor(options: FlattenOptions = {}) {
@@ -78,7 +78,7 @@ function entryForm(options: FlattenOptions): ItemForm<Entry> {
   };
 }
 
-/** The request fields around the messages. */
+/** Returns the request fields around the messages. */
 function frameOf({ request, tools }: FlattenOptions): ApiRequest {
   return { ...request, ...(tools === undefined ? {} : { tools }), messages: [] };
 }

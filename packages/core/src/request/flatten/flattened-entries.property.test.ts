@@ -37,8 +37,8 @@ function arbitraryOptions(): fc.Arbitrary<FlattenOptions> {
 const sorted = (findings: readonly Finding[]): string[] =>
   findings.map((each) => JSON.stringify(each)).sort();
 
-describe("flattened entries that grow", () => {
-  it("are at every step what flattening everything makes of them, findings and paths included", () => {
+describe("FlattenedEntries", () => {
+  it("flattening entries step by step equals flattening all of them at once, findings included", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryEntries()), arbitraryOptions(), (pieces, options) => {
         const flattened = new FlattenedEntries(options);
@@ -55,7 +55,7 @@ describe("flattened entries that grow", () => {
     );
   });
 
-  it("keep the objects of messages that say what they said", () => {
+  it("keeps the objects of messages that do not change", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryEntries({ damaged: false })), (pieces) => {
         const flattened = new FlattenedEntries();
@@ -74,7 +74,7 @@ describe("flattened entries that grow", () => {
     );
   });
 
-  it("can be asked later for what was to be sent at any step", () => {
+  it("an outbox still returns the flattened messages of its step after later appends", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryEntries()), arbitraryOptions(), (pieces, options) => {
         const flattened = new FlattenedEntries(options);
@@ -89,12 +89,12 @@ describe("flattened entries that grow", () => {
   });
 });
 
-/** Large sessions are compared at a few steps and at their end. */
+/** Number of steps at which a session is compared, besides its end. */
 const COMPARISONS = 12;
 
 describeRecorded("recorded sessions, entry by entry", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s: give what flattening at once gives, and are hardly ever looked at as a whole",
+    "flattens the recorded session %s entry by entry with few full passes",
     async (_, path) => {
       const { entries } = await loadSession(path);
       const flattened = new FlattenedEntries();

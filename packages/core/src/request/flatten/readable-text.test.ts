@@ -4,8 +4,8 @@ import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking } from "../../../../../test/support/builders.ts";
 import { readableText } from "./readable-text.ts";
 
-describe("the words in entries", () => {
-  it("are what was said, called, answered and attached, as the agent reads it", () => {
+describe("readableText", () => {
+  it("readable text contains the messages, tool calls, results and attachments, but no thinking", () => {
     const c = new ConversationBuilder();
     c.user("please\nfix it");
     c.assistant([thinking("secret thoughts"), { type: "text", text: "I will" }]);
@@ -18,7 +18,7 @@ describe("the words in entries", () => {
     expect(words).not.toContain("secret thoughts");
   });
 
-  it("can be read from any entries, also damaged ones", () => {
+  it("returns a text for any entries, even damaged ones", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         expect(typeof readableText(entries)).toBe("string");

@@ -36,7 +36,7 @@ export class TurnSorter {
   readonly #turns: Turn[] = [newTurn("user")];
   readonly #responses = new Map<string, ResponseTurns>();
   readonly #answersTo = new Map<unknown, Turn>();
-  /** Results that precede their call, with the turn that holds them until the call appears. */
+  /** Results that precede their call, with the turn that contains them until the call appears. */
   readonly #early = new Map<Part, Turn>();
 
   constructor(draft: Draft) {
@@ -135,7 +135,7 @@ export class TurnSorter {
     }
   }
 
-  /** True for a response that was cut off after its thinking. The API would refuse it. */
+  /** Returns true for a response that was cut off after its thinking. The API would refuse it. */
   #isThinkingOnly(turn: Turn): boolean {
     const isSilent = turn.others.every(({ block }) => isThinking(block) || isBlankText(block));
     if (turn.role !== "assistant" || !isSilent) return false;
@@ -183,7 +183,7 @@ class RepeatFilter {
   #textsOfCopy: Set<string> | undefined;
   #isCopy = false;
 
-  /** The parts of another entry of the response, without those that the response already has. */
+  /** Returns the parts of another entry of the response, without those that the response already has. */
   withoutRepeats(draft: Draft, parts: readonly Part[]): readonly Part[] {
     const fresh = parts.filter((part) => {
       if (!this.#isRepeat(part)) return true;

@@ -8,20 +8,20 @@ const ROWS = [
   ["/long", "short"],
 ] as const;
 
-describe("names with what they are", () => {
-  it("are folded beside the names, and nothing is cut", () => {
+describe("described", () => {
+  it("folds long descriptions beside their command names without cutting them", () => {
     expect(described(ROWS, { width: 34, colors })).toBe(
       ["/a [n]  one two three four five", "        six seven", "/long   short"].join("\n"),
     );
   });
 
-  it("stand below the names where there is little room", () => {
+  it("puts descriptions below the command names on a narrow screen", () => {
     expect(described(ROWS, { width: 20, colors })).toBe(
       ["/a [n]", "  one two three four", "  five six seven", "/long", "  short"].join("\n"),
     );
   });
 
-  it("let nothing of a name or of words steer the terminal", () => {
+  it("removes control sequences from command names and descriptions", () => {
     expect(described([["a\u001b[31m\nb", "c\u001b[2J\nd"]], { width: 80, colors })).toBe("a b  c d");
   });
 });

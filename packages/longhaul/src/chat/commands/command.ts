@@ -41,7 +41,7 @@ export interface CommandContext {
   say(text: string): void;
   modelNamed(name: string): Promise<Model>;
   /** Switches to another session, by its file. */
-  goOnWith(session: string): Promise<void>;
+  resumeFrom(session: string): Promise<void>;
   leave(): void;
 }
 
@@ -51,10 +51,12 @@ export function misused(
   argument: string,
   hint = "",
 ): LonghaulError {
-  const takes = usage === "" ? `${name} takes nothing after it` : `${name} does not take this`;
-  return new LonghaulError("command-misused", `${takes}: ${JSON.stringify(argument)}.`, {
-    remedy: `Usage: ${`${name} ${usage}`.trimEnd()}${hint === "" ? "" : `\n${hint}`}`,
-  });
+  const accepted = usage === "" ? "no argument" : usage;
+  return new LonghaulError(
+    "command-misused",
+    `Invalid use of ${name}: it accepts ${accepted}, but got ${JSON.stringify(argument)}.`,
+    { remedy: `Usage: ${`${name} ${usage}`.trimEnd()}${hint === "" ? "" : `\n${hint}`}` },
+  );
 }
 
 interface Numbered {
@@ -69,7 +71,7 @@ export function numbersIn(text: string, { command, noun, count }: Numbered): rea
   const numbers = new Set<number>();
   for (const part of text.split(/[\s,]+/)) {
     const [, one, other = one] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(part) ?? [];
-    if (one === undefined) throw misused(command, text, `Numbers are as in 2, 1-3 or "1 4-5".`);
+    if (one === undefined) throw misused(command, text, `Write numbers such as 2, 1-3 or "1 4-5".`);
     const [first, last] = [Number(one), Number(other)].sort((a, b) => a - b) as [number, number];
     if (first < 1 || last > count) throw noSuch(first < 1 ? first : last, { command, noun, count });
     for (let number = first; number <= last; number++) numbers.add(number);
@@ -78,11 +80,12 @@ export function numbersIn(text: string, { command, noun, count }: Numbered): rea
 }
 
 function noSuch(number: number, { command, noun, count }: Numbered): LonghaulError {
-  const there =
-    count === 0 ? `There is no ${noun} yet.` : `There ${count === 1 ? "is" : "are"} ${plural(count, noun)}.`;
-  return new LonghaulError("command-misused", `There is no ${noun} ${number}.`, {
-    remedy: count === 0 ? there : `${there} ${command.name} lists them.`,
-  });
+  const known = count === 0 ? `no ${noun}` : `only ${plural(count, noun)}`;
+  return new LonghaulError(
+    "command-misused",
+    `Invalid use of ${command.name}: there is no ${noun} ${number}, because the conversation has ${known}.`,
+    { remedy: count === 0 ? "Use the command later." : `${command.name} without an argument lists them.` },
+  );
 }
 
 /** Returns the session on disk with the agent's current conversation. Undefined before the first message. */
@@ -100,7 +103,7 @@ export async function liveSession(
 }
 
 /** With less room next to the names, descriptions go below them. */
-const LEAST_ROOM = 24;
+const MIN_ROOM = 24;
 
 /** Lists names with descriptions. Cuts nothing and wraps the descriptions. */
 export function described(
@@ -108,7 +111,7 @@ export function described(
   { width, colors }: Pick<Screen, "width" | "colors">,
 ): string {
   const nameWidth = Math.max(0, ...rows.map(([name]) => textWidth(oneLine(name))));
-  const isBeside = width - nameWidth - 2 >= LEAST_ROOM;
+  const isBeside = width - nameWidth - 2 >= MIN_ROOM;
   const indent = " ".repeat(isBeside ? nameWidth + 2 : 2);
   return rows
     .map(([given, words]) => {

@@ -69,15 +69,15 @@ async function written(
     signal: new AbortController().signal,
     say: (words) => void said.push(words),
     modelNamed: async (name) => ({ name }) as Agent["model"],
-    goOnWith: vi.fn(async () => undefined),
+    resumeFrom: vi.fn(async () => undefined),
     leave: vi.fn(),
   };
   await called.command.run(called.argument, context);
   return { said: said.join("\n"), suggested: screen.suggested, context };
 }
 
-describe("commands of a chat", () => {
-  it("tells a command from a prompt, and what was meant by a wrong one", () => {
+describe("chat commands", () => {
+  it("recognizes a command at the start of a prompt, and suggests the nearest name for a misspelled one", () => {
     expect(commandIn("what is /compact?")).toBeUndefined();
     expect(commandIn("/usr/bin/env is missing")).toBeUndefined();
     expect(commandIn("  /Compact  keep the\nnumbers ")).toMatchObject({
@@ -91,9 +91,9 @@ describe("commands of a chat", () => {
         return (error as { remedy?: string }).remedy;
       }
     };
-    expect(remedyOf("/ledgre")).toBe("Did you mean /ledger? /help lists them all.");
-    expect(remedyOf("/con")).toBe("Did you mean /context? /help lists them all.");
-    expect(remedyOf("/frobnicate")).toBe("/help lists them all.");
+    expect(remedyOf("/ledgre")).toBe("Did you mean /ledger? /help lists all commands.");
+    expect(remedyOf("/con")).toBe("Did you mean /context? /help lists all commands.");
+    expect(remedyOf("/frobnicate")).toBe("/help lists all commands.");
   });
 
   it.each([
@@ -102,13 +102,13 @@ describe("commands of a chat", () => {
     ["/compact --force keep the\nnumbers", { force: true, instructions: "keep the\nnumbers" }],
     ["/compact keep --force", { force: false, instructions: "keep --force" }],
     ["/compact - keep the list", { force: false, instructions: "- keep the list" }],
-  ])("%j compacts with what is written", async (text, wish) => {
+  ])("%j passes its flag and its instructions to the compaction", async (text, expected) => {
     const compact = vi.fn(async () => undefined);
     await written(text, { compact });
-    expect(compact).toHaveBeenCalledExactlyOnceWith({ signal: expect.anything(), ...wish });
+    expect(compact).toHaveBeenCalledExactlyOnceWith({ signal: expect.anything(), ...expected });
   });
 
-  it("/compact says how to compact anyway, and what the summary cost", async () => {
+  it("/compact reports the cost of a rejected summary and how to force the compaction", async () => {
     const cache = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
     const usage = { input_tokens: 10_000, output_tokens: 1_000, ...cache };
     const attempts = [
@@ -123,7 +123,7 @@ describe("commands of a chat", () => {
     });
   });
 
-  it("completes commands and what may follow them", () => {
+  it("completes command names and their arguments", () => {
     expect(completions("/re")).toEqual(["/redo", "/rewind", "/recall", "/resume"]);
     expect(completions("/notes ")).toEqual(["/notes on", "/notes built-in", "/notes off"]);
     expect(completions("/plan of")).toEqual(["/plan off"]);
@@ -138,7 +138,7 @@ describe("commands of a chat", () => {
     expect(Math.max(...said.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it("/context shows where the tokens are, by the agent's own figure", async () => {
+  it("/context shows where the tokens are, with the total that the agent reports", async () => {
     const { said } = await written("/context");
     expect(said).toContain("Context 120,000 tokens");
     expect(said).toContain("Where the tokens are");
@@ -148,14 +148,14 @@ describe("commands of a chat", () => {
     expect((await written("/context", {})).said).toBe("There are no messages yet.");
   });
 
-  it.each(["x", "0", "-1", "1.5"])("/recall refuses --page %s, as the command line does", async (page) => {
+  it.each(["x", "0", "-1", "1.5"])("/recall rejects --page %s, as the command line does", async (page) => {
     await expect(written(`/recall --all harbour --page=${page}`)).rejects.toMatchObject({
       code: "command-misused",
       message: expect.stringContaining(`--page "${page}" is invalid.`),
     });
   });
 
-  it("/ledger, /memory and /recall look into the session", async () => {
+  it("/ledger, /memory and /recall read the session", async () => {
     expect((await written("/ledger")).said).toContain("No compaction led to this conversation");
     expect((await written("/memory")).said).toContain("No memory files are attached.");
     expect((await written("/memory", {})).said).toContain("with your first prompt");
@@ -163,20 +163,20 @@ describe("commands of a chat", () => {
     await expect(written("/recall --frob x")).rejects.toMatchObject({ code: "command-misused" });
   });
 
-  it("/cost tells calls, tokens and dollars, of the session and of compactions", async () => {
+  it("/cost shows calls, tokens and dollars of the session and of its compactions", async () => {
     const { said } = await written("/cost");
     expect(said).toMatch(/This session +\d+/);
     expect(said).toMatch(/Compactions +1 +10 +1,000 +0 +20 +\$0\.0004/);
     expect(said).toContain("Cost of the next");
   });
 
-  it("/compact passes on what to look after", async () => {
+  it("/compact passes its instructions to the agent", async () => {
     const compact = vi.fn(async () => undefined);
     await written("/compact the numbers", { compact });
     expect(compact).toHaveBeenCalledWith(expect.objectContaining({ instructions: "the numbers" }));
   });
 
-  it("/clear-results takes a number only", async () => {
+  it("/clear-results accepts only a number", async () => {
     const clearResults = vi.fn(async () => 0);
     expect((await written("/clear-results 5", { clearResults })).said).toBe("There is nothing to clear.");
     expect(clearResults).toHaveBeenCalledWith({ keep: 5 });
@@ -201,7 +201,7 @@ describe("commands of a chat", () => {
     ["/snip the first", "Usage: /snip [rounds, such as 2 or 1-3]"],
     ["/snip -1", "Usage: /snip [rounds, such as 2 or 1-3]"],
     ["/snip 1--3", "Usage: /snip [rounds, such as 2 or 1-3]"],
-  ])("%j is answered with the usage, and nothing happens", async (text, usage) => {
+  ])("%j is rejected with the usage of the command, and nothing runs", async (text, usage) => {
     const never = vi.fn(async () => undefined as never);
     const parts = { compact: never, undo: never, redo: never, rewind: never, snip: never, expand: never };
     const run = (async () => written(text, { ...session, ...parts, prompts: never, setCollapse: never }))();
@@ -212,7 +212,7 @@ describe("commands of a chat", () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  it("/notes, /plan and /model show or switch", async () => {
+  it("/notes, /plan and /model show their state or change it", async () => {
     const setNotes = vi.fn(async () => undefined);
     const setPlanMode = vi.fn();
     const setModel = vi.fn(async () => undefined);
@@ -222,7 +222,7 @@ describe("commands of a chat", () => {
     expect((await written("/notes")).said).toContain("There are no notes yet. Notes are off.");
     await written("/plan on", { setPlanMode });
     await expect(written("/plan everything", { setPlanMode })).rejects.toMatchObject({
-      message: '/plan does not take this: "everything".',
+      message: 'Invalid use of /plan: it accepts [on|off], but got "everything".',
     });
     expect(setPlanMode).toHaveBeenCalledWith(true);
     expect((await written("/plan", { planPath: join(folder, "none.md") })).said).toContain(
@@ -238,17 +238,19 @@ describe("commands of a chat", () => {
     expect(collapsing).not.toContain("compacted at");
   });
 
-  it("/unfold shows a call whole, counted from the newest", async () => {
+  it("/unfold shows the full output of a call, counted from the newest", async () => {
     expect((await written("/unfold")).said).toBe("Read a\nwhole");
     expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
     expect((await written("/unfold 9")).said).toBe("There are only 2 items.");
-    await expect(written("/unfold all")).rejects.toThrow('/unfold does not take this: "all".');
+    await expect(written("/unfold all")).rejects.toThrow(
+      'Invalid use of /unfold: it accepts [n], but got "all".',
+    );
   });
 
-  it("/resume leaves for another session, and /quit leaves", async () => {
+  it("/resume switches to another session, and /quit exits the chat", async () => {
     const { context } = await written(`/resume ${join(folder, "other.jsonl")}`);
-    expect(context.goOnWith).toHaveBeenCalledWith(join(folder, "other.jsonl"));
-    await expect(written("/resume")).rejects.toMatchObject({ code: "session-not-found" });
+    expect(context.resumeFrom).toHaveBeenCalledWith(join(folder, "other.jsonl"));
+    await expect(written("/resume")).rejects.toMatchObject({ code: "no-session-to-resume" });
     expect((await written("/quit")).context.leave).toHaveBeenCalled();
   });
 });

@@ -100,12 +100,12 @@ function unknown(name: string): LonghaulError {
     name.toLowerCase(),
     COMMANDS.map((command) => command.name),
   );
-  return new LonghaulError("command-misused", `There is no command ${name}.`, {
-    remedy: `${meant === undefined ? "" : `Did you mean ${meant}? `}/help lists them all.`,
+  return new LonghaulError("command-unknown", `Unknown command ${name}.`, {
+    remedy: `${meant === undefined ? "" : `Did you mean ${meant}? `}/help lists all commands.`,
   });
 }
 
-/** Completions for a partly typed command. */
+/** Returns the completions for a partly typed command. */
 export function completions(text: string): readonly string[] {
   const [, name = "", begun] = /^(\/\S*)(?:\s+(\S*))?$/.exec(text) ?? [];
   if (begun === undefined) {
@@ -116,7 +116,7 @@ export function completions(text: string): readonly string[] {
 }
 
 /** A name with more differences is a different word. */
-const MOST_MISTAKES = 2;
+const MAX_MISTAKES = 2;
 
 /** Returns the most similar name. Undefined if none is similar. */
 function nearest(written: string, names: readonly string[]): string | undefined {
@@ -126,10 +126,10 @@ function nearest(written: string, names: readonly string[]): string | undefined 
     .map((name) => ({ name, mistakes: mistakesBetween(written, name) }))
     .sort((a, b) => a.mistakes - b.mistakes);
   const [best] = ranked;
-  return best !== undefined && best.mistakes <= MOST_MISTAKES ? best.name : begun[0];
+  return best !== undefined && best.mistakes <= MAX_MISTAKES ? best.name : begun[0];
 }
 
-/** Number of letters to add, remove or change (edit distance). */
+/** Counts the letters to add, remove or change (edit distance). */
 function mistakesBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

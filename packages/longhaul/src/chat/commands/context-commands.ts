@@ -24,7 +24,7 @@ import { type ChatCommand, described, liveSession, misused } from "./command.ts"
 
 const NOTHING_SAID = "There are no messages yet.";
 
-/** In a chat nobody thinks of a file. */
+/** Label of the tokens outside the session file. A chat does not mention that file. */
 const OUTSIDE = { label: "System prompt and tools", note: "" };
 
 /** The report of `longhaul inspect`, with the figures that the agent uses. */
@@ -142,8 +142,8 @@ function pageNumber(text: string): number {
 }
 
 const recallMisused = (message: string): LonghaulError =>
-  new LonghaulError("command-misused", message, {
-    remedy: "Such as: /recall rate limit, /recall --all rate limit, /recall --id ID",
+  new LonghaulError("command-misused", `Invalid use of /recall: ${message}`, {
+    remedy: "Usage: /recall rate limit, /recall --all rate limit, or /recall --id ID",
   });
 
 const NO_MEMORY =

@@ -31,9 +31,9 @@ export const compactCommand: ChatCommand = {
   run: async (argument, { agent, signal, composition }) => {
     const [, flag, instructions = ""] = /^(--force(?!\S))?\s*(.*)$/s.exec(argument) ?? [];
     if (/^--\S/.test(instructions)) throw misused(compactCommand, instructions.split(/\s/)[0] ?? "");
-    const wish = instructions === "" ? {} : { instructions };
+    const guidance = instructions === "" ? {} : { instructions };
     try {
-      await agent.compact({ signal, force: flag !== undefined, ...wish });
+      await agent.compact({ signal, force: flag !== undefined, ...guidance });
     } catch (error) {
       const advice = "To compact anyway, use /compact --force or give instructions.";
       throw withForceHint(error, advice, composition.prices);
@@ -68,7 +68,7 @@ export const redoCommand: ChatCommand = {
 };
 
 /** Nobody reads a longer list. The argument can name any round. */
-const MOST_ROUNDS_LISTED = 30;
+const MAX_ROUNDS_LISTED = 30;
 const KEPT = "(kept by the last compaction)";
 const ABOUT_ROUNDS =
   "A round is one of your prompts and everything until the next one. The session file keeps it. /undo restores it, and /recall finds it.";
@@ -135,13 +135,13 @@ function roundsIn(conversation: readonly Entry[]): readonly Round[] {
 
 function roundChoice(rounds: readonly Round[], { screen, composition }: CommandContext): Choice {
   const now = composition.now().getTime();
-  const more = rounds.length - MOST_ROUNDS_LISTED;
+  const more = rounds.length - MAX_ROUNDS_LISTED;
   const rest =
-    more > 0 ? ` The list shows the oldest ${MOST_ROUNDS_LISTED}. /snip FROM-TO removes others.` : "";
+    more > 0 ? ` The list shows the oldest ${MAX_ROUNDS_LISTED}. /snip FROM-TO removes others.` : "";
   return {
     title: "Remove which rounds from the context?",
     detail: foldText(`${ABOUT_ROUNDS}${rest}`, screen.width - 2),
-    options: rounds.slice(0, MOST_ROUNDS_LISTED).map((round) => ({
+    options: rounds.slice(0, MAX_ROUNDS_LISTED).map((round) => ({
       label: labelOf(round.text ?? KEPT, screen, 10),
       description: [figureWords(round), ageWords(round.timestamp, now)].filter(Boolean).join(", "),
     })),
@@ -186,7 +186,7 @@ export const collapseCommand: ChatCommand = {
   },
 };
 
-/** Oldest first. Spans that a compaction absorbed can no longer be expanded. */
+/** Returns the spans, oldest first. Spans that a compaction absorbed can no longer be expanded. */
 const spansOf = ({ conversation }: Pick<Agent, "conversation">): readonly SpanReport[] =>
   collapsedIn(conversation).filter(({ canBeExpanded }) => canBeExpanded);
 
@@ -232,8 +232,8 @@ async function expand(argument: string, chat: CommandContext): Promise<void> {
 }
 
 /** Nobody reads a longer list. To go back further, rewind twice. */
-const MOST_PROMPTS_LISTED = 15;
-const GONE_BACK =
+const MAX_PROMPTS_LISTED = 15;
+const REWOUND =
   "The conversation is as it was before that prompt. You can change the prompt and send it again:";
 const NEXT_QUESTION = "Next you choose: go back to before it, summarize from it, or summarize up to it.";
 const NOT_IN_CONTEXT = "This prompt is no longer in the context, so you can only go back to it.";
@@ -253,7 +253,7 @@ export const rewindCommand: ChatCommand = {
     else if (action === "up-to") await agent.compact({ upTo: prompt.uuid, force: true, signal });
     else {
       await agent.rewind(prompt.uuid);
-      say(screen.colors.dim(foldText(GONE_BACK, screen.width)));
+      say(screen.colors.dim(foldText(REWOUND, screen.width)));
       screen.suggest(prompt.text);
     }
   },
@@ -261,7 +261,7 @@ export const rewindCommand: ChatCommand = {
 
 async function choosePrompt(chat: CommandContext): Promise<PromptAt | undefined> {
   const { agent, screen, composition, signal, say } = chat;
-  const prompts = (await agent.prompts()).slice(0, MOST_PROMPTS_LISTED);
+  const prompts = (await agent.prompts()).slice(0, MAX_PROMPTS_LISTED);
   if (prompts.length === 0) {
     say("There is no prompt to go back to yet.");
     return undefined;

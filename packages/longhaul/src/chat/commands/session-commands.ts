@@ -42,7 +42,7 @@ export const resumeCommand: ChatCommand = {
   usage: "[session]",
   about: "resume another session: an id, its start, or a path; without one, choose from a list",
   needsIdle: true,
-  run: async (argument, { agent, screen, composition, goOnWith }) => {
+  run: async (argument, { agent, screen, composition, resumeFrom }) => {
     const { places, now } = composition;
     const path =
       argument === ""
@@ -56,7 +56,7 @@ export const resumeCommand: ChatCommand = {
       throw new LonghaulError("session-already-open", "This session is already open in this chat.", {
         remedy: "Choose another session, or continue here.",
       });
-    if (path !== undefined) await goOnWith(path);
+    if (path !== undefined) await resumeFrom(path);
   },
 };
 
@@ -117,7 +117,7 @@ export const planCommand: ChatCommand = {
       say(wrapped(argument === "on" ? PLAN_MODE_ON : PLAN_MODE_OFF, screen.width));
       return;
     }
-    if (argument !== "") throw misused(planCommand, argument, "What is to be planned is your next prompt.");
+    if (argument !== "") throw misused(planCommand, argument, "Send the task as your next prompt.");
     const file = await readTextFile(agent.planPath);
     const plan = file.state === "read" && file.text.trim() !== "" ? shownText(file.text.trim()) : undefined;
     const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off change it.`;

@@ -51,13 +51,13 @@ async function written(
     signal: new AbortController().signal,
     say: (words) => void said.push(words),
     modelNamed: async (name) => ({ name }) as Agent["model"],
-    goOnWith: async () => undefined,
+    resumeFrom: async () => undefined,
     leave: () => undefined,
   });
   return { said: said.join("\n"), screen };
 }
 
-/** Three rounds of a prompt, a call, its result and an answer. */
+/** Creates three rounds of a prompt, a call, its result and an answer. */
 function threeRounds(): readonly Entry[] {
   const c = new ConversationBuilder();
   for (const nth of [1, 2, 3]) {
@@ -93,7 +93,7 @@ describe("/rewind", () => {
     conversation,
   });
 
-  it("goes to before the chosen prompt, and suggests its text", async () => {
+  it("/rewind returns to before the chosen prompt, and suggests its text", async () => {
     const agent = actions();
     const { screen } = await written("/rewind", agent, [{ picked: [1] }, { picked: [0] }]);
     expect(agent.rewind).toHaveBeenCalledExactlyOnceWith("e-5");
@@ -104,11 +104,11 @@ describe("/rewind", () => {
   it.each([
     [1, { from: "e-5" }],
     [2, { upTo: "e-5" }],
-  ])("option %i summarizes from the chosen prompt on, or up to it", async (option, wish) => {
+  ])("option %i of /rewind summarizes from or up to the chosen prompt", async (option, expected) => {
     const agent = actions();
     const { screen } = await written("/rewind", agent, [{ picked: [1] }, { picked: [option] }]);
     expect(agent.compact).toHaveBeenCalledExactlyOnceWith({
-      ...wish,
+      ...expected,
       force: true,
       signal: expect.anything(),
     });
@@ -124,7 +124,7 @@ describe("/rewind", () => {
     expect(screen.asked[1]?.options[2]?.description).toMatch(/^everything before it: 4 messages, about/);
   });
 
-  it("offers no summary up to the first message, and none at all for a prompt that left the context", async () => {
+  it("/rewind offers no summary up to the first message, and none for a prompt outside the context", async () => {
     const first = await written("/rewind", actions(), [{ picked: [2] }, undefined]);
     expect(first.screen.asked[1]?.options).toHaveLength(2);
     const elsewhere = { ...actions(), conversation: conversation.slice(4) };
@@ -135,7 +135,7 @@ describe("/rewind", () => {
     });
   });
 
-  it("does nothing when the person declines either question", async () => {
+  it("/rewind does nothing when the person declines either question", async () => {
     for (const answers of [[undefined], [{ picked: [0] }, undefined]]) {
       const agent = actions();
       await written("/rewind", agent, answers);
@@ -157,14 +157,14 @@ describe("/snip", () => {
     ["/snip 3-2", [2, 3]],
     ["/snip 1, 3", [1, 3]],
     ["/snip 1 2-3 2", [1, 2, 3]],
-  ])("%j removes these rounds", async (text, rounds) => {
+  ])("%j removes the named rounds", async (text, rounds) => {
     const snip = vi.fn(async () => result);
     const { said } = await written(text, { snip, conversation });
     expect(snip).toHaveBeenCalledExactlyOnceWith({ ids: idsOf(...rounds) });
     expect(said).toBe("/undo restores them, /recall finds them.");
   });
 
-  it("lists the rounds with their size, and removes those that are picked", async () => {
+  it("/snip lists the rounds with their sizes, and removes the picked ones", async () => {
     const snip = vi.fn(async () => result);
     const { screen } = await written("/snip", { snip, conversation }, [{ picked: [0, 2] }]);
     expect(snip).toHaveBeenCalledExactlyOnceWith({ ids: idsOf(1, 3) });
@@ -172,21 +172,23 @@ describe("/snip", () => {
     expect(screen.asked[0]?.options[0]?.description).toMatch(/^4 messages, about \d+ tokens, 2 h ago$/);
   });
 
-  it("names a round that does not exist, and removes nothing", async () => {
+  it("/snip rejects a round that does not exist, and removes nothing", async () => {
     const snip = vi.fn(async () => result);
     await expect(written("/snip 2-4", { snip, conversation })).rejects.toMatchObject({
       code: "command-misused",
-      message: "There is no round 4.",
-      remedy: "There are 3 rounds. /snip lists them.",
+      message: "Invalid use of /snip: there is no round 4, because the conversation has only 3 rounds.",
+      remedy: "/snip without an argument lists them.",
     });
-    await expect(written("/snip 0", { snip, conversation })).rejects.toThrow("There is no round 0.");
-    await expect(written("/snip 1", { snip })).rejects.toThrow("There is no round 1.");
+    await expect(written("/snip 0", { snip, conversation })).rejects.toThrow("there is no round 0");
+    await expect(written("/snip 1", { snip })).rejects.toThrow(
+      "there is no round 1, because the conversation has no round",
+    );
     expect((await written("/snip", { snip })).said).toBe("There is nothing to remove yet.");
     await written("/snip", { snip, conversation }, [undefined]);
     expect(snip).not.toHaveBeenCalled();
   });
 
-  it("counts what a compaction kept as a round of its own, but never its summary", async () => {
+  it("/snip lists messages that a compaction kept as a separate round, but never the summary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("A summary.");
@@ -216,7 +218,7 @@ describe("/collapse", () => {
   };
   const conversation = [span(1), span(2), ...threeRounds()];
 
-  it("says whether it is on, and lists the spans", async () => {
+  it("/collapse shows whether context collapse is on, and lists the spans", async () => {
     const { said } = await written("/collapse", { isCollapseOn: true, conversation });
     expect(said).toContain("Context collapse is on");
     expect(said).toContain("2 collapsed spans");
@@ -224,13 +226,13 @@ describe("/collapse", () => {
     expect((await written("/collapse", { isCollapseOn: false })).said).toContain("No span is collapsed.");
   });
 
-  it.each(["on", "off"])("%s switches it", async (word) => {
+  it.each(["on", "off"])("/collapse %s switches context collapse", async (word) => {
     const setCollapse = vi.fn(async () => undefined);
     await written(`/collapse ${word}`, { setCollapse });
     expect(setCollapse).toHaveBeenCalledExactlyOnceWith(word === "on");
   });
 
-  it("expands spans by number, or those that are picked from a list", async () => {
+  it("/collapse expand expands spans by number, or those picked from a list", async () => {
     const expand = vi.fn(async () => undefined);
     await written("/collapse expand 2", { expand, conversation });
     expect(expand).toHaveBeenLastCalledWith(["span-2"]);
@@ -241,14 +243,14 @@ describe("/collapse", () => {
     expect((await written("/collapse expand", { expand })).said).toBe("No span is collapsed.");
     await expect(written("/collapse expand 3", { expand, conversation })).rejects.toMatchObject({
       code: "command-misused",
-      remedy: "There are 2 spans. /collapse lists them.",
+      remedy: "/collapse without an argument lists them.",
     });
     expect(expand).toHaveBeenCalledTimes(3);
   });
 });
 
 describe("/summary", () => {
-  it("shows the summary of each compaction in the session file, newest first", async () => {
+  it("/summary shows the summary of each compaction in the session file, newest first", async () => {
     const path = join(folder, "summaries.jsonl");
     writeFileSync(path, linesOf(threeRounds()));
     for (const keepRecentTokens of [200, 0]) {
@@ -265,7 +267,7 @@ describe("/summary", () => {
     expect((await written("/summary 3", agent)).said).toBe("There are only 2 compactions.");
   });
 
-  it("says so when nothing was compacted", async () => {
+  it("/summary reports that nothing was compacted", async () => {
     expect((await written("/summary", {})).said).toBe("This conversation has not been compacted.");
   });
 });

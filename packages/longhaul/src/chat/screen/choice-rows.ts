@@ -15,13 +15,13 @@ export interface ChoiceRows extends EditorRows {
 /** Maximum share of the title, because the detail and the answers need room too. */
 const TITLE_SHARE = 1 / 3;
 /** Minimum rows of the detail next to a long list of options: its beginning, a note, its end. */
-const LEAST_DETAIL_ROWS = 3;
+const MIN_DETAIL_ROWS = 3;
 /**
  * Maximum rows of an option in a permission question. A long path must not push the others off the screen.
  */
-const MOST_LABEL_ROWS = 3;
+const MAX_LABEL_ROWS = 3;
 /** Maximum consecutive empty rows. More of them would push the rest off the screen. */
-const MOST_EMPTY_ROWS = 2;
+const MAX_EMPTY_ROWS = 2;
 const INDENT = "  ";
 /** Marks foreign lines, so that none of them can look like an option. */
 const GUTTER = "│ ";
@@ -34,7 +34,7 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   const detail = detailRows(choice, look);
   const hint = height > title.rows.length + 2 ? [hintFor(state, colors)] : [];
   const room = Math.max(1, height - title.rows.length - hint.length);
-  const optionRoom = Math.max(1, room - Math.min(detail.length, LEAST_DETAIL_ROWS));
+  const optionRoom = Math.max(1, room - Math.min(detail.length, MIN_DETAIL_ROWS));
   const options = optionRows(state, look, optionRoom);
   const detailRoom = room - options.rows.length;
   const shownDetail = headAndTail(detail, detailRoom, (hidden) => leftOut(hidden, INDENT, colors));
@@ -133,7 +133,7 @@ function withoutEmptyRuns(all: readonly Row[], lead: string, colors: Colors): re
   const rows: Row[] = [];
   let empty = 0;
   const endRun = (): void => {
-    if (empty > MOST_EMPTY_ROWS) {
+    if (empty > MAX_EMPTY_ROWS) {
       rows.push({ text: colors.yellow(`${INDENT}… ${plural(empty, "empty line")}`), lines: empty });
     } else for (let row = 0; row < empty; row += 1) rows.push(rowOf(lead.trimEnd()));
     empty = 0;
@@ -166,7 +166,7 @@ function headAndTail(all: readonly Row[], room: number, note: (hidden: number) =
 const leftOut = (hidden: number, indent: string, colors: Colors): string =>
   colors.yellow(`${indent}… ${plural(hidden, "line")} left out, Ctrl-O shows all`);
 
-/** Rows of the options. A list that is too long shows the part around the selection. */
+/** Shows the rows of the options. A list that is too long shows the part around the selection. */
 function optionRows(state: ChoiceState, look: Look, room: number): ChoiceRows {
   const { options } = state.choice;
   const { at = 0 } = state;
@@ -200,7 +200,7 @@ function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look
   const indent = " ".repeat(textWidth(lead));
   const key = option.key === undefined || grants ? "" : ` (${option.key})`;
   const all = rowsOf(`${lead}${option.label}${key}`, look, (part) => folded(part, width, indent));
-  const label = headAndTail(all, grants ? MOST_LABEL_ROWS : all.length, () => `${indent}…`);
+  const label = headAndTail(all, grants ? MAX_LABEL_ROWS : all.length, () => `${indent}…`);
   const description =
     option.description === undefined ? [] : folded(option.description, width - indent.length);
   const rows = [

@@ -20,7 +20,7 @@ const withWords: Choice = { ...choice, otherLabel: "Instead" };
 const several: Choice = { ...withWords, mayChooseSeveral: true };
 const colors = createColors(false);
 
-/** Names of keys, or single characters. */
+/** Presses keys, given by their names or as single characters. */
 function pressed(asked: Choice, ...presses: readonly string[]): ChoiceOutcome {
   let outcome: ChoiceOutcome = { type: "open", state: openChoice(asked) };
   for (const press of presses) {
@@ -42,7 +42,7 @@ function open(asked: Choice, ...presses: readonly string[]): ChoiceState {
 }
 
 describe("a choice", () => {
-  it("is made by arrows and Enter, a number, or the letter of an option", () => {
+  it("selects an option with arrows and Enter, a number, or its letter", () => {
     expect(pressed(choice, "enter")).toEqual(chosen(0));
     expect(pressed(choice, "down", "down", "enter")).toEqual(chosen(2));
     expect(pressed(choice, "up", "enter")).toEqual(chosen(2));
@@ -52,12 +52,12 @@ describe("a choice", () => {
     expect(pressed(choice, "x").type).toBe("open");
   });
 
-  it("is declined by Esc and Ctrl-C", () => {
+  it("declines a choice on Esc and Ctrl-C", () => {
     expect(pressed(choice, "esc")).toEqual({ type: "declined" });
     expect(pressed(choice, "ctrl-c")).toEqual({ type: "declined" });
   });
 
-  it("takes words of one's own, in which letters and digits are text", () => {
+  it("accepts free text as an answer, and treats letters and digits in it as text", () => {
     const words = { type: "chosen", chosen: { picked: [], words: "n1 y" } };
     expect(pressed(withWords, "4", "n", "1", " ", "y", "enter")).toEqual(words);
     expect(pressed(withWords, "up", "enter").type).toBe("open");
@@ -65,7 +65,7 @@ describe("a choice", () => {
     expect(pressed(withWords, "4", "n", "up", "enter")).toEqual(chosen(2));
   });
 
-  it("takes several, by space or numbers, and words beside them", () => {
+  it("accepts several options by space or number, together with free text", () => {
     expect(pressed(several, " ", "3", "enter")).toEqual(chosen(0, 2));
     expect(pressed(several, " ", " ", "down", "enter")).toEqual(chosen(1));
     expect(pressed(several, "3", "4", "o", "k", "enter")).toEqual({
@@ -78,30 +78,30 @@ describe("a choice", () => {
 const grant: Choice = { ...withWords, grants: true, declining: "says no and stops" };
 
 describe("a choice that grants something", () => {
-  it("selects nothing at first, and Enter does nothing without a selection", () => {
+  it("selects no option of a permission at first, and ignores Enter without a selection", () => {
     expect(openChoice(grant).at).toBeUndefined();
     expect(open(grant, "enter", "enter").at).toBeUndefined();
   });
 
-  it("is answered by an arrow key and Enter", () => {
+  it("accepts a permission by arrow key and Enter", () => {
     expect(pressed(grant, "down", "enter")).toEqual(chosen(0));
     expect(pressed(grant, "down", "down", "up", "down", "enter")).toEqual(chosen(1));
     expect(pressed(grant, "up", "up", "enter")).toEqual(chosen(2));
   });
 
-  it("stops at the first and the last option", () => {
+  it("stops the selection of a permission at the first and the last option", () => {
     expect(open(grant, "down", "up", "up").at).toBe(0);
     expect(open(grant, "up", "down", "down").at).toBe(3);
   });
 
   it.each(["y", "1", " ", "ctrl-j", "tab", "shift-tab", "left", "backspace", "alt-enter"])(
-    "loses its selection to the key %j, so that Enter behind it answers nothing",
+    "clears the selection of a permission on the key %j, so that a following Enter is ignored",
     (key) => {
       expect(open(grant, "down", key, "enter")).toMatchObject({ at: undefined, hasIgnored: true });
     },
   );
 
-  it("takes own words only while their option is selected, and these never grant", () => {
+  it("accepts free text for a permission only in the selected text option, and never as a grant", () => {
     expect(pressed(grant, "up", "n", "o", " ", "1", "enter")).toEqual({
       type: "chosen",
       chosen: { picked: [], words: "no 1" },
@@ -109,12 +109,12 @@ describe("a choice that grants something", () => {
     expect(pressed(grant, "up", "enter").type).toBe("open");
   });
 
-  it("is declined by Esc and Ctrl-C", () => {
+  it("declines a permission on Esc and Ctrl-C", () => {
     expect(pressed(grant, "w", "esc")).toEqual({ type: "declined" });
     expect(pressed(grant, "down", "ctrl-c")).toEqual({ type: "declined" });
   });
 
-  it("stays open or is declined, whatever somebody types or pastes into it", () => {
+  it("never grants a permission through typed or pasted text", () => {
     const typed = fc.oneof(
       fc
         .string({ unit: "grapheme", minLength: 1, maxLength: 1 })
@@ -152,7 +152,7 @@ describe("a choice that grants something", () => {
     );
   });
 
-  it("takes an option only from Enter right behind a key that selects", () => {
+  it("grants a permission only on Enter directly after an arrow key", () => {
     const selecting = ["up", "down"];
     const key = fc.constantFrom("enter", "tab", "y", "1", " ", "ctrl-j", "left", ...selecting);
     fc.assert(
@@ -170,11 +170,11 @@ describe("a choice that grants something", () => {
   });
 });
 
-describe("a choice in rows", () => {
+describe("choiceRows", () => {
   const shown = (state: ChoiceState, width = 40, height = 20): readonly string[] =>
     choiceRows(state, { width, height, colors }).rows;
 
-  it("has title, detail, options and how to answer", () => {
+  it("shows title, detail, options and a hint how to answer", () => {
     expect(shown(open(several, " ", "down"))).toEqual([
       "Run it?",
       "  npm test",
@@ -187,12 +187,12 @@ describe("a choice in rows", () => {
     ]);
   });
 
-  it("says what it means not to answer", () => {
+  it("says what declining the choice does", () => {
     const asked = openChoice({ ...choice, declining: "says no and stops" });
     expect(shown(asked).at(-1)).toBe("Enter or a number; Esc says no and stops");
   });
 
-  it("says how much of a long detail is not shown", () => {
+  it("says how many lines of a long detail are hidden", () => {
     const long = { ...choice, detail: Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n") };
     const rows = shown(openChoice(long), 40, 12);
     expect(rows).toHaveLength(12);
@@ -206,7 +206,7 @@ describe("a choice in rows", () => {
     ]);
   });
 
-  it("shows no keys and no numbers where it grants, and marks the lines of others", () => {
+  it("shows no keys and no numbers for a permission, and marks lines that others wrote", () => {
     const rows = [
       "Run it?",
       "│ npm test",
@@ -231,7 +231,7 @@ describe("a choice in rows", () => {
     return { text: rows.join("\n"), isCut };
   };
 
-  it.each([3, 6, 9, 23])("shows both ends of a long title in %i rows, and that it is cut", (height) => {
+  it.each([3, 6, 9, 23])("shows both ends of a long title in %i rows, with an ellipsis", (height) => {
     const { text, isCut } = whole(
       { title: `Read /begin/${"x/".repeat(MILLION)}end/id_rsa`, detail: "d" },
       height,
@@ -250,7 +250,7 @@ describe("a choice in rows", () => {
     ["lines", "echo\n"],
     ["letters", "x"],
     ["wide letters", "日"],
-  ])("shows the end of a command behind a million %s", (_, filler) => {
+  ])("shows the end of a command that follows a million %s", (_, filler) => {
     const { text, isCut } = whole({ detail: `echo start ${filler.repeat(MILLION)}; rm -rf ~` });
     expect(text).toContain("│ echo start");
     expect(text).toMatch(/; rm -rf ~$/m);
@@ -258,14 +258,14 @@ describe("a choice in rows", () => {
     expect(isCut).toBe(true);
   });
 
-  it("shows a line between many empty ones", () => {
+  it("shows a line that is between many empty lines", () => {
     const detail = `echo start${"\n".repeat(1000)}rm -rf ~${"\n".repeat(1000)}echo end`;
     expect(whole({ detail }).text).toContain(
       "│ echo start\n  … 999 empty lines\n│ rm -rf ~\n  … 999 empty lines\n│ echo end",
     );
   });
 
-  it("shows all options beside one with a long path, with both of its ends", () => {
+  it("shows all options next to one with a long path, and both ends of that path", () => {
     const label = `Yes, and don't ask again for reading /${"x/".repeat(MILLION)}id_rsa`;
     const { text, isCut } = whole({ options: [{ label: "Yes" }, { label }, { label: "No" }] });
     expect(text).toMatch(
@@ -274,20 +274,20 @@ describe("a choice in rows", () => {
     expect(isCut).toBe(true);
   });
 
-  it("puts the cursor where words are written", () => {
+  it("places the cursor in the free-text option", () => {
     const { rows, cursor } = choiceRows(open(withWords, "4", "h", "i"), { width: 40, height: 20, colors });
     expect(rows[cursor.row]).toBe("> 4. Instead: hi");
     expect(cursor.before).toBe("> 4. Instead: hi");
   });
 
-  it("names the option for own words above them where it grants and the terminal is narrow", () => {
+  it("puts the label above the free text of a permission on a narrow terminal", () => {
     const asked = { ...grant, otherLabel: "No, and say what to do instead" };
     const { rows, cursor } = choiceRows(open(asked, "up", "h", "i"), { width: 44, height: 20, colors });
     expect(rows.slice(-3, -1)).toEqual(["> No, and say what to do instead:", "  hi"]);
     expect(cursor).toEqual({ row: rows.length - 2, before: "  hi" });
   });
 
-  it("fits into any terminal, with the option that Enter takes in sight", () => {
+  it("fits a choice into any terminal, with the selected option visible", () => {
     const label = fc.stringMatching(/^[a-z ]{1,60}$/);
     const options = fc.array(fc.record({ label, description: label }), { minLength: 1, maxLength: 12 });
     const detail = fc.array(label, { maxLength: 20 }).map((lines) => lines.join("\n"));

@@ -136,7 +136,7 @@ function accept(state: ChoiceState): ChoiceOutcome {
 
 /** Asks the person one question at a time. */
 export interface Questions {
-  /** The open question. */
+  /** Returns the open question. */
   current(): ChoiceState | undefined;
   ask(choice: Choice): Promise<Chosen | undefined>;
   press(press: KeyPress): void;
@@ -149,7 +149,7 @@ export interface Questions {
 
 interface QuestionsOptions {
   changed(): void;
-  /** Monotonic clock in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   now(): number;
 }
 

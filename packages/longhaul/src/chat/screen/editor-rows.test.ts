@@ -7,8 +7,8 @@ import { type EditorRows, editorRows } from "./editor-rows.ts";
 const look = { prompt: "> ", width: 20, height: 10, dim: (text: string) => text };
 const rowsOf = (text: string): EditorRows => editorRows(insert(EMPTY_EDITOR, text), look);
 
-describe("a text that is being written", () => {
-  it("is folded between words, and within one that is longer than a row", () => {
+describe("editorRows", () => {
+  it("folds the input between words, and inside a word that is longer than a row", () => {
     expect(rowsOf("the quick brown fox jumps").rows).toEqual(["> the quick brown ", "  fox jumps"]);
     expect(rowsOf("abcdefghijklmnopqrstuvw xy").rows).toEqual(["> abcdefghijklmnopq", "  rstuvw xy"]);
     expect(rowsOf("exactly seventeen b").rows).toEqual(["> exactly seventeen ", "  b"]);
@@ -16,11 +16,11 @@ describe("a text that is being written", () => {
     expect(rowsOf("a\n\nb").rows).toEqual(["> a", "  ", "  b"]);
   });
 
-  it("shows tabs as blanks, and nothing of what turns its direction", () => {
+  it("shows tabs as spaces, and removes characters that change the text direction", () => {
     expect(rowsOf("\ta\u202eb").rows).toEqual([">     ab"]);
   });
 
-  it("is all there in rows that fit, with the cursor between what is before it and what is behind", () => {
+  it("shows the whole input in rows that fit, with the cursor at its position in the text", () => {
     const parts = fc.array(fc.constantFrom("a", "word", " ", "  ", "\n", "日本", "👩\u200d👧", "e\u0301"), {
       maxLength: 40,
     });

@@ -24,8 +24,8 @@ function at(marked: string): EditorState {
 const marked = ({ text, cursor }: EditorState): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 const edited = (state: string, ...edits: readonly Edit[]): string => marked(edits.reduce(edit, at(state)));
 
-describe("editing", () => {
-  it("goes by what people take for one character", () => {
+describe("edit", () => {
+  it("moves and deletes by whole visible characters, such as an emoji of several code points", () => {
     expect(edited(`a${FAMILY}|`, "left")).toBe(`a|${FAMILY}`);
     expect(edited(`a${FAMILY}e\u0301|b`, "delete-left", "delete-left")).toBe("a|b");
     expect(edited("|🇩🇪x", "right")).toBe("🇩🇪|x");
@@ -33,7 +33,7 @@ describe("editing", () => {
     expect(edited("|", "left", "right", "delete-left", "delete-right")).toBe("|");
   });
 
-  it("knows words and lines", () => {
+  it("moves and deletes by words and lines", () => {
     expect(edited("one two, three|", "word-left", "word-left")).toBe("one |two, three");
     expect(edited("one| two, three", "word-right")).toBe("one two|, three");
     expect(edited("a\nbc|d\ne", "line-start")).toBe("a\n|bcd\ne");
@@ -44,12 +44,12 @@ describe("editing", () => {
     expect(edited("|one two", "take-word-right")).toBe("| two");
   });
 
-  it("goes up and down in several lines, as far to the right as it was", () => {
+  it("keeps the column when the cursor moves up and down between lines", () => {
     expect(edited("abc\nd\nef|g", "up")).toBe("abc\nd|\nefg");
     expect(edited("ab|c\nd\nefg", "down", "down")).toBe("abc\nd\ne|fg");
   });
 
-  it("a backslash at the end asks for one more line", () => {
+  it("replaces a backslash at the end of the input with a line break", () => {
     const more = continued(at("first\\|"));
     expect(more && marked(more)).toBe("first\n|");
     expect(continued(at("first\\| more"))).toBeUndefined();
@@ -57,11 +57,11 @@ describe("editing", () => {
   });
 });
 
-describe("the history", () => {
+describe("input history", () => {
   const sent = (...texts: readonly string[]): EditorState =>
     texts.reduce((state, text) => clear(insert(state, text)), EMPTY_EDITOR);
 
-  it("is gone through upwards, and at its end is what was being written", () => {
+  it("walks up through the sent inputs, and back down to the draft", () => {
     const draft = insert(sent("one", "two", "two"), "draft");
     const up = edit(draft, "up");
     expect([up.text, edit(up, "up").text, edit(edit(up, "up"), "up").text]).toEqual(["two", "one", "one"]);
@@ -69,17 +69,17 @@ describe("the history", () => {
     expect(edit(draft, "down")).toEqual(draft);
   });
 
-  it("keeps what was cleared or replaced by a suggestion", () => {
+  it("keeps an input in the history that a suggestion replaced", () => {
     const suggested = replaceText(insert(EMPTY_EDITOR, "mine"), "theirs");
     expect(marked(suggested)).toBe("theirs|");
     expect(edit(suggested, "up").text).toBe("mine");
   });
 });
 
-describe("a paste", () => {
+describe("paste", () => {
   const long = Array.from({ length: 42 }, (_, line) => `line ${line}`).join("\n");
 
-  it("of many lines is one character to edit, and sent whole, also out of the history", () => {
+  it("treats a pasted text of many lines as one character, and sends it in full", () => {
     const state = paste(insert(EMPTY_EDITOR, "see "), long.replaceAll("\n", "\r"));
     expect(state.text).toHaveLength("see ".length + 2);
     expect(wholeText(state)).toBe(`see ${long}`);
@@ -87,13 +87,13 @@ describe("a paste", () => {
     expect(wholeText(edit(clear(state), "up"))).toBe(`see ${long}`);
   });
 
-  it("of a few lines stands there as it is, without what would steer a terminal", () => {
+  it("inserts a pasted text of a few lines without its control sequences", () => {
     const state = paste(EMPTY_EDITOR, "one\r\n\ttwo\u001b[2J\u0007\ud800");
     expect(state.text).toBe("one\n\ttwo\ufffd");
   });
 });
 
-describe("whatever is pressed", () => {
+describe("any sequence of keys", () => {
   const edits: readonly Edit[] = [
     "left",
     "right",
@@ -132,7 +132,7 @@ describe("whatever is pressed", () => {
     fc.constant(clear),
   );
 
-  it("the cursor is between two characters, and the text is fit to be sent", () => {
+  it("keeps the cursor between two characters and the text free of control characters", () => {
     const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
@@ -153,7 +153,7 @@ describe("whatever is pressed", () => {
   const stepsLeft = (state: EditorState, steps: number): EditorState =>
     Array.from({ length: steps }).reduce<EditorState>((one) => edit(one, "left"), state);
 
-  it("left and right undo each other", () => {
+  it("restores the cursor when a move to the left is followed by one to the right", () => {
     fc.assert(
       fc.property(textOf(characters), fc.nat({ max: 20 }), (full, steps) => {
         const state = stepsLeft(full, steps);
@@ -162,7 +162,7 @@ describe("whatever is pressed", () => {
     );
   });
 
-  it("what was taken can be put back", () => {
+  it("restores a deleted word or line when it is inserted again", () => {
     // Characters that do not combine with their neighbors.
     const apart = fc.constantFrom("a", " ", "\n", "é", "👩", "日", ".");
     fc.assert(

@@ -94,7 +94,7 @@ export function clear(state: EditorState): EditorState {
   return { ...EMPTY_EDITOR, pastes, taken, history };
 }
 
-/** The text to send, with pastes expanded. */
+/** Returns the text to send, with pastes expanded. */
 export const wholeText = ({ text, pastes }: EditorState): string =>
   text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
 
@@ -147,7 +147,7 @@ function lineEnd(text: string, cursor: number): number {
 
 const lengthInCharacters = (text: string): number => Array.from(CHARACTERS.segment(text)).length;
 
-/** Position of this character in the line, or the end of the line. */
+/** Returns the position of this character in the line, or the end of the line. */
 function inLine(text: string, start: number, characters: number): number {
   const line = text.slice(start, lineEnd(text, start));
   const found = Array.from(CHARACTERS.segment(line))[characters];
@@ -232,7 +232,7 @@ const indexOf = (placeholder: string): number => (placeholder.codePointAt(0) ?? 
 
 export const isPlaceholder = (character: string): boolean => indexOf(character) >= 0;
 
-/** Placeholder to show instead of the paste. */
+/** Returns the placeholder to show instead of the paste. */
 export function foldedPaste(placeholder: string, pastes: readonly string[]): string {
   const pasted = pastes[indexOf(placeholder)] ?? "";
   const lines = pasted.split("\n").length;

@@ -25,7 +25,7 @@ export interface InputLine {
 
 const PROMPT = "> ";
 /** Maximum rows of suggested commands. More would push the output off the screen. */
-const MOST_COMPLETION_ROWS = 3;
+const MAX_COMPLETION_ROWS = 3;
 
 export function createInputLine(handlers: ScreenHandlers): InputLine {
   let editor = EMPTY_EDITOR;
@@ -86,7 +86,7 @@ function inputRows(editor: EditorState, completions: readonly string[], look: Lo
   const { width, colors } = look;
   const prompt = colors.cyan(PROMPT);
   const written = editorRows(editor, { prompt, width, height: look.height, dim: colors.dim });
-  const room = Math.min(MOST_COMPLETION_ROWS, look.height - written.rows.length);
+  const room = Math.min(MAX_COMPLETION_ROWS, look.height - written.rows.length);
   return { ...written, rows: [...written.rows, ...completionRows(completions, room, look)] };
 }
 

@@ -17,19 +17,19 @@ async function pressesOf(...chunks: readonly string[]): Promise<readonly string[
   return presses;
 }
 
-describe("keys", () => {
-  it("have names, and text is text", async () => {
+describe("listenToKeys", () => {
+  it("names keys, and passes typed characters as text", async () => {
     const typed = "a é日\r\n\u007f\u0003\u0017\u001b[A\u001bOB\u001b[1;5D\u001bb\u001b\r\u001b[13;2u\u001b[Z";
     expect((await pressesOf(typed)).join("")).toBe(
       "a é日<enter><ctrl-j><backspace><ctrl-c><ctrl-w><up><down><ctrl-left><alt-b><alt-enter><alt-enter><shift-tab>",
     );
   });
 
-  it("nobody knows, and answers of the terminal, are nothing", async () => {
+  it("ignores unknown keys and replies of the terminal", async () => {
     expect(await pressesOf("\u001b[I\u001b[99~\u001c\u001f")).toEqual([]);
   });
 
-  it("that come in halves are put together", async () => {
+  it("joins a character or an escape sequence that arrives in parts", async () => {
     const bytes = Buffer.from("日");
     const input = new PassThrough();
     const presses: KeyPress[] = [];
@@ -44,7 +44,7 @@ describe("keys", () => {
     ]);
   });
 
-  it("in a paste are text, until it ends or somebody presses Ctrl-C", async () => {
+  it("treats keys in a paste as text, until the paste ends or Ctrl-C arrives", async () => {
     expect(await pressesOf("\u001b[200~one\rtwo\t\u001b[A", "x\u001b[201~y")).toEqual([
       "paste(one\rtwo\t\u001b[Ax)",
       "y",

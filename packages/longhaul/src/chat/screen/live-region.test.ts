@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { leastWidth, reflowOf, rowsAboveCursor } from "./live-region.ts";
 
-describe("a terminal that gets narrower", () => {
+describe("resize to a narrower terminal", () => {
   const drawn = { widths: [30, 5, 25, 30], cursor: { row: 2, column: 24 } };
 
-  it("has the first row further above the cursor by the rows that folding adds", () => {
+  it("adds the rows that a folding terminal inserts above the cursor", () => {
     expect(rowsAboveCursor(drawn, 40, "fold")).toBe(2);
     expect(rowsAboveCursor(drawn, 20, "fold")).toBe(2 + 1 + 1);
     expect(rowsAboveCursor({ ...drawn, cursor: { row: 2, column: 3 } }, 20, "fold")).toBe(2 + 1);
     expect(rowsAboveCursor(drawn, 10, "fold")).toBe(2 + 2 + 2);
   });
 
-  it("has it where it was, where rows are cut", () => {
+  it("adds no rows above the cursor on a terminal that cuts its rows", () => {
     expect(rowsAboveCursor(drawn, 10, "cut")).toBe(2);
   });
 
-  it("is known by its environment", () => {
+  it("detects from the environment whether a terminal folds or cuts rows", () => {
     expect(reflowOf({ TERM: "xterm-256color" })).toBe("fold");
     expect(reflowOf({ TERM: "screen-256color", TMUX: "/tmp/tmux" })).toBe("fold");
     expect(reflowOf({ TERM: "screen" })).toBe("cut");
@@ -23,7 +23,7 @@ describe("a terminal that gets narrower", () => {
     expect(reflowOf({ TERM: "xterm-256color", TERM_PROGRAM: "vscode" })).toBe("xterm.js");
   });
 
-  it("counts an emoji as narrow as any does", () => {
+  it("counts an emoji with its least width on any terminal", () => {
     expect(leastWidth("\u001b[31ma日👩\u200d👩\u200d👧🇩🇪\u001b[0m")).toBe(1 + 2 + 1 + 1);
   });
 });

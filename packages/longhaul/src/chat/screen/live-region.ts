@@ -81,7 +81,7 @@ interface DrawnRows {
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/** Number of rows from the first row to the cursor. */
+/** Returns the number of rows from the first row to the cursor. */
 export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, reflow: Reflow): number {
   if (reflow === "cut") return cursor.row;
   const added = widths.map((width) => Math.max(0, Math.ceil(width / columns) - 1));
@@ -95,8 +95,8 @@ export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, 
 const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
 
 /**
- * The minimum width in any terminal, because terminals disagree about emoji. Overestimating a row would erase
- * a finished line. Underestimating only leaves a remnant.
+ * Returns the minimum width in any terminal, because terminals disagree about emoji. Overestimating a row
+ * would erase a finished line. Underestimating only leaves a remnant.
  */
 export function leastWidth(row: string): number {
   if (!EMOJI.test(row)) return textWidth(row);

@@ -4,10 +4,10 @@ import type { ScreenOptions } from "./printing-screen.ts";
 import type { Screen, ScreenHandlers } from "./screen.ts";
 import { TerminalScreen } from "./terminal-screen.ts";
 
-/** Unaffected by changes of the system time. */
+/** Returns a time that changes of the system clock do not affect. */
 const now = (): number => performance.now();
 
-/** The screen of this process's terminal. */
+/** Returns the screen of this process's terminal. */
 export const processScreen = (handlers: ScreenHandlers): Screen =>
   openScreen({ input: process.stdin, output: process.stdout, environment: process.env, handlers, now });
 

@@ -14,8 +14,8 @@ const choice: Choice = {
 };
 const several: Choice = { ...choice, mayChooseSeveral: true };
 
-describe("a question that is answered with a line", () => {
-  it("has its options numbered", () => {
+describe("plain-text questions", () => {
+  it("numbers the options of a question", () => {
     expect(questionLines(choice, createColors(false))).toEqual([
       "Run it?",
       "  npm test",
@@ -26,13 +26,13 @@ describe("a question that is answered with a line", () => {
     ]);
   });
 
-  it("takes a number, a letter, or nothing", () => {
+  it("accepts a number or a letter, and treats an empty line as declined", () => {
     expect(answerOf(choice, " 2 ")).toEqual({ type: "answered", chosen: { picked: [1] } });
     expect(answerOf(choice, "Y")).toEqual({ type: "answered", chosen: { picked: [0] } });
     expect(answerOf(choice, "")).toEqual({ type: "answered", chosen: undefined });
   });
 
-  it("takes several where these may be, and words beside them", () => {
+  it("accepts several numbers where allowed, and free text after them", () => {
     expect(answerOf(several, "2, 1 2")).toEqual({ type: "answered", chosen: { picked: [0, 1] } });
     expect(answerOf(several, "2 3")).toEqual({ type: "words", picked: [1] });
     expect(answerOf(several, "use pnpm", [1])).toEqual({
@@ -43,7 +43,7 @@ describe("a question that is answered with a line", () => {
 
   const grant: Choice = { ...choice, grants: true };
 
-  it("takes exactly a number where it grants something", () => {
+  it("accepts only an exact number for a permission", () => {
     expect(answerOf(grant, "1")).toEqual({ type: "answered", chosen: { picked: [0] } });
     expect(answerOf(grant, "3")).toEqual({ type: "words", picked: [] });
     expect(answerOf(grant, " ")).toEqual({ type: "answered", chosen: undefined });
@@ -55,7 +55,7 @@ describe("a question that is answered with a line", () => {
   });
 
   it.each(["y", "Y", "a", "n", "yes", "always", "what", " 1", "1 ", "1.", "1,", "01", "+1", "1 1", "１"])(
-    "does not take %j as permission",
+    "does not accept %j as permission",
     (line) => {
       expect(answerOf(grant, line)).toEqual({
         type: "unclear",
@@ -64,13 +64,13 @@ describe("a question that is answered with a line", () => {
     },
   );
 
-  it("names what it is about again below a long detail", () => {
+  it("repeats the title of a permission below a long detail", () => {
     const lines = questionLines({ ...grant, detail: "\n".repeat(1000) }, createColors(false));
     expect(lines.filter((line) => line === "Run it?")).toHaveLength(2);
     expect(lines.at(-5)).toBe("Run it?");
   });
 
-  it.each(["0", "4", "1 2", "maybe", "99999999999"])("asks again for %j", (line) => {
+  it.each(["0", "4", "1 2", "maybe", "99999999999"])("asks again after the answer %j", (line) => {
     expect(answerOf(choice, line).type).toBe("unclear");
   });
 });

@@ -6,7 +6,7 @@ import type { Chosen } from "./screen.ts";
 
 const nothing = (): void => undefined;
 
-it("a permission question in plain lines takes a number that comes alone, and no line of a paste", async () => {
+it("accepts a number as permission only when it arrives alone, not in a paste of several lines", async () => {
   const input = new PassThrough();
   const output = new PassThrough();
   let [now, printed] = [0, ""];

@@ -12,7 +12,7 @@ interface Asked {
   picked: readonly number[] | undefined;
   /** Time of the last hint on how to answer. */
   since: number;
-  hasSaidTooEarly: boolean;
+  hasWarnedTooEarly: boolean;
   /** Timer of an answer that counts only if no other line follows at once, as in a paste. */
   alone?: NodeJS.Timeout | undefined;
   answer(chosen: Chosen | undefined): void;
@@ -70,7 +70,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
         choice,
         picked: undefined,
         since: this.options.now(),
-        hasSaidTooEarly: false,
+        hasWarnedTooEarly: false,
         answer: (chosen) => {
           choice.signal?.removeEventListener("abort", decline);
           resolve(chosen);
@@ -154,8 +154,8 @@ export class PlainScreen extends PrintingScreen implements Screen {
       return;
     }
     if (ignoresEarlyKeys(asked.choice) && asked.picked === undefined && now - asked.since < EARLY_MS) {
-      if (!asked.hasSaidTooEarly) this.printLines([TOO_EARLY]);
-      asked.hasSaidTooEarly = true;
+      if (!asked.hasWarnedTooEarly) this.printLines([TOO_EARLY]);
+      asked.hasWarnedTooEarly = true;
       return;
     }
     const answer: PlainAnswer = answerOf(asked.choice, line, asked.picked);
@@ -163,7 +163,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
       this.printLines([answer.words]);
       // Lines of a paste arrive together, so the next one is no answer either.
       asked.since = now;
-      asked.hasSaidTooEarly = false;
+      asked.hasWarnedTooEarly = false;
     } else if (answer.type === "words") asked.picked = answer.picked;
     else if (asked.choice.grants && asked.picked === undefined && answer.chosen !== undefined)
       asked.alone = setTimeout(() => this.#answer(asked, answer.chosen), ALONE_MS);

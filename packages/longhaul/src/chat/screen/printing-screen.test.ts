@@ -5,8 +5,8 @@ import { createStreamText } from "./printing-screen.ts";
 
 const { dim } = createColors(true);
 
-describe("a text that comes in pieces", () => {
-  it("gives whole lines, whose ends may come in halves, and keeps the one that has only begun", () => {
+describe("createStreamText", () => {
+  it("returns complete lines of streamed text, and keeps the incomplete last line", () => {
     const stream = createStreamText(false);
     expect(stream.add("one\r")).toEqual([]);
     expect(stream.rows(10, 5)).toEqual(["one"]);
@@ -18,21 +18,21 @@ describe("a text that comes in pieces", () => {
     expect(stream.end()).toEqual([]);
   });
 
-  it("can be dropped as far as it is not whole", () => {
+  it("drops the incomplete last line of streamed text on request", () => {
     const stream = createStreamText(false);
     expect(stream.add("one\ntw")).toEqual(["one"]);
     stream.drop();
     expect([stream.rows(10, 5), stream.end()]).toEqual([[], []]);
   });
 
-  it("has its colors in every line", () => {
+  it("repeats the active colors in every line of streamed text", () => {
     const stream = createStreamText(true);
     const [first = "", second = ""] = dim("a\nb").split("\n");
     expect(stream.add(`${first}\n`)).toEqual(["\u001b[2ma\u001b[0m"]);
     expect(stream.add(`${second}c\n`)).toEqual(["\u001b[2mb\u001b[22mc"]);
   });
 
-  it("is the same text, however it was cut into pieces", () => {
+  it("returns the same lines no matter how the streamed text is split", () => {
     const piece = fc.array(fc.constantFrom("a", "b c", "\n", "\r\n", "日", "\t", "\u001b[2J"), {
       maxLength: 8,
     });

@@ -12,7 +12,7 @@ export interface ScreenOptions {
   readonly output: ScreenOutput;
   readonly environment: NodeJS.ProcessEnv;
   readonly handlers: ScreenHandlers;
-  /** Monotonic clock in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   now(): number;
 }
 
@@ -59,7 +59,7 @@ interface StreamText {
   /** Returns the rest as a line. */
   end(): readonly string[];
   drop(): void;
-  /** Rows of the incomplete line. Only the last ones if there are many. */
+  /** Returns the rows of the incomplete line. Only the last ones if there are many. */
   rows(width: number, height: number): readonly string[];
 }
 

@@ -45,8 +45,8 @@ function seenFor(ms: number): void {
 const answered = (...expected: readonly (Chosen | undefined)[]): Promise<void> =>
   vi.waitFor(() => expect(answers).toEqual(expected));
 
-describe("a question that grants something", () => {
-  it("ignores keys until the person has seen it for half a second", async () => {
+describe("permission questions on the screen", () => {
+  it("ignores keys until a permission question has been visible for half a second", async () => {
     ask(grant);
     clock += 10 * EARLY_MS;
     questions.press(key("down"));
@@ -59,7 +59,7 @@ describe("a question that grants something", () => {
     await answered({ picked: [0] });
   });
 
-  it("starts its half second when the question before it is answered", async () => {
+  it("starts the half second of a permission question when the question before it is answered", async () => {
     ask(grant, grant);
     seenFor(EARLY_MS);
     press(key("down"), key("enter"), key("down"), key("enter"), key("enter"));
@@ -70,7 +70,7 @@ describe("a question that grants something", () => {
     await answered({ picked: [0] }, { picked: [1] });
   });
 
-  it("ignores Enter that follows another key faster than a person presses it, however often it is drawn", async () => {
+  it("ignores Enter when it follows another key faster than a person types", async () => {
     ask(grant);
     seenFor(EARLY_MS);
     for (const name of ["down", "up", "up", "enter"]) {
@@ -83,7 +83,7 @@ describe("a question that grants something", () => {
     await answered({ picked: [0] });
   });
 
-  it("forgets its selection, and starts its half second again, when the screen was away", async () => {
+  it("clears the selection and restarts the half second after the screen was hidden", async () => {
     ask(grant);
     seenFor(EARLY_MS);
     press(key("down"));
@@ -107,15 +107,18 @@ describe("a question that grants something", () => {
     await answered({ picked: [0] });
   });
 
-  it.each(["esc", "ctrl-c"])("is declined by %s at once, also before anybody saw it", async (name) => {
-    ask(grant);
-    questions.press(key(name));
-    await answered(undefined);
-  });
+  it.each(["esc", "ctrl-c"])(
+    "declines a permission question on %s at once, even before it is visible",
+    async (name) => {
+      ask(grant);
+      questions.press(key(name));
+      await answered(undefined);
+    },
+  );
 });
 
-describe("a question of the model", () => {
-  it("ignores keys for half a second, and takes a number then", async () => {
+describe("questions that the model asks", () => {
+  it("ignores keys for half a second after a model's question appears, and then accepts a number", async () => {
     ask(byModel);
     seenFor(EARLY_MS - 1);
     for (const one of [text("2"), key("enter")]) questions.press(one);
@@ -126,7 +129,7 @@ describe("a question of the model", () => {
   });
 });
 
-it("a question behind a command of the person is answered at once", async () => {
+it("accepts an answer at once when the person's own command asks the question", async () => {
   ask({ ...byModel, appearsUnasked: false });
   press(key("enter"));
   await answered({ picked: [0] });

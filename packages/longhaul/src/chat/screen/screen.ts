@@ -84,6 +84,6 @@ export interface ScreenHandlers {
   ended(): void;
   /** Ctrl-O. */
   unfold(): void;
-  /** Completions of a partly typed command, such as `/comp`. */
+  /** Returns the completions of a partly typed command, such as `/comp`. */
   complete(text: string): readonly string[];
 }

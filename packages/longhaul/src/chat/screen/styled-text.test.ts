@@ -11,19 +11,19 @@ const COLORS = /\u001b\[\d{1,3}m/g;
 const bare = (text: string): string => text.replace(COLORS, "");
 
 describe("text for a terminal", () => {
-  it("has no control characters but colors, tabs as blanks, and no marks that turn its direction", () => {
+  it("removes control and direction characters from text, except colors, and shows tabs as spaces", () => {
     expect(lines("a\u001b[2J\u0007b\u001b]0;title\u0007\r\nc\td\u009b1A")).toEqual(["ab", "c   d"]);
     expect(lines("rm \u202egnp.exe")).toEqual(["rm gnp.exe"]);
     expect(lines("rm \u061cgnp.exe")).toEqual(["rm gnp.exe"]);
     expect(lines("日\tb")).toEqual(["日  b"]);
   });
 
-  it("has no colors where they are not wanted, and never what makes text invisible", () => {
+  it("removes colors on request, and always removes styles that hide text", () => {
     expect(lines(red("a"), false)).toEqual(["a"]);
     expect(lines("\u001b[8mhidden\u001b[38;5;0mblack")).toEqual(["hiddenblack"]);
   });
 
-  it("each line switches on what it needs, and ends plain", () => {
+  it("starts each line with its active styles and ends it plain", () => {
     expect(lines(bold(`a${red("b\nc")}d\ne`))).toEqual([
       "\u001b[1ma\u001b[31mb\u001b[0m",
       "\u001b[1m\u001b[31mc\u001b[39md\u001b[0m",
@@ -52,7 +52,7 @@ describe("text for a terminal", () => {
     { maxLength: 20 },
   );
 
-  it("whatever comes, nothing in it can steer the terminal, and rows are no wider than wanted", () => {
+  it("removes control characters from any text, and folds it into rows of at most the given width", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 30 }), fc.boolean(), (pieces, width, hasColors) => {
         for (const line of lines(pieces.join(""), hasColors)) {
@@ -66,7 +66,7 @@ describe("text for a terminal", () => {
     );
   });
 
-  it("is cut with an ellipsis, and colors end with it", () => {
+  it("cuts a line with an ellipsis and resets its colors", () => {
     expect(cutLine(dim("abcdef"), 4)).toBe("\u001b[2mabc\u001b[0m…");
     expect(cutLine("日本語", 4)).toBe("日…");
     expect(foldLine(dim("abcd"), 2)).toEqual(["\u001b[2mab\u001b[0m", "\u001b[2mcd\u001b[22m"]);

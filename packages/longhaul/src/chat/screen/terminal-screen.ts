@@ -14,7 +14,7 @@ const USUAL_ROWS = 24;
 /** Maximum share of the terminal for the input. A longer input shows the rows around the cursor. */
 const INPUT_SHARE = 1 / 2;
 /** A lower terminal has room only for the input. */
-const LEAST_HEIGHT_FOR_STATUS = 3;
+const MIN_HEIGHT_FOR_STATUS = 3;
 
 /**
  * If a question appears while a person types, the next letters are not an answer. Until they pause for this
@@ -136,7 +136,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   #frame({ width, height, colors }: Look): Frame {
     const one = (line: string): string =>
       cutLine(safeLines(line, colors.isColorSupported).lines.join(" "), width);
-    const statusLine = height < LEAST_HEIGHT_FOR_STATUS ? "" : one(this.#status(width));
+    const statusLine = height < MIN_HEIGHT_FOR_STATUS ? "" : one(this.#status(width));
     const status = statusLine === "" ? [] : [statusLine];
     const room = height - status.length;
     const question = this.#questions.current();
@@ -155,7 +155,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     };
   }
 
-  #drawAnew(): void {
+  #redrawAll(): void {
     this.#drawn = "";
     this.#drawSoon();
   }
@@ -171,7 +171,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     return [
       listenToKeys(input, (press) => this.#press(press)),
       watchProcess({
-        continued: () => this.#goOn(),
+        continued: () => this.#resumeScreen(),
         ended: end,
         interrupted: () => handlers.interrupted(),
         exiting: () => this.close(),
@@ -197,7 +197,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     const name = press.type === "key" ? press.name : undefined;
     const question = this.#questions.current();
     this.#isStillTyping &&= isQuick && question !== undefined && name !== "esc" && name !== "ctrl-c";
-    if (name === "ctrl-l") this.#drawAnew();
+    if (name === "ctrl-l") this.#redrawAll();
     else if (name === "ctrl-z") this.#stop();
     else if (name === "ctrl-o") this.#showAll(question?.choice);
     else if (question === undefined || this.#isStillTyping) this.#input.press(press);
@@ -223,14 +223,14 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     this.#mode.leave();
     stopProcess();
     // Runs when the process continues, or immediately if the system did not stop it.
-    setImmediate(() => this.#goOn());
+    setImmediate(() => this.#resumeScreen());
   }
 
-  #goOn(): void {
+  #resumeScreen(): void {
     if (this.isClosed) return;
     this.#mode.enter();
     this.#questions.wasAway();
-    this.#drawAnew();
+    this.#redrawAll();
   }
 }
 

@@ -123,7 +123,7 @@ const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {
 type Compacted = EventOf<"compacted">;
 type Restored = EventOf<"restored">;
 
-/** The line that a person sees while a compaction runs. */
+/** Returns the line that a person sees while a compaction runs. */
 export function compactingLine(progress: SummaryProgress | undefined, elapsedMs: number): string {
   const parts = ["Compacting…", ...progressWords(progress)];
   const [start = "", ...rest] = parts;

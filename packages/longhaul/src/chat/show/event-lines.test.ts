@@ -16,11 +16,11 @@ const edit = {
 };
 
 describe("callLines", () => {
-  it("tells a call in a line, with what came of it", () => {
+  it("shows a tool call in one line with its outcome", () => {
     expect(callLines(call, style(80))).toEqual(["● Read src/a.ts · 120 lines"]);
   });
 
-  it("marks an error, and tells its first line where nothing else is said", () => {
+  it("marks a failed tool call, and shows the first line of its error when there is no summary", () => {
     const failed = {
       ...call,
       isError: true,
@@ -30,13 +30,13 @@ describe("callLines", () => {
     expect(callLines(failed, style(80))).toEqual(["✗ Read src/a.ts · There is no file."]);
   });
 
-  it("cuts the title, so that what came of it stays", () => {
+  it("cuts a long title, so that the outcome of the call stays visible", () => {
     const [line = ""] = callLines({ ...call, title: "src/".repeat(40) }, style(40));
     expect(line).toMatch(/^● Read src\/src\/.*… · 120 lines$/);
     expect(textWidth(line)).toBeLessThanOrEqual(40);
   });
 
-  it("shows what an edit changed in a few lines, and how much more there is", () => {
+  it("shows the first changed lines of an edit, and how many more there are", () => {
     expect(callLines(edit, style(80))).toEqual([
       "● Edit src/a.ts · +9 −1",
       "  -  const b = 2;",
@@ -49,12 +49,12 @@ describe("callLines", () => {
     expect(lines).toContain(green("  +  const c0 = 0;"));
   });
 
-  it("does not show an unchanged line that begins with a date as a removed one", () => {
+  it("does not show an unchanged line that begins with a date as removed", () => {
     const display = "@@ -1,2 +1,3 @@\n 2026-03-30 note\n+2026-03-31 note\n 12 - 3";
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual(["  +2026-03-31 note"]);
   });
 
-  it("shows changed lines that begin with dashes or pluses themselves", () => {
+  it("shows changed lines whose text begins with dashes or pluses", () => {
     const display = "@@ -1,2 +1,2 @@\n--- drop the table\n+++ counter\n select";
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual([
       "  --- drop the table",
@@ -62,7 +62,7 @@ describe("callLines", () => {
     ]);
   });
 
-  it("never lets a tool steer the terminal", () => {
+  it("removes control sequences from the output of a tool", () => {
     const wicked = { ...edit, title: "\u001b[2Ja\nb", summary: "\u0007x", display: "+\u001b]0;title\u0007y" };
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(callLines(wicked, style(80)).join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -70,7 +70,7 @@ describe("callLines", () => {
 });
 
 describe("unfoldedBody", () => {
-  it("colors diffs, and leaves an output as it is", () => {
+  it("colors diffs, but leaves other output unchanged", () => {
     const colors = createColors(true);
     expect(unfoldedBody("@@ -1 +1 @@\n-a\n+b", colors)).toBe(
       `@@ -1 +1 @@\n${colors.red("-a")}\n${colors.green("+b")}`,

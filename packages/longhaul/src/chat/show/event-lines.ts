@@ -68,7 +68,7 @@ function fitTabbed(line: string, width: number): string {
   return lead + fitText(text.slice(lead.length), Math.max(1, width - textWidth(lead)));
 }
 
-/** A diff or an output in full. */
+/** Shows a diff or an output in full. */
 export function unfoldedBody(display: string, colors: Colors): string {
   const lines = shownText(display).split("\n");
   const isDiff = lines.some((line) => line.startsWith("@@"));
@@ -80,7 +80,7 @@ export function unfoldedBody(display: string, colors: Colors): string {
     .join("\n");
 }
 
-/** Title of a call, for headings. */
+/** Returns the title of a call, for headings. */
 export const callTitle = (tool: string, title: string): string => oneLine(`${tool} ${title}`);
 
 /** Describes an error and its remedy. */

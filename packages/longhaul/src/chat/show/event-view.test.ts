@@ -86,34 +86,34 @@ const COMPACTED = {
 };
 
 describe("EventView", () => {
-  it("breaks what was made for a wider terminal between words", () => {
+  it("folds text between words on a narrow terminal", () => {
     const { screen, view } = viewed([], fakeAgent(), 20);
     view.say("  Best left as it is: a rewrite costs more.");
     expect(screen.printed.slice(1)).toEqual(["  Best left as it\n  is: a rewrite\n  costs more."]);
   });
 
-  it("shows an answer once, as it comes, with control characters taken out", () => {
+  it("shows a streamed answer once, without control characters", () => {
     const { screen } = viewed([text("\n\nHel\u0007lo "), text("world."), said("Hello world.")]);
     expect(screen.printed).toEqual(["", "Hello world."]);
   });
 
-  it("tells what happens in the background after an answer that is coming, not in the middle of it", () => {
+  it("shows a background event after the streamed answer, not in the middle of it", () => {
     const started = compactor({ type: "background-started", tokens: 18_000, isRefresh: false });
     const { screen } = viewed([text("Hello wo"), started, text("rld."), said("Hello world."), ended("Read")]);
     expect(screen.printed.slice(0, 2)).toEqual(["", "Hello world."]);
     expect(screen.printed.slice(2).join("\n")).toMatch(/18,000 tokens.*Read/su);
   });
 
-  it("says nothing again that a compaction or an undo kept", () => {
+  it("does not repeat a message that a compaction or an undo kept", () => {
     expect(viewed([said("Hello world.")]).screen.printed).toEqual([]);
   });
 
-  it("drops what had come of an answer that is asked for again", () => {
+  it("drops the partial answer when the model starts again", () => {
     const { screen } = viewed([text("Hel"), { type: "restarted" }, text("Hello."), said("Hello.")]);
     expect(screen.printed).toEqual(["", "", "The answer was cut off. The model starts again.", "", "Hello."]);
   });
 
-  it("folds thinking into a line, and keeps it for who wants to read it", () => {
+  it("folds thinking into one line, and keeps its text for /unfold", () => {
     const thinking: AgentEvent = { type: "thinking", text: "hm" };
     const { screen, folded } = viewed([thinking, 3_000, thinking, text("Yes."), said("Yes.")]);
     expect(screen.printed).toEqual(["", "✻ thought for 3.0 s", "", "Yes."]);
@@ -121,7 +121,7 @@ describe("EventView", () => {
     expect(viewed([thinking, 3_000]).live()).toEqual(["✻ thinking · 3.0 s"]);
   });
 
-  it("shows calls live while they run and as a line when they are over", () => {
+  it("shows a running tool call live, and a line when the call has ended", () => {
     const progress: AgentEvent = {
       type: "call-progress",
       callId: "npm test",
@@ -135,7 +135,7 @@ describe("EventView", () => {
     expect(live()).toEqual([]);
   });
 
-  it("shows to-dos when they have changed", () => {
+  it("shows the to-dos after TodoWrite", () => {
     const agent = fakeAgent({
       todos: [
         { content: "one", status: "completed" },
@@ -147,7 +147,7 @@ describe("EventView", () => {
     expect(screen.printed).toEqual(["", "● TodoWrite", "  ✓ one\n  ▸ two\n  ○ three", "● Read"]);
   });
 
-  it("puts a subagent's calls under what it is for", () => {
+  it("groups the tool calls of a subagent under its description", () => {
     const agent = (id: string, event: AgentEvent): AgentEvent => ({
       type: "agent",
       agentId: id,
@@ -168,7 +168,7 @@ describe("EventView", () => {
     expect(viewed([agent("a", started("Read", "1"))]).live()).toEqual(["  ┆ task a · 1 call · Read 1"]);
   });
 
-  it("tells what came of a compaction, whichever of its boundary and its figures comes first", () => {
+  it("shows the result of a compaction, whether its boundary or its figures arrive first", () => {
     const restored = compactor({
       type: "restored",
       items: [
@@ -192,7 +192,7 @@ describe("EventView", () => {
     }
   });
 
-  it("opens the summary of a compaction by Ctrl-O, and says so", () => {
+  it("keeps the summary of a compaction for Ctrl-O, and mentions the key", () => {
     const entry = (given: unknown): AgentEvent =>
       ({ type: "entry", conversationId: "d", entry: given }) as AgentEvent;
     const content = "The summary says that the quota is 4,711 ships.\u001b[2J";
@@ -207,7 +207,7 @@ describe("EventView", () => {
     expect(next.folded.size).toBe(1);
   });
 
-  it("shows the figures of a compaction whose boundary never comes", () => {
+  it("shows the figures of a compaction whose boundary never arrives", () => {
     const { screen } = viewed([
       compactor(COMPACTED),
       { type: "ended", reason: "answered", text: "", turns: 1 },
@@ -215,7 +215,7 @@ describe("EventView", () => {
     expect(screen.printed.join()).toContain("Compacted: 167,210 → 41,300 tokens");
   });
 
-  it("tells how a compaction gets on", () => {
+  it("shows the progress of a compaction live", () => {
     const events: readonly (AgentEvent | number)[] = [
       { type: "compacting", progress: undefined },
       12_000,
@@ -225,7 +225,7 @@ describe("EventView", () => {
     expect(viewed([...events, { type: "compacting-ended" }]).live()).toEqual([]);
   });
 
-  it("tells of retries, notices, hooks and problems in words", () => {
+  it("describes retries, notices, hooks and problems in words", () => {
     const { screen } = viewed([
       { type: "retry", attempt: 1, delayMs: 2_000, code: "model-overloaded" },
       { type: "notice", text: "An agent has ended." },

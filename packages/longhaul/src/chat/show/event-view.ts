@@ -161,7 +161,7 @@ export class EventView {
     this.#isStreaming = false;
     const held = this.#held;
     this.#held = [];
-    for (const tell of held) tell();
+    for (const printLine of held) printLine();
   }
 
   #restarted(): void {
@@ -218,17 +218,17 @@ export class EventView {
     const line = compactorLine(event);
     const { colors } = this.#options.screen;
     if (line === undefined) return;
-    const tell = (): void => this.#line(line, isWarning(event) ? colors.yellow : colors.dim);
-    if (this.#isStreaming) this.#held = [...this.#held, tell];
-    else tell();
+    const printLine = (): void => this.#line(line, isWarning(event) ? colors.yellow : colors.dim);
+    if (this.#isStreaming) this.#held = [...this.#held, printLine];
+    else printLine();
   }
 
   /**
    * The boundary, whose ledger knows where the facts are, and the outcome arrive separately but are shown
    * together.
    */
-  #compactionOver(told: CompactionPieces): void {
-    this.#compaction = { ...this.#compaction, ...told };
+  #compactionOver(pieces: CompactionPieces): void {
+    this.#compaction = { ...this.#compaction, ...pieces };
     const { compacted, boundary } = this.#compaction;
     if (compacted !== undefined && boundary !== undefined) this.#showCompaction(compacted, boundary);
   }

@@ -26,7 +26,7 @@ interface RunningCall {
 }
 
 /** More calls would push the input out of a small terminal. */
-const MOST_CALLS_SHOWN = 5;
+const MAX_CALLS_SHOWN = 5;
 
 /** Current activity: the live lines above the input. */
 export class Live {
@@ -94,7 +94,7 @@ export class Live {
 
   #callLines(now: number, width: number): readonly string[] {
     const calls = [...this.#calls.values()];
-    const shown = calls.slice(0, MOST_CALLS_SHOWN).map((call) => runningLine(call, now, width));
+    const shown = calls.slice(0, MAX_CALLS_SHOWN).map((call) => runningLine(call, now, width));
     const more = calls.length - shown.length;
     return more > 0 ? [...shown, `  and ${more} more`] : shown;
   }

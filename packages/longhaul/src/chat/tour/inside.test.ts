@@ -23,8 +23,8 @@ const pathOf = (path: string): string => {
   return block?.type === "tool_use" ? String(block.input.file_path) : "";
 };
 
-describe("calls that stay in a folder", () => {
-  it("lead nowhere else, whatever is made up", () => {
+describe("insideOf", () => {
+  it("keeps the path of every tool call inside the folder", () => {
     const start = fc.constantFrom(FOLDER, `${FOLDER}2`, "", "..", "src");
     const part = fc.oneof({ weight: 3, arbitrary: fc.constantFrom("..", ".", "src") }, fc.string());
     fc.assert(
@@ -35,7 +35,7 @@ describe("calls that stay in a folder", () => {
     );
   });
 
-  it("are left as they are where they are in it already, and so is everything else", () => {
+  it("leaves paths inside the folder and other inputs unchanged", () => {
     expect(pathOf(join(FOLDER, "src", "a.ts"))).toBe(join(FOLDER, "src", "a.ts"));
     expect(pathOf("/validator.ts")).toBe(join(FOLDER, "validator.ts"));
     expect(read({ pattern: "/x", limit: 3 })).toMatchObject({ input: { pattern: "/x", limit: 3 } });

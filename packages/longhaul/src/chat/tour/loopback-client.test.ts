@@ -15,8 +15,8 @@ afterEach(() => simulator.close());
 
 const REQUEST = { messages: [{ role: "user" as const, content: "hello" }], max_tokens: 1_000 };
 
-describe("the client of the tour", () => {
-  it("streams an answer whole, and counts", async () => {
+describe("loopbackClient", () => {
+  it("streams a complete answer, and counts tokens exactly", async () => {
     const pieces: string[] = [];
     const reply = await complete(model, REQUEST, {}, (event) => {
       if (event.type === "text") pieces.push(event.text);
@@ -27,7 +27,7 @@ describe("the client of the tour", () => {
     expect((await model.countTokens(REQUEST)).source).toBe("exact");
   });
 
-  it("fails as the SDK's would: refused, overloaded in mid-stream, aborted, nobody there", async () => {
+  it("reports the same failures as the SDK: refused, overloaded in the stream, aborted, unreachable", async () => {
     simulator.fail(529);
     await expect(complete(model, REQUEST)).rejects.toMatchObject({ failure: { kind: "overloaded" } });
     simulator.fail({ kind: "overload-in-stream" });

@@ -25,7 +25,7 @@ interface LoopbackOptions {
   readonly quiet?: Quiet | undefined;
 }
 
-/** A minimal client for a simulator in the same process, because the tour must run without an SDK. */
+/** Creates a minimal client for a simulator in the same process, because the tour must run without an SDK. */
 export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {}): AnthropicClient {
   const post = async (path: string, params: AnthropicParams, { signal }: CallOptions): Promise<Response> => {
     const { betas, ...body } = params as AnthropicParams & { readonly betas?: readonly string[] };

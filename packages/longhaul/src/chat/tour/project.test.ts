@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { GAUGE_LOG, levelIn, tourFiles } from "./project.ts";
 import { FIX_PROMPT, OVERVIEW_PROMPT, tourScenes } from "./scenes.ts";
-import type { Call, Sight } from "./stand-in.ts";
+import type { Call, ModelView } from "./stand-in.ts";
 
 const scenes = tourScenes({ warning: 15_000, autoCompact: 21_000 });
-const sight: Sight = {
+const sight: ModelView = {
   tokens: 0,
   cleared: 0,
-  isSaid: () => true,
+  isQuotedExactly: () => true,
   result: () => "",
   find: (pattern) => pattern.exec(OVERVIEW_PROMPT)?.[1],
 };
@@ -51,8 +51,8 @@ function edited(files: ReadonlyMap<string, string>, edits: readonly Call[]): Rea
   return changed;
 }
 
-describe("the tour's project", () => {
-  it("has the bug until the scene's edits: the new test fails before, and all pass after", async () => {
+describe("project of the tour", () => {
+  it("fails the new test before the edits of the tour's scene, and passes all tests after them", async () => {
     const files = tourFiles(7);
     const edits = callsOf(FIX_PROMPT).filter(({ tool }) => tool === "Edit");
     expect(await testRun(edited(files, edits.slice(0, 1)))).toMatch(/pass 4\b.*fail 1\b/s);
@@ -61,14 +61,14 @@ describe("the tour's project", () => {
     expect(await testRun(fixed)).toMatch(/pass 5\b.*fail 0\b/s);
   });
 
-  it("has every file that a scene reads", () => {
+  it("contains every file that a scene of the tour reads", () => {
     const files = tourFiles(7);
     const read = scenes.flatMap(({ prompt }) => callsOf(prompt)).filter(({ tool }) => tool === "Read");
     expect(read.length).toBeGreaterThan(40);
     expect(read.filter(({ input }) => !files.has(String(input.file_path)))).toEqual([]);
   });
 
-  it("follows from its seed, and only the log tells the level that is asked for", () => {
+  it("generates the tour's project from its seed, with the requested water level only in the log", () => {
     const files = tourFiles(3);
     expect(files).toEqual(tourFiles(3));
     const level = levelIn(files.get(GAUGE_LOG) ?? "");

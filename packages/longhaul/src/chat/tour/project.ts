@@ -8,7 +8,10 @@ export const RULES_FILE = "src/scheduler/rules.js";
 export const SLOTS_FILE = "src/scheduler/slots.js";
 export const TEST_FILE = "test/slots.test.js";
 
-/** Files of a small booking service, by relative path. The simulated model works on them with real tools. */
+/**
+ * Returns the files of a small booking service, by relative path. The simulated model works on them with real
+ * tools.
+ */
 export function tourFiles(seed: number): ReadonlyMap<string, string> {
   const shared = [...demoFilesAtStart()]
     .filter(([path]) => !REPLACED.test(path))
@@ -32,7 +35,7 @@ const TIDE_METRES = 0.8;
 const WAVES_MM = 40;
 const TIDE_HOURS = 12.42;
 
-/** A night of readings. No other file of the project contains them. */
+/** Returns a night of readings. No other file of the project contains them. */
 function gaugeLog(random: Random): string {
   const lines = Array.from({ length: READINGS }, (_, index) => {
     const minutes = index * STEP_MINUTES;

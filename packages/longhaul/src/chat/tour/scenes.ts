@@ -1,6 +1,6 @@
 import type { Thresholds } from "@longhaul/core/measure";
 import { ASKED_MOMENT, GAUGE_LOG, levelIn, RULES_FILE, SLOTS_FILE, TEST_FILE } from "./project.ts";
-import { call, type Scene, type Sight, type Step } from "./stand-in.ts";
+import { call, type ModelView, type Scene, type Step } from "./stand-in.ts";
 
 /** Figure in the person's first message that must survive to the end. */
 export const RESERVE_METRES = "0.65";
@@ -169,13 +169,13 @@ const FIX: Scene = {
       reading(`src/resources/${name}/routes.ts`),
     ]),
   ],
-  enough: { from: 9, is: (sight) => !sight.isSaid(FIX_PROMPT) },
+  enough: { from: 9, is: (sight) => !sight.isQuotedExactly(FIX_PROMPT) },
   answer: () =>
     "Fixed: `isDeepEnough` uses the lowest water of the whole stay, and a test covers that. Your reserve is in `src/scheduler/rules.js`. `src/config.ts` has a separate figure that only the server reads. Should I change that too?",
 };
 
-/** Result of the test runner, in its own figures. */
-function verdict({ result }: Sight): string {
+/** Shows the result of the test runner, in its own figures. */
+function verdict({ result }: ModelView): string {
   const output = result("Bash");
   const count = (name: string): string | undefined => new RegExp(`\\b${name} (\\d+)`).exec(output)?.[1];
   const [passed, failed] = [count("pass"), count("fail")];

@@ -37,7 +37,7 @@ const ask = (behavior: Behavior, messages: readonly ApiMessage[]): Turn | undefi
   });
 const said = (turn: Turn | undefined): unknown => turn?.blocks.find(({ type }) => type === "text");
 
-/** A turn and its tool results, as the agent stores them. */
+/** Returns a turn and its tool results, as the agent stores them. */
 function round(turn: Turn | undefined, result = "done"): ApiMessage[] {
   const blocks = (turn?.blocks ?? []).flatMap((block) =>
     block.type === "text" || block.type === "tool_use" ? [{ id: "", ...block }] : [],
@@ -52,7 +52,7 @@ function round(turn: Turn | undefined, result = "done"): ApiMessage[] {
   ];
 }
 
-/** The conversation after this number of rounds of the scene. */
+/** Returns the conversation after this number of rounds of the scene. */
 function worked(behavior: Behavior, rounds: number): ApiMessage[] {
   const messages = [user("Hello."), ...round({ blocks: [{ type: "text", text: "Hello!" }] }).slice(0, 1)];
   messages.push(user(SCENE.prompt));
@@ -60,8 +60,8 @@ function worked(behavior: Behavior, rounds: number): ApiMessage[] {
   return messages;
 }
 
-describe("the stand-in", () => {
-  it("works through a scene, answers, and leaves everything else to others", () => {
+describe("standIn", () => {
+  it("plays a scene step by step, answers, and ignores prompts that belong to no scene", () => {
     const behavior = standIn(SCENES, counter);
     expect(ask(behavior, [user("Something else.")])).toBeUndefined();
     const messages = worked(behavior, 4);
@@ -71,7 +71,7 @@ describe("the stand-in", () => {
     expect(said(ask(behavior, [...over, user(OTHER.prompt)]))).toMatchObject({ text: "It." });
   });
 
-  it("finds its place whatever was cleared, cut off at the front or put in between", () => {
+  it("continues a scene at the right step after clearing, cutting or inserted reminders", () => {
     const cases = fc.record({
       rounds: fc.integer({ min: 1, max: 4 }),
       cleared: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
@@ -95,7 +95,7 @@ describe("the stand-in", () => {
     );
   });
 
-  it("goes by what it did last where nothing but a summary is left, and not once the scene is over", () => {
+  it("continues after its last step when only a summary is left, but not after the scene has ended", () => {
     const behavior = standIn(SCENES, counter);
     const messages = worked(behavior, 2);
     const summary = continuationMessage({ summary: "All.", keptRecent: false, trigger: "auto" });
@@ -105,7 +105,7 @@ describe("the stand-in", () => {
     expect(ask(behavior, [user(summary, "Something of their own.")])).toBeUndefined();
   });
 
-  it("never uses the id of a call twice, also where the same is asked again", () => {
+  it("never repeats the id of a tool call, even when the same prompt comes again", () => {
     const behavior = standIn(SCENES, counter);
     const ids = [worked(behavior, 3), worked(behavior, 3)]
       .flat()

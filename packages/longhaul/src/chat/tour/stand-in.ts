@@ -33,7 +33,7 @@ export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behavi
 function play(
   { scene, step }: Place,
   request: SeenRequest,
-  sight: Sight,
+  sight: ModelView,
 ): { readonly turn: Turn; readonly isLast: boolean } {
   const { name, steps, enough, answer } = scene;
   const next = steps[step];
@@ -82,23 +82,23 @@ function placeOfCalls(blocks: ReturnType<typeof contentBlocks>, scenes: readonly
 }
 
 /** The view of the simulated model: only the current request. */
-export interface Sight {
+export interface ModelView {
   /** Tokens of the whole request as the simulator counts them, apart from a few marks. */
   readonly tokens: number;
   /** Number of cleared results. */
   readonly cleared: number;
   /** Returns true if a message of the person is exactly this text. After a compaction it is only quoted. */
-  isSaid(words: string): boolean;
-  /** Newest remaining result of this tool. Empty if there is none. */
+  isQuotedExactly(words: string): boolean;
+  /** Returns the newest remaining result of this tool. Empty if there is none. */
   result(tool: string): string;
-  /** First match in everything readable: messages, results, summary, notes. */
+  /** Returns the first match in everything readable: messages, results, summary, notes. */
   find(pattern: RegExp): string | undefined;
 }
 
-/** What stands between messages for the model's eyes only; no person wrote it. */
+/** Returns true for text between messages that only the model sees and that no person wrote. */
 const isReminder = (text: string): boolean => /^\s*<system-reminder>/.test(text);
 
-function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
+function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): ModelView {
   const blocks = messages.flatMap(({ content }) => contentBlocks(content));
   const names = new Map(
     blocks.flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : [])),
@@ -110,7 +110,7 @@ function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): 
       sum(tools.map((tool) => counter.tool(tool))) +
       sum(blocks.map((block) => counter.block(block as unknown as JsonRecord))),
     cleared: results.filter(isCleared).length,
-    isSaid: (words) => blocks.some((block) => block.type === "text" && block.text.trim() === words),
+    isQuotedExactly: (words) => blocks.some((block) => block.type === "text" && block.text.trim() === words),
     result: (tool) => {
       const newest = results.findLast(({ tool_use_id }) => names.get(tool_use_id) === tool);
       return newest === undefined ? "" : contentText(newest.content);
@@ -147,10 +147,10 @@ export interface Scene {
   /** Letters only, because the ids of calls contain it. */
   readonly name: string;
   readonly prompt: string;
-  readonly steps: readonly (Step | ((sight: Sight) => Step))[];
+  readonly steps: readonly (Step | ((sight: ModelView) => Step))[];
   /** Checked from this step. The remaining steps run only until the condition is met. */
-  readonly enough?: { readonly from: number; is(sight: Sight): boolean };
-  readonly answer: (sight: Sight) => string;
+  readonly enough?: { readonly from: number; is(sight: ModelView): boolean };
+  readonly answer: (sight: ModelView) => string;
 }
 
 export const call = (tool: string, input: JsonRecord): Call => ({ tool, input });

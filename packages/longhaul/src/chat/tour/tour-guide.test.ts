@@ -18,8 +18,8 @@ const USAGE = {
   cache_read_input_tokens: 0,
 };
 
-describe("the tour's guide", () => {
-  it("goes on once its step was done, tells what happened meanwhile, and ends", async () => {
+describe("tourGuide", () => {
+  it("advances after each completed step with current figures, and ends after the last one", async () => {
     const guide = tourGuide(STEPS, parts());
     expect(await guide.next(undefined)).toEqual({ words: "Hello.", input: "Look around." });
     guide.saw({ type: "usage", usage: USAGE, model: "m" });
@@ -29,7 +29,7 @@ describe("the tour's guide", () => {
     expect(await guide.next("and then")).toBeUndefined();
   });
 
-  it("waits with its step while the person does something else", async () => {
+  it("repeats its step while the person does something else", async () => {
     const guide = tourGuide(STEPS, parts());
     await guide.next(undefined);
     expect(await guide.next("Something else.")).toMatchObject({ input: "Look around." });
@@ -37,7 +37,7 @@ describe("the tour's guide", () => {
     expect(await guide.next("Look around.")).toMatchObject({ words: "0 so far." });
   });
 
-  it("does what a step needs right before it, once", async () => {
+  it("runs the preparation of a step once, right before the step", async () => {
     const done: string[] = [];
     const before = async (): Promise<void> => {
       done.push("noon");

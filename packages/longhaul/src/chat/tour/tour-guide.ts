@@ -49,7 +49,7 @@ interface StepOptions {
   removeLog(): Promise<void>;
 }
 
-/** All steps of the tour. */
+/** Returns all steps of the tour. */
 export function tourSteps(options: StepOptions): readonly TourStep[] {
   const { isWatched, removeLog } = options;
   return [

@@ -35,7 +35,7 @@ export async function tourReport(
   seen: TourEvents,
   { totals, invalid, all }: RequestLog,
 ): Promise<TourReport> {
-  const said = await whatBecameOfWords(agent);
+  const said = await countSurvivingPrompts(agent);
   const { turns, peakTokens, fromBackground, failures } = seen;
   const refused = all.filter((request) => request.error !== undefined || invalid.includes(request)).length;
   const compacted = seen.all("compacted");
@@ -52,7 +52,7 @@ export async function tourReport(
   };
 }
 
-async function whatBecameOfWords(
+async function countSurvivingPrompts(
   agent: Pick<Agent, "prompts" | "conversation" | "sessionPath">,
 ): Promise<TourReport["said"]> {
   const context = spaced(readableText(agent.conversation));
@@ -76,9 +76,9 @@ async function whatBecameOfWords(
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
 
 /** Shows only a few lost messages. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
-/** Closing table of an unattended tour. */
+/** Shows the closing table of an unattended tour. */
 export function tourView(
   report: TourReport,
   { colors, width: columns }: Pick<Terminal, "colors" | "width">,
@@ -87,7 +87,7 @@ export function tourView(
   const rows = rowsOf(report);
   const width = Math.max(...rows.map(([name]) => name.length));
   const lost = report.said.lost
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map((text) => red(`  lost: ${fitText(text, columns - 8)}`));
   const verdict = report.isSound
     ? green("No request was refused, and no message is lost.")

@@ -12,13 +12,13 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("plays the coder with seed 0 when it is given", async () => {
+it("passes seed 0 of the tour to the simulated coder", async () => {
   const tour = await openTour({ seed: 0 });
   await tour.close();
   expect(vi.mocked(coder)).toHaveBeenLastCalledWith(expect.objectContaining({ seed: 0 }));
 });
 
-it("removes its temporary folder when the simulator does not start", async () => {
+it("removes the temporary folder of the tour when the simulator does not start", async () => {
   vi.stubEnv("TMPDIR", folder);
   vi.mocked(startSimulator).mockRejectedValueOnce(new Error("no free port"));
   await expect(openTour()).rejects.toThrow("no free port");

@@ -59,7 +59,7 @@ export interface TourOptions {
 }
 
 /** Runs a guided chat with a simulated model in a separate folder. */
-export async function takeTour(
+export async function runTour(
   { isWatched = false, turns }: TourOptions,
   composition: Composition,
   { version }: { readonly version: string },
@@ -73,9 +73,13 @@ export async function takeTour(
       version,
       open: (wiring) => openAgent({ ...tour.agentOptions, ...wiring }),
       modelNamed: async () => {
-        throw new LonghaulError("model-unknown-model", "The tour has one model, the stand-in.", {
-          remedy: "`longhaul chat --model NAME` talks with a real one.",
-        });
+        throw new LonghaulError(
+          "command-unavailable",
+          "/model is not available here: the tour has only a simulated model.",
+          {
+            remedy: "To chat with a real model, run `longhaul chat --model NAME`.",
+          },
+        );
       },
       openScreen: isWatched ? processScreen : unattendedScreen,
       guide: tour.guide,
@@ -91,9 +95,13 @@ export async function takeTour(
     await tour.close();
   }
   if (!isSound)
-    throw new LonghaulError("agent-failed", "Something in the tour did not go as it should.", {
-      remedy: "Please report this, with what is printed above.",
-    });
+    throw new LonghaulError(
+      "tour-failed",
+      "The tour failed: at least one of its checks found a wrong result.",
+      {
+        remedy: "Report this error together with the output above.",
+      },
+    );
 }
 
 export interface Tour {

@@ -2,14 +2,14 @@ import type { JsonRecord } from "@longhaul/core/internal/messages";
 import type { Random } from "../../demo/random.ts";
 import { area, capitalized, chance, functionName, phrase, pickFrom, quality, thing } from "../chance.ts";
 import { exampleUrl } from "../schema/value.ts";
-import { fileLines, pathIn, type Sight } from "./sight.ts";
+import { type CoderView, fileLines, pathIn } from "./coder-view.ts";
 import type { ToolKind } from "./tools.ts";
 import { pathInside, shellWord } from "./working-folder.ts";
 
 /** Purpose of a call, independent of the tool's input format. */
 export interface Idea {
   readonly kind: ToolKind;
-  /** Undefined if no suitable file is known. */
+  /** Path of a suitable file. Undefined if none is known. */
   readonly path: string | undefined;
   /** False if no folder is known to write to. */
   readonly mayWrite: boolean;
@@ -29,7 +29,7 @@ export interface Idea {
 }
 
 export interface IdeaSource {
-  readonly sight: Sight;
+  readonly view: CoderView;
   readonly random: Random;
   readonly step: number;
   readonly topic: string;
@@ -41,15 +41,18 @@ export interface IdeaSource {
   readonly contentChars: number;
 }
 
-/** Reads start near the beginning, at a varying line, so that repeated reads of a file differ. */
+/**
+ * Last line at which a read can start. Reads start at a varying line, so that repeated reads of a file
+ * differ.
+ */
 const LAST_FIRST_LINE = 30;
 /** Percentage of reads of its own files, because it may edit only those. */
 const OWN_PERCENT = 50;
 const FEWEST_LINES = 15;
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 
 export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
-  const { random, sight, step, topic } = source;
+  const { random, view, step, topic } = source;
   const change = kind === "edit" ? changeOf(source) : undefined;
   const path = change?.path ?? (kind === "write" ? newPath(source) : knownPath(source));
   const subject = `${quality(random)} ${thing(random)}s in ${area(random)}`;
@@ -57,7 +60,7 @@ export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
     kind,
     path,
     mayWrite: source.ownFolder !== undefined,
-    folder: chance(random, 50) ? sight.root : (folderOf(knownPath(source)) ?? sight.root),
+    folder: chance(random, 50) ? view.root : (folderOf(knownPath(source)) ?? view.root),
     command: commandOn(path, source),
     description: `${capitalized(phrase(random))} (step ${step})`,
     pattern: kind === "list" ? filePattern(source) : searchPattern(random),
@@ -65,7 +68,7 @@ export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
     query: `${thing(random)} ${quality(random)} ${area(random)} best practice ${random.between(2019, 2026)}`,
     prompt: delegation(topic, subject, step),
     offset: random.between(1, LAST_FIRST_LINE),
-    limit: random.between(FEWEST_LINES, MOST_LINES),
+    limit: random.between(FEWEST_LINES, MAX_LINES),
     oldText: change?.oldText ?? `return ${thing(random)};`,
     newText: change?.newText ?? `return ${functionName(random)}(${thing(random)}); // step ${step}`,
     content: kind === "write" || kind === "other" ? newContent(path ?? "notes.md", source) : "",
@@ -79,14 +82,14 @@ function newContent(path: string, { random, contentChars }: IdeaSource): string 
   return fileText(path, random, Math.round(contentChars * share * (random.between(60, 140) / 100)));
 }
 
-/** Task text of a subagent. It identifies the conversation if the client does not. */
+/** Returns the task text of a subagent. It identifies the conversation if the client does not. */
 const delegation = (topic: string, subject: string, step: number): string =>
   `For "${topic}": find out how ${subject} are handled, and name the files (step ${step}).`;
 
 export const isDelegation = (text: string): boolean =>
   /For ".*": find out how .+ are handled, and name the files \(step \d+\)\./.test(text);
 
-/** The number keeps a path from repeating in a long session. */
+/** Makes up a path. Its number keeps it from repeating in a long session. */
 function newPath({ random, step, ownFolder }: IdeaSource): string | undefined {
   const ending = random.pick(["ts", "ts", "ts", "test.ts", "md", "json"]);
   const name = `${quality(random)}-${thing(random)}-${step}.${ending}`;
@@ -94,7 +97,7 @@ function newPath({ random, step, ownFolder }: IdeaSource): string | undefined {
 }
 
 /** Uses only paths that were shown, because an invented path could be any real file. */
-function knownPath({ sight: { paths }, random, ownFolder, madeUpFolder }: IdeaSource): string | undefined {
+function knownPath({ view: { paths }, random, ownFolder, madeUpFolder }: IdeaSource): string | undefined {
   if (paths.length === 0 && madeUpFolder !== undefined) {
     return `${madeUpFolder}/${area(random)}/${thing(random)}.ts`;
   }
@@ -117,9 +120,9 @@ interface Change {
  * Picks a line that was really read and that occurs once, so that the edit succeeds. Changes only the coder's
  * own files.
  */
-function changeOf({ sight, random, step, ownFolder, madeUpFolder }: IdeaSource): Change | undefined {
+function changeOf({ view, random, step, ownFolder, madeUpFolder }: IdeaSource): Change | undefined {
   if (ownFolder === undefined) return undefined;
-  for (const call of sight.calls) {
+  for (const call of view.calls) {
     const read = call.kind === "read" && !call.isError ? pathIn(call.input) : undefined;
     const path = read === undefined || madeUpFolder !== undefined ? read : pathInside(ownFolder, read);
     // A comment would break a JSON file.
@@ -159,11 +162,11 @@ function isEditable(line: string): boolean {
  * Makes a command that a real agent can run safely: it shows a part of one known file, or the names in the
  * folder. It never runs a program of the project, walks a tree, or takes long.
  */
-function commandOn(path: string | undefined, { random, step, sight }: IdeaSource): string {
+function commandOn(path: string | undefined, { random, step, view }: IdeaSource): string {
   const remark = `echo "${phrase(random)}: step ${step}"`;
   if (path === undefined) {
     const names =
-      sight.root === undefined ? remark : `ls ${shellWord(sight.root)} | head -${manyLines(random)}`;
+      view.root === undefined ? remark : `ls ${shellWord(view.root)} | head -${manyLines(random)}`;
     return random.pick([names, remark]);
   }
   const file = shellWord(path);
@@ -189,8 +192,8 @@ function searchPattern(random: Random): string {
   ]);
 }
 
-function filePattern({ random, sight }: IdeaSource): string {
-  if (sight.paths.length === 0) return random.pick(["*", "*/*", "**/*.{ts,js,py,md,json}"]);
+function filePattern({ random, view }: IdeaSource): string {
+  if (view.paths.length === 0) return random.pick(["*", "*/*", "**/*.{ts,js,py,md,json}"]);
   const ending = random.pick(["ts", "test.ts", "json", "md", "*"]);
   return random.pick([
     `**/${area(random)}/**/*${thing(random)}*.${ending}`,

@@ -37,7 +37,7 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
 
 const NAMED_TODOS = /^(todos|items|plan|tasks)$/;
 
-/** Formats in which tools accept a task list. */
+/** Returns the formats in which tools accept a task list. */
 function todoForms({ todos }: Idea): readonly unknown[] {
   if (todos.length === 0) return [];
   return [
@@ -75,7 +75,7 @@ function editorInput(idea: Idea): JsonRecord {
   return { command: "view", path, view_range: [offset, offset + limit] };
 }
 
-/** The client keeps the files of this tool in a separate folder. */
+/** Builds the input of a memory tool. The client keeps the files of this tool in a separate folder. */
 function memoryInput({ path, mayWrite, description, content }: Idea, random: Random): JsonRecord {
   if (!mayWrite || random.between(0, 2) === 0) return { command: "view", path: "/memories" };
   const name = path?.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "") ?? "notes";

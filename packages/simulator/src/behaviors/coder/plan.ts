@@ -1,7 +1,7 @@
 import type { Random } from "../../demo/random.ts";
 import { chance, pickFrom } from "../chance.ts";
+import type { SeenCall } from "./coder-view.ts";
 import { canEdit, type IdeaSource } from "./ideas.ts";
-import type { SeenCall } from "./sight.ts";
 import type { CoderTool, ToolKind } from "./tools.ts";
 
 export interface Action {
@@ -44,7 +44,7 @@ const REMEDIES: Readonly<Record<ToolKind, readonly ToolKind[]>> = {
 const UNUSUAL_PERCENT = 10;
 /** Kinds that do not depend on each other's outcome, so they can run together. */
 const TOGETHER: readonly ToolKind[] = ["read", "grep", "list", "fetch", "web-search"];
-const MOST_TOGETHER = 4;
+const MAX_TOGETHER = 4;
 
 /** See `CoderOptions`. */
 interface PlanOptions {
@@ -64,15 +64,15 @@ export function planActions(source: IdeaSource, options: PlanOptions): readonly 
   const first = chooseAction(source, actions);
   if (first === undefined) return [];
   if (!TOGETHER.includes(first.kind) || !chance(random, options.parallelPercent)) return [first];
-  const count = random.between(2, MOST_TOGETHER);
+  const count = random.between(2, MAX_TOGETHER);
   const together = actions.filter(({ kind }) => TOGETHER.includes(kind));
   const others = Array.from({ length: count - 1 }, () => pickFrom(together, random) ?? first);
   return [first, ...others];
 }
 
 /**
- * An unknown tool can do anything, so it is called only if the client has no other tools. Such a client wants
- * its own tools to be called.
+ * Returns the possible actions. An unknown tool can do anything, so it is called only if the client has no
+ * other tools. A client with only unknown tools wants them to be called.
  */
 function possibleActions(source: IdeaSource, options: PlanOptions): readonly Action[] {
   const { tools } = options;
@@ -87,7 +87,7 @@ const isUnknown = ({ kinds, form }: CoderTool): boolean => form === "plain" && k
 
 function isPossible(kind: ToolKind, source: IdeaSource, options: PlanOptions): boolean {
   const { web, mayDelegate, inventsPaths } = options;
-  const { root, paths } = source.sight;
+  const { root, paths } = source.view;
   if (kind === "read") return inventsPaths || paths.length > 0;
   if (kind === "edit") return canEdit(source);
   if (kind === "fetch" || kind === "web-search") return web;
@@ -98,9 +98,9 @@ function isPossible(kind: ToolKind, source: IdeaSource, options: PlanOptions): b
 const NEED_A_FOLDER: readonly ToolKind[] = ["write", "grep", "list", "agent"];
 
 function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | undefined {
-  const { random, sight, step } = source;
-  const failure = sight.calls.find((call) => call.isNew && call.isError);
-  const trusted = failure === undefined ? actions : withoutFailing(actions, sight.calls);
+  const { random, view, step } = source;
+  const failure = view.calls.find((call) => call.isNew && call.isError);
+  const trusted = failure === undefined ? actions : withoutFailing(actions, view.calls);
   if (failure !== undefined) {
     const remedy = firstOf(REMEDIES[failure.kind], trusted, random);
     if (remedy !== undefined) return remedy;

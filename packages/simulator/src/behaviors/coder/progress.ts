@@ -12,7 +12,7 @@ export interface Progress {
   readonly step: number;
   /** The user's request in a few words. */
   readonly topic: string;
-  /** Differs from turn to turn, but is equal for equal requests. */
+  /** Number that differs from turn to turn, but is equal for equal requests. */
   readonly chain: number;
   readonly isNewTask: boolean;
 }
@@ -52,7 +52,7 @@ export function readProgress(messages: readonly ApiMessage[]): Progress {
     .flatMap(({ content }) => contentBlocks(content));
   const trace = newestTrace(recent);
   const isWorking = !incoming.some(isHuman) || incoming.some((block) => block.type === "tool_result");
-  if (isWorking) return goOn(trace, messages, recent);
+  if (isWorking) return continueWork(trace, messages, recent);
   const said = incoming.findLast(isSpoken)?.text ?? "";
   const mark = isSummary(said) ? traceInText(said) : undefined;
   if (mark !== undefined && !mark.isDone) return { ...next(mark), chain: hashText(said, mark.step) };
@@ -67,7 +67,7 @@ export function readProgress(messages: readonly ApiMessage[]): Progress {
 
 /**
  * Returns the mark that a summary of these messages needs, so that the coder finds its place again. A request
- * that it has not started is at step 0. Undefined for a conversation that is not the coder's.
+ * that it has not started is at step 0. Returns undefined for a conversation that is not the coder's.
  */
 export function progressLine(messages: readonly ApiMessage[]): string | undefined {
   const recent = withoutSummaryRequest(messages.slice(-LOOK_BACK_MESSAGES));
@@ -88,7 +88,7 @@ const next = ({ step, topic }: Trace): Omit<Progress, "chain"> => ({
 /**
  * Continues the count. Calls of another model have no step in their ids, so the inspected ones are counted.
  */
-function goOn(
+function continueWork(
   trace: Trace | undefined,
   messages: readonly ApiMessage[],
   recent: readonly ApiMessage[],
@@ -133,7 +133,10 @@ function traceInId(id: unknown): Trace | undefined {
   };
 }
 
-/** A summary may contain older marks anywhere. The current one is under "Current Work". */
+/**
+ * Finds the current mark in a text. A summary may contain older marks anywhere, but the current one is under
+ * "Current Work".
+ */
 function traceInText(text: string): Trace | undefined {
   const current = splitSections(text).find(({ name }) => name === "Current Work")?.body;
   return (current === undefined ? undefined : lastMark(current)) ?? lastMark(text);
@@ -156,7 +159,7 @@ function topicWithin(recent: readonly ApiMessage[]): string | undefined {
   return text === undefined ? undefined : topicOf(text);
 }
 
-/** The oldest message is the request itself or the summary that replaced it. */
+/** Returns the topic of the oldest message, which is the request itself or the summary that replaced it. */
 function firstTopic(messages: readonly ApiMessage[]): string {
   const first = messages[0];
   return topicOf((first && contentBlocks(first.content).find(isSpoken)?.text) ?? "");
@@ -170,7 +173,7 @@ function isSpoken(block: ContentBlock): block is Extract<ContentBlock, { type: "
   return block.type === "text" && block.text.trim() !== "" && !REMINDER.test(block.text);
 }
 
-/** A picture or a document without text also counts. */
+/** True for a block from a person. An image or a document without text also counts. */
 const isHuman = (block: ContentBlock): boolean => block.type !== "text" || isSpoken(block);
 
 /** Takes the first meaningful line, without characters that would end a mark early. */

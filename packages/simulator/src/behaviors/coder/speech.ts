@@ -1,22 +1,22 @@
 import type { Random } from "../../demo/random.ts";
 import { area, capitalized, functionName, phrase, quality, thing } from "../chance.ts";
+import { type CoderView, inputText, resultHead, type SeenCall } from "./coder-view.ts";
 import type { Idea } from "./ideas.ts";
 import { doneMark, type Progress, stepMark } from "./progress.ts";
-import { inputText, resultHead, type SeenCall, type Sight } from "./sight.ts";
 
 export interface Speaker {
   readonly progress: Progress;
-  readonly sight: Sight;
+  readonly view: CoderView;
   readonly random: Random;
   /** Approximate number of characters to say. */
   readonly characters: number;
 }
 
-/** Text before calls. The mark comes first, so that a shortened text still has it. */
+/** Writes the text before calls. The mark comes first, so that a shortened text still has it. */
 export function textBefore(speaker: Speaker, ideas: readonly Idea[]): string {
-  const { progress, sight } = speaker;
+  const { progress, view } = speaker;
   const opening = `${stepMark(progress.step, progress.topic)} `;
-  const failure = sight.calls.find((call) => call.isNew && call.isError);
+  const failure = view.calls.find((call) => call.isNew && call.isError);
   const start = failure === undefined ? announcement(speaker, ideas[0]) : afterFailure(failure);
   return padded(`${opening}${start}`, speaker);
 }
@@ -49,10 +49,10 @@ function afterFailure(failure: SeenCall): string {
   return `${call} failed${head === "" ? "" : `: ${head}`}. Trying it another way.`;
 }
 
-/** Thinking that refers to what was just seen. */
+/** Writes thinking that refers to the latest results. */
 export function thoughts(speaker: Speaker, ideas: readonly Idea[]): string {
-  const { progress, sight, random } = speaker;
-  const last = sight.calls.find((call) => call.isNew);
+  const { progress, view, random } = speaker;
+  const last = view.calls.find((call) => call.isNew);
   const seen =
     last === undefined
       ? `The user wants: ${progress.topic}.`
@@ -62,10 +62,13 @@ export function thoughts(speaker: Speaker, ideas: readonly Idea[]): string {
   return padded(`${seen} ${next}`, speaker);
 }
 
-/** Closing text of a task. The short id differs each time, so that no two tasks end with the same text. */
-export function closing({ progress, sight, random }: Speaker, steps: number): string {
+/**
+ * Writes the closing text of a task. The short id differs each time, so that no two tasks end with the same
+ * text.
+ */
+export function closing({ progress, view, random }: Speaker, steps: number): string {
   const { topic, chain } = progress;
-  const files = sight.paths.slice(0, random.between(2, 5)).map((path) => `- \`${path}\`: ${phrase(random)}`);
+  const files = view.paths.slice(0, random.between(2, 5)).map((path) => `- \`${path}\`: ${phrase(random)}`);
   const touched = files.length === 0 ? [] : ["", "Files I had open last:", ...files];
   const id = chain.toString(16).padStart(8, "0").slice(0, 7);
   return [
@@ -77,7 +80,7 @@ export function closing({ progress, sight, random }: Speaker, steps: number): st
 }
 
 /** Answers in text if there is nothing to call. */
-export function answerInWords(speaker: Speaker): string {
+export function answerText(speaker: Speaker): string {
   return padded(`About "${speaker.progress.topic}": ${phrase(speaker.random)}.`, speaker);
 }
 

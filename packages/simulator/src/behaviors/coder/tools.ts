@@ -16,7 +16,7 @@ const NAMES = {
   agent: "task agent subagent dispatchagent spawnagent",
 } as const;
 
-/** An unusual tool (`other`) is called by its schema alone. */
+/** Kind of a tool. An unusual tool (`other`) is called by its schema alone. */
 export type ToolKind = keyof typeof NAMES | "other";
 
 const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
@@ -27,10 +27,10 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
 
 export interface CoderTool {
   readonly name: string;
-  /** Several kinds for an editor tool that takes commands. */
+  /** Kinds of calls. An editor tool that takes commands has several. */
   readonly kinds: readonly ToolKind[];
   readonly schema: JsonRecord;
-  /** `editor` and `memory` take a command, which decides the other fields. */
+  /** Form of the input. `editor` and `memory` take a command, which decides the other fields. */
   readonly form: "plain" | "editor" | "memory";
 }
 
@@ -91,8 +91,8 @@ function takesEditorCommands(schema: JsonRecord): boolean {
 }
 
 /**
- * The name of an MCP tool ends with the plain tool name. Such a tool may write anywhere, so only reading
- * tools are recognized.
+ * Returns the kind of a tool by its name. The name of an MCP tool ends with the plain tool name. An MCP tool
+ * may write anywhere, so only reading tools are recognized.
  */
 export function kindOf(name: string): ToolKind {
   const own = name.split("__").at(-1) ?? name;

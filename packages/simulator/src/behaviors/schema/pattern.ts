@@ -1,6 +1,8 @@
 import type { Random } from "../../demo/random.ts";
 
-/** Nested repetitions multiply. No pattern for an input needs a longer text. */
+/**
+ * Maximum number of pieces, because nested repetitions multiply. No pattern for an input needs a longer text.
+ */
 const MAX_PIECES = 20_000;
 
 const DIGITS = "0123456789";
@@ -16,8 +18,8 @@ const ESCAPES: Readonly<Record<string, string>> = { ...PLAIN_ESCAPES, D: LETTERS
 class Unsupported extends Error {}
 
 /**
- * Generates a text that should match the pattern. Undefined for unsupported patterns. Unbounded repetitions
- * exceed their minimum by at most `extraRepeats`.
+ * Generates a text that should match the pattern. Returns undefined for unsupported patterns. Unbounded
+ * repetitions exceed their minimum by at most `extraRepeats`.
  */
 export function textMatching(pattern: string, random: Random, extraRepeats: number): string | undefined {
   try {
@@ -165,7 +167,7 @@ class PatternWriter {
   }
 }
 
-/** Longer ranges are truncated, because any of their characters will do. */
+/** Maximum length of a range. Longer ranges are truncated, because any of their characters will do. */
 const MAX_RANGE_CHARACTERS = 128;
 
 function range(from: string, to: string): string {

@@ -6,14 +6,13 @@ import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messa
  * We tried `z.fromJSONSchema` (zod 4.6.7) for the validation. A schema comes from any client, must never stop
  * the coder, and a part of it is validated for each property.
  * - It throws at `not`, `if`, `#/definitions/…`, `#/properties/…`, a reference that leads nowhere or out of
- *   the schema,
- *   a pattern in another dialect, and overflows the stack at circular references. Then nothing is validated
- *   at all.
+ *   the schema, and a pattern in another dialect. It overflows the stack at circular references. Then nothing
+ *   is validated.
  * - It rejects objects that equal `const` or one of `enum`, and ignores keywords without a `type`.
  * - A schema of 200 properties takes 11 ms per validation, because it is converted completely each time.
  */
 
-/** References can be circular. No sensible schema chains more of them. */
+/** Maximum chain of references. They can be circular, and no sensible schema chains more of them. */
 const MAX_REFERENCES = 16;
 
 /** Resolves references and keeps the keywords next to them. */
@@ -38,7 +37,7 @@ function follow(reference: string, root: unknown): unknown {
   return found ?? true;
 }
 
-/** An invalid escape sequence is taken literally. */
+/** Decodes a part of a reference. An invalid escape sequence is taken literally. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -90,7 +89,7 @@ function narrowerType(a: unknown, b: unknown): unknown {
   return both.length === 1 ? both[0] : both;
 }
 
-/** A recursive schema has an endless number of parts. */
+/** Maximum number of merged parts, because a recursive schema has an endless number of them. */
 const MAX_FOLDED_PARTS = 200;
 
 /** Merges the parts of `allOf` into the schema. */
@@ -114,7 +113,7 @@ export function same(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Types of a schema. Without a `type`, its keywords imply them. */
+/** Returns the types of a schema. Without a `type`, its keywords imply them. */
 export function typesOf(schema: JsonRecord): readonly string[] {
   if (typeof schema.type === "string") return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === "string");
@@ -135,14 +134,17 @@ export function numberIn(schema: JsonRecord, name: string): number | undefined {
 /** Tolerance for rounding of decimal fractions, relative to the quotient. */
 const MULTIPLE_TOLERANCE = 1e-9;
 
-/** A schema that is defined only by itself never ends. Deeper values do not occur. */
+/**
+ * Maximum depth of validation. A schema that is defined only by itself never ends, and deeper values do not
+ * occur.
+ */
 const MAX_CHECKED_DEPTH = 100;
 const MAX_CHECKS = 20_000;
 
 interface Place {
   readonly root: unknown;
   readonly depth: number;
-  /** Shared by all parts of one value. */
+  /** Budget that all parts of one value share. */
   readonly budget: { checks: number };
 }
 
@@ -208,7 +210,10 @@ function fitsString(value: string, schema: JsonRecord): boolean {
   return pattern === undefined || pattern.test(value);
 }
 
-/** A pattern in another dialect cannot be checked, but must not prevent all calls. */
+/**
+ * Compiles a pattern. Returns undefined for another dialect, which cannot be checked but must not prevent all
+ * calls.
+ */
 function expression(pattern: string): RegExp | undefined {
   for (const flags of ["u", ""]) {
     try {

@@ -10,8 +10,8 @@ type Schema = Readonly<Record<string, unknown>>;
  */
 function violation(value: unknown, schema: Schema, at = "$", root: Schema = schema): string | undefined {
   const found: (string | undefined)[] = [];
-  const need = (holds: boolean, keyword: string): void => {
-    if (!holds) found.push(`${at}: ${keyword}`);
+  const need = (isMet: boolean, keyword: string): void => {
+    if (!isMet) found.push(`${at}: ${keyword}`);
   };
   const json = (item: unknown): string => JSON.stringify(item);
   const check = (item: unknown, part: unknown, where = at): string | undefined =>
@@ -161,8 +161,8 @@ const schemas: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
   ),
 })).schema;
 
-describe("values for a schema", () => {
-  it("conform to it, whatever the schema", () => {
+describe("valueFor", () => {
+  it("generates a value that matches its schema, for any schema", () => {
     fc.assert(
       fc.property(schemas, fc.nat(), (schema, seed) => {
         expect(violation(valueFor(schema, { random: createRandom(seed) }), schema)).toBeUndefined();
@@ -171,7 +171,7 @@ describe("values for a schema", () => {
     );
   });
 
-  it("are the same for the same seed", () => {
+  it("generates the same value for the same seed", () => {
     fc.assert(
       fc.property(schemas, fc.nat(), (schema, seed) => {
         const make = (): unknown => valueFor(schema, { random: createRandom(seed) });
@@ -180,7 +180,7 @@ describe("values for a schema", () => {
     );
   });
 
-  it("come to an end where a schema holds itself", () => {
+  it("ends for a recursive schema", () => {
     const node = {
       type: "object",
       properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
@@ -205,7 +205,7 @@ describe("values for a schema", () => {
     { type: "object", minProperties: 1e12 },
     { allOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] },
     { $ref: "#/%E0%" },
-  ])("are as much of it as a reply could hold where a schema asks for too much: %j", (schema) => {
+  ])("limits the size of a value when the schema asks for too much: %j", (schema) => {
     const value = valueFor(schema, { random: createRandom(1) });
     expect(JSON.stringify(value).length).toBeLessThan(2_000_000);
   });
@@ -216,11 +216,11 @@ describe("values for a schema", () => {
     { anyOf: [{ $ref: "#" }, { $ref: "#" }] },
     { oneOf: [{ $ref: "#" }, { $ref: "#" }] },
     { anyOf: [{ type: "array", items: { $ref: "#" }, minItems: 3 }, { not: {} }] },
-  ])("are given up, not sought for ever, where none is finite: %j", (schema) => {
+  ])("gives up without an error when no finite value matches the schema: %j", (schema) => {
     expect(() => valueFor(schema, { random: createRandom(1) })).not.toThrow();
   });
 
-  it("take a suggestion that conforms and pass over one that does not", () => {
+  it("uses a suggestion that matches the schema and ignores one that does not", () => {
     const schema = {
       type: "object",
       properties: { path: { type: "string" }, limit: { type: "integer", maximum: 10 } },
@@ -235,7 +235,7 @@ describe("values for a schema", () => {
     }
   });
 
-  it("do without a pattern that goes beyond the usual means", () => {
+  it("ignores a pattern that it cannot generate", () => {
     const schema = { type: "string", pattern: "^(?=a)a(?<!b)\\p{Ll}$" };
     expect(typeof valueFor(schema, { random: createRandom(1) })).toBe("string");
     expect(typeof valueFor({ type: "string", pattern: "([" }, { random: createRandom(1) })).toBe("string");

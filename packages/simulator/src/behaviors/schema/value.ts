@@ -4,14 +4,17 @@ import { area, chance, phrase, pickFrom, thing } from "../chance.ts";
 import { textMatching } from "./pattern.ts";
 import { conforms, merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
 
-/** Beyond this depth only required parts are generated, so that a recursive schema ends. */
+/** Depth beyond which only required parts are generated, so that a recursive schema ends. */
 const DEPTH_OF_EXTRAS = 4;
-/** A schema that requires itself has no finite value. */
+/** Maximum depth of a value. A schema that requires itself has no finite value. */
 const MAX_DEPTH = 24;
 const OPTIONAL_PERCENT = 30;
 const EXAMPLE_PERCENT = 25;
 const USUAL_EXTRA_ITEMS = 2;
-/** Nested alternatives multiply. After this limit, the remaining parts become null or are omitted. */
+/**
+ * Maximum number of parts, because nested alternatives multiply. The remaining parts become null or are
+ * omitted.
+ */
 const MAX_PARTS = 4_000;
 /** Attempts to satisfy `oneOf` and `uniqueItems`. */
 const TRIES = 24;
@@ -30,7 +33,7 @@ interface Place extends Required<ValueOptions> {
   readonly root: unknown;
   readonly name: string;
   readonly depth: number;
-  /** Shared by all parts of one value. */
+  /** Budget that all parts of one value share. */
   readonly budget: { parts: number };
 }
 
@@ -86,7 +89,7 @@ function makeAlternative(schema: JsonRecord, place: Place): unknown {
   return closest ?? null;
 }
 
-/** Choices that cannot contain themselves come first. */
+/** Sorts choices. Those that cannot contain themselves come first. */
 function simplestFirst(choices: readonly unknown[], root: unknown): readonly unknown[] {
   const size = (choice: unknown): number => {
     const found = resolve(choice, root);

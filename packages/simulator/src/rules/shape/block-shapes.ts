@@ -182,7 +182,7 @@ const typedTool = tagged({
 
 const untypedTool = object(customTool);
 
-/** A tool without a type is a client tool. */
+/** Tool definition. A tool without a type is a client tool. */
 export const toolDefinition: Check = (value, inspection) => {
   if (!isRecord(value) || (value.type !== undefined && value.type !== null)) {
     return typedTool(value, inspection);
@@ -241,7 +241,10 @@ const toolAddition: Fields = {
 };
 const toolRemoval: Fields = { tool: required(tagged(referredTools)), ...marked };
 
-/** Only the beta that returns them knows signed summaries and their tool changes. */
+/**
+ * Fields of a compaction block. The signature and the tool changes exist only under the beta that returns
+ * them.
+ */
 const compaction: Fields = {
   content: nullable(filledString),
   encrypted_content: nullable(string),

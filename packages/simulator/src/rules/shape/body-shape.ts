@@ -89,7 +89,7 @@ const effort = nullable(oneOf("low", "medium", "high", "xhigh", "max"));
 
 const spokenMessage = object({ role: anything, content: required(content) });
 
-/** Content is optional, because a message may only set the effort. */
+/** System message. Its content is optional, because a message may only set the effort. */
 const systemMessage = object({
   role: anything,
   content,
@@ -218,7 +218,9 @@ const onDemandCompaction = object({
   instructions: nullable(shortString(MAX_INSTRUCTIONS_LENGTH)),
 });
 
-/** Other fields of a missing beta are reported as unknown. For this one, the error names the beta. */
+/**
+ * Compaction field. Its error names the missing beta. Other fields of a missing beta are reported as unknown.
+ */
 const compaction = nullable((value, inspection) => {
   if (!inspection.hasBeta(BETAS.onDemandCompaction)) {
     refuse("compactionBeta", { beta: BETAS.onDemandCompaction });
@@ -226,7 +228,7 @@ const compaction = nullable((value, inspection) => {
   onDemandCompaction(value, inspection);
 });
 
-/** An opt-in of the simulator. No public API has this field. */
+/** Opt-in field of the simulator. No public API has it. */
 const cacheEdits = list(
   object({ type: required(oneOf("delete_tool_result")), tool_use_id: required(string) }),
 );

@@ -8,20 +8,18 @@ import { refuse } from "../../wording/refuse.ts";
  *
  * We tried zod for this (4.6.7, all tables, one file that maps its issues to our texts).
  * - The shape of a request of 200,000 tokens took 6 to 9 times as long (0.1 to 0.4 ms became 0.7 to 3.5 ms),
- *   all rules
- *   together 2.3 to 5 times as long.
+ *   all rules together 2.3 to 5 times as long.
  * - zod reports faults in schema order, with unknown fields last. The first fault in body order can only be
- *   chosen
- *   among all issues, so `abortEarly` does not help: a list of 100,000 numbers in place of blocks took 3
- *   seconds, one
- *   of 1,000,000 took half a minute and 1.2 GB. Here both take 1 ms, and the server must survive them.
+ *   chosen among all issues, so `abortEarly` does not help. A list of 100,000 numbers in place of blocks took
+ *   3 seconds. One of 1,000,000 took half a minute and 1.2 GB. Here both take 1 ms, and the server must
+ *   survive them.
  * - The order of faults, the types inside paths and the betas that enable fields took another 100 lines.
  */
 
-/** Refuses a value of another shape. */
+/** Function that refuses a value of another shape. */
 export type Check = (value: unknown, inspection: Inspection) => void;
 
-/** Decides by betas, API version and switches if a field or type exists. */
+/** Function that decides by betas, API version and switches if a field or type exists. */
 type Gate = (inspection: Inspection) => boolean;
 
 interface Field {
@@ -30,7 +28,7 @@ interface Field {
   readonly isOpen?: Gate;
 }
 
-/** A field is optional unless it is `required`. */
+/** Fields of an object. A field is optional unless it is `required`. */
 export type Fields = Readonly<Record<string, Check | Field>>;
 
 /**

@@ -12,13 +12,13 @@ const draft = (heading: string, forms: readonly (readonly string[])[], importanc
   leftOut: (count) => `(${count} more)`,
 });
 
-describe("fitting sections into a budget", () => {
-  it("gives everything at full length when there is room", () => {
+describe("fitSections", () => {
+  it("writes every piece at full length when there is room", () => {
     const fitted = fitSections([draft("# A", [["long one", "l"]]), draft("# B", [])], 1_000, countTokens);
     expect(fitted).toMatchObject({ text: "# A\nlong one\n\n# B\nNone.", leftOutPieces: 0 });
   });
 
-  it("never exceeds the budget, whatever the pieces are", () => {
+  it("never exceeds the token budget, whatever the pieces are", () => {
     const piece = fc.record({
       forms: fc.array(fc.string({ maxLength: 300 }), { minLength: 1, maxLength: 3 }),
       importance: fc.integer({ min: 0, max: 1_200 }),
@@ -38,7 +38,7 @@ describe("fitting sections into a budget", () => {
     );
   });
 
-  it("counts the text as a whole, since an estimate of the whole may be above that of its parts", () => {
+  it("counts the tokens of the whole text, which can exceed the sum of its parts", () => {
     const opening = "Opening\n";
     const dearer = (text: string): number => countTokens(text) + (text.startsWith(opening) ? 15 : 0);
     const forms = Array.from({ length: 20 }, () => ["y".repeat(40)]);
@@ -48,7 +48,7 @@ describe("fitting sections into a budget", () => {
     expect(fitted.tokens).toBeLessThanOrEqual(100);
   });
 
-  it("counts no long piece whole, and none at all when everything fits", () => {
+  it("never counts a long piece as a whole, and counts only once when everything fits", () => {
     const counted: string[] = [];
     const counting = (text: string): number => {
       counted.push(text);
@@ -68,7 +68,7 @@ describe("fitting sections into a budget", () => {
     expect(counted).toEqual(["# A\nin full"]);
   });
 
-  it("holds even where the parts of long pieces that are looked at say little about the whole", () => {
+  it("stays within the budget when samples of a long piece misjudge its size", () => {
     const dense = (text: string): number =>
       Math.ceil(text.replace(/z/g, "").length / 4) + text.split("z").length - 1;
     const uneven = fc
@@ -94,7 +94,7 @@ describe("fitting sections into a budget", () => {
     );
   });
 
-  it("says every piece briefly where the whole of a long one turns out dearer than its parts", () => {
+  it("uses short forms when a long piece costs more than its samples suggest", () => {
     const dense = (text: string): number => text.split("z").length - 1 + Math.ceil(text.length / 4);
     const misleading = `${"a".repeat(120)}${"z".repeat(1_800)}${"a".repeat(4_080)}`;
     const fitted = fitSections([draft("# A", [[misleading, "in short"], ["another"]])], 1_600, dense);
@@ -118,14 +118,14 @@ describe("fitting sections into a budget", () => {
     expect(fitted.text).toContain("short 1");
   });
 
-  it("says how many pieces it left out", () => {
+  it("states how many pieces it left out", () => {
     const forms = Array.from({ length: 20 }, () => ["y".repeat(100)]);
     const fitted = fitSections([draft("# A", forms)], 80, countTokens);
     expect(fitted.leftOutPieces).toBeGreaterThan(0);
     expect(fitted.text).toContain(`(${fitted.leftOutPieces} more)`);
   });
 
-  it("goes on saying what was left out before", () => {
+  it("repeats how many pieces earlier summaries left out", () => {
     const fitted = fitSections([{ ...draft("# A", [["text"]]), alreadyLeftOut: 3 }], 100, countTokens);
     expect(fitted.text).toBe("# A\ntext\n(3 more)");
   });
@@ -140,12 +140,12 @@ describe("fitting sections into a budget", () => {
     expect(fitSections([others, essential], 70, countTokens).text).toContain("the essential piece");
   });
 
-  it("writes a group's label once, above its pieces, and only when one was chosen", () => {
+  it("writes the label of a group once, above the pieces of the group", () => {
     const pieces = ["a", "b"].map((text) => ({ forms: [text], importance: 1, group: "**G:**" }));
     expect(fitSections([{ ...draft("# A", []), pieces }], 100, countTokens).text).toBe("# A\n**G:**\na\nb");
   });
 
-  it("leaves the headings alone when there is room for nothing else", () => {
+  it("keeps only the headings when there is room for nothing else", () => {
     expect(fitSections([draft("# A", [["text"]]), draft("# B", [])], 1, countTokens).text).toBe("# A\n# B");
   });
 });

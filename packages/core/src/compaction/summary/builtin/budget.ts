@@ -1,46 +1,49 @@
 /**
- * Chooses what goes into a text of limited size. Each section has a share of the budget; what one
- * leaves unused flows to the others, most important pieces first.
+ * Chooses the content of a text of limited size. Each section has a share of the budget. Unused shares go to
+ * other sections, the most important pieces first.
  */
 
-/** Room for a summary that one can work from, at a twentieth of a 200,000 token window or less. */
+/** Token budget of a useful summary: a twentieth of a window of 200,000 tokens or less. */
 export const SUMMARY_BUDGET_TOKENS = 8_000;
 
 export interface Piece {
-  /** The same content at falling lengths, longest first. The last is the least that makes sense. */
+  /** The same content in several lengths, longest first. The last form is the shortest that makes sense. */
   readonly forms: readonly string[];
-  /** Higher is kept first; compared across sections when spare budget is given out. */
+  /**
+   * Importance of the piece. Pieces with higher importance are kept first, across sections when unused budget
+   * is assigned.
+   */
   readonly importance: number;
-  /** A label above this piece and its neighbors of the same group. */
+  /** Label above this piece and its neighbors of the same group. */
   readonly group?: string | undefined;
 }
 
-/** Forms that say the same count once. */
+/** Creates a piece without duplicate forms. */
 export const piece = (forms: readonly string[], importance: number, group?: string): Piece => ({
   forms: [...new Set(forms)],
   importance,
   group,
 });
 
-/** Pieces of at least this importance get room before the sections share out the rest. */
+/** Pieces of at least this importance get room before the sections share the rest. */
 export const ESSENTIAL = 1_000;
-/** Pieces of at least this importance are said briefly before any other is given more room. */
+/** Pieces of at least this importance are included in short form before any other piece gets more room. */
 export const WORTH_A_LINE = 300;
 
-/** Importance of the item at `index` of `count`, rising from the oldest to the newest. */
+/** Returns the importance of the item at `index` of `count`, rising from the oldest to the newest. */
 export const rising = (from: number, to: number, index: number, count: number): number =>
   from + ((to - from) * (index + 1)) / count;
 
 export interface SectionDraft {
   readonly heading: string;
-  /** In reading order. */
+  /** Pieces in reading order. */
   readonly pieces: readonly Piece[];
   readonly share: number;
-  /** Stands where there is nothing to say. */
+  /** Text of an empty section. */
   readonly whenEmpty: string;
-  /** Pieces that were missing before: they are lost to this text for good, and it says so. */
+  /** Number of pieces that earlier summaries left out. The text mentions them. */
   readonly alreadyLeftOut: number;
-  /** Says how many pieces did not fit. */
+  /** Writes the remark about the pieces that did not fit. */
   readonly leftOut: (count: number) => string;
 }
 
@@ -52,20 +55,23 @@ export interface FittedText {
 
 type CountTokens = (text: string) => number;
 
-/** Tokens kept free for line breaks between pieces, which are counted with neither neighbor. */
+/** Tokens reserved for each line break between pieces, which no piece includes. */
 const JOINT_TOKENS = 1;
-/** Remarks are reserved at their longest; when that leaves this share of the budget unused, one more try fills it. */
+/** Share of unused budget that is worth another try. Remarks are reserved at their longest. */
 const WORTHWHILE_SLACK = 0.04;
-/** Share of the budget that the essential pieces may take beyond their shortest form, before all others. */
+/** Share of the budget that essential pieces may take beyond their shortest form, before all others. */
 const ESSENTIAL_SHARE = 0.3;
-/** A count is not additive, so the first packing may miss the budget; each try aims lower. */
+/**
+ * Maximum number of tries. Counts are not additive, so a packing may exceed the budget, and each try aims
+ * lower.
+ */
 const MAX_TRIES = 12;
-/** A text with more characters per token than this is rare: a longer one is not counted in the hope that it fits. */
-const MOST_CHARS_PER_TOKEN = 4.5;
+/** Few texts have more characters per token. A longer text is not counted, because it would hardly fit. */
+const MAX_CHARS_PER_TOKEN = 4.5;
 
 /** Up to this length a piece is counted exactly. */
 const COUNTED_WHOLE_CHARS = 800;
-/** Parts of a longer one, the first at its beginning and the last at its end. */
+/** Number of samples of a longer piece, from its beginning to its end. */
 const SAMPLES = 4;
 const SAMPLE_CHARS = 120;
 
@@ -77,7 +83,7 @@ interface Slot {
   chosen: number | undefined;
 }
 
-/** The `opening` stands above the first section and counts against the budget. */
+/** Fits the sections into the budget. The `opening` is above the first section and counts too. */
 export function fitSections(
   drafts: readonly SectionDraft[],
   budgetTokens: number,
@@ -91,7 +97,7 @@ export function fitSections(
     const text = opening + assemble(drafts, slots);
     return { text, tokens: countTokens(text), leftOutPieces: slots.filter(isLeftOut).length };
   };
-  if (charsInFull(slots) <= budgetTokens * MOST_CHARS_PER_TOKEN) {
+  if (charsInFull(slots) <= budgetTokens * MAX_CHARS_PER_TOKEN) {
     const inFull = written();
     if (inFull.tokens <= budgetTokens) return inFull;
   }
@@ -110,7 +116,7 @@ export function fitSections(
       return fitted;
     if (slack >= 0) fits = fitted;
     else if (measure === bySamples) {
-      // The samples may have misled by any amount, so aiming lower could mean aiming at nothing.
+      // Samples can be wrong by any amount, so aiming lower could mean aiming at nothing.
       measure = countTokens;
       for (const slot of slots) slot.costs.length = 0;
       continue;
@@ -151,7 +157,9 @@ function choose(
     spare -= growth;
     return growth;
   };
-  /** Breadth comes before depth: a section first says everything briefly, then more of what matters most. */
+  /**
+   * Gives a section its first room. It includes everything briefly, then more of the most important pieces.
+   */
   const begin = (slot: Slot, allowance: number): number => {
     const shortest = slot.piece.forms.length - 1;
     const cost = costOf(slot, shortest, countTokens);
@@ -178,7 +186,7 @@ function choose(
   for (const slot of byImportance) grow(slot, spare);
 }
 
-/** Takes the longest form that the allowance holds, never a shorter one than before; returns its cost. */
+/** Takes the longest form within the allowance, never a shorter one than before, and returns its cost. */
 function take(slot: Slot, allowance: number, countTokens: CountTokens): number {
   const last = slot.chosen ?? slot.piece.forms.length - 1;
   for (let form = 0; form <= last; form++) {
@@ -198,7 +206,7 @@ function costOf(slot: Slot, form: number, countTokens: CountTokens): number {
   return cost;
 }
 
-/** Judges a long text by parts of it: what is packed by such costs is counted as a whole before it is taken. */
+/** Estimates a long text from samples. The packed text is counted as a whole before it is accepted. */
 function likelyTokens(text: string, countTokens: CountTokens): number {
   if (text.length <= COUNTED_WHOLE_CHARS) return countTokens(text);
   const distance = (text.length - SAMPLE_CHARS) / (SAMPLES - 1);
@@ -210,7 +218,7 @@ function likelyTokens(text: string, countTokens: CountTokens): number {
   return Math.ceil((tokens * text.length) / (SAMPLES * SAMPLE_CHARS));
 }
 
-/** The text around the pieces, labels and remarks at their longest. */
+/** Returns the text around the pieces, with labels and remarks at their longest. */
 function skeleton(drafts: readonly SectionDraft[]): string {
   return drafts
     .map((draft) => {

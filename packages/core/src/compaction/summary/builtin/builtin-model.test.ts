@@ -33,13 +33,13 @@ function conversation(): ConversationBuilder {
   return built;
 }
 
-describe("the built-in model", () => {
-  it("answers a summary request in the form that was asked for, with all nine sections", async () => {
+describe("builtInModel", () => {
+  it("answers a summary request in the requested format with all nine sections", async () => {
     const summary = formatSummary(await textOf(asking(flatten(conversation().entries))));
     expect(presentSections(summary ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("says of messages what the summarizer says of the entries they were made from", async () => {
+  it("writes the same summary from messages as from the entries behind them", async () => {
     const { entries } = conversation();
     const direct = summarize(
       entries.map(({ cwd: _, ...entry }: Entry & { cwd?: unknown }) => entry as Entry),
@@ -48,7 +48,7 @@ describe("the built-in model", () => {
     expect(formatSummary(await textOf(asking(flatten(entries))))).toBe(formatSummary(direct.text));
   });
 
-  it("never takes the request for a summary for something the user said", async () => {
+  it("never treats the summary request as something the user said", async () => {
     const merged: readonly ApiMessage[] = flatten(conversation().entries);
     expect(await textOf(asking(merged))).not.toContain("Do not call any tool");
     const last = merged.at(-1);
@@ -65,7 +65,7 @@ describe("the built-in model", () => {
     expect(await textOf({ messages: inLastMessage })).not.toContain("Do not call any tool");
   });
 
-  it("chains: an earlier summary at the start is carried over", async () => {
+  it("carries over an earlier summary at the start of the conversation", async () => {
     const earlier = formatSummary(await textOf(asking(flatten(conversation().entries)))) ?? "";
     const next = new ConversationBuilder();
     next.user(continuationMessage({ summary: earlier, keptRecent: false, trigger: "auto" }));
@@ -75,12 +75,12 @@ describe("the built-in model", () => {
     expect(again).not.toContain("no longer fitted into the context window");
   });
 
-  it("heeds the instructions of the request", async () => {
+  it("follows the instructions of a summary request", async () => {
     const wish = "look after the zeppelin";
     expect(await textOf(asking(flatten(conversation().entries), wish))).toContain("zeppelin");
   });
 
-  it("ends every call with the reply whose text it streamed, whatever the conversation", async () => {
+  it("ends every call with a reply that has the streamed text, for any conversation", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), async (entries) => {
         const events: ModelEvent[] = [];
@@ -93,7 +93,7 @@ describe("the built-in model", () => {
     );
   });
 
-  it("stops at once for an abort", async () => {
+  it("the built-in model stops at once on an abort", async () => {
     const signal = AbortSignal.abort();
     await expect(complete(builtInModel(), { messages: [] }, { signal })).rejects.toMatchObject({
       code: "model-aborted",
@@ -105,7 +105,7 @@ describe("the built-in model", () => {
 });
 
 describe("entriesOf", () => {
-  it("parts what sending merged: results from texts, and one text from the next", () => {
+  it("splits merged messages back into tool results and single texts", () => {
     const entries = entriesOf([
       {
         role: "user",
@@ -123,7 +123,7 @@ describe("entriesOf", () => {
     ]);
   });
 
-  it("reads a provider's own summary block as an earlier summary", () => {
+  it("reads a provider's summary block as an earlier summary", () => {
     const block = { type: "compaction", content: "what was done" } as never;
     const [first] = entriesOf([{ role: "assistant", content: [block] }]);
     expect(first).toMatchObject({ type: "user", isCompactSummary: true });

@@ -18,8 +18,8 @@ export interface BuiltInModelOptions {
 }
 
 /**
- * The summarizer that needs no model, behind the port: it answers every request with a summary of the
- * conversation it is sent, in the form that a summary request asks for. Always available, never fails.
+ * Creates a model that answers every request with a built-in summary of the conversation, in the form of a
+ * summary request. It needs no real model, is always available and never fails.
  */
 export function builtInModel(options: BuiltInModelOptions = {}): Model {
   return {
@@ -67,7 +67,7 @@ function replyOf(text: string, request: ModelRequest): ModelReply {
   };
 }
 
-/** The built-in summarizer on a conversation as it is sent; a request for a summary at its end is left out. */
+/** Summarizes a conversation as it is sent. A summary request at its end is left out. */
 export function summarizeMessages(
   messages: readonly ApiMessage[],
   options: SummarizeOptions,
@@ -75,13 +75,13 @@ export function summarizeMessages(
   return summarize(entriesOf(withoutSummaryRequest(messages)), options);
 }
 
-/** The text by which the conversation ends in a request for a summary, if it does. */
+/** Returns the summary request at the end of the conversation, if there is one. */
 export function summaryRequestIn(messages: readonly ApiMessage[]): string | undefined {
   const request = requestBlock(messages);
   return request?.type === "text" ? request.text : undefined;
 }
 
-/** The request may have been merged into the message with the last tool results. */
+/** Removes the summary request, which may be merged into the message with the last tool results. */
 export function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
   const request = requestBlock(messages);
@@ -92,7 +92,7 @@ export function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly
   return rest.length === 0 ? before : [...before, { ...last, content: rest }];
 }
 
-/** Only the last: one before it is something that somebody pasted. */
+/** Returns the last summary request in the last message. An earlier one is pasted text. */
 function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined {
   const last = messages.at(-1);
   if (last?.role !== "user") return undefined;
@@ -101,13 +101,13 @@ function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined
   );
 }
 
-/** Messages carry no time; the summarizer goes by their order. */
+/** Time of all entries. Messages have no time, and the summarizer uses their order. */
 const NO_TIME = "1970-01-01T00:00:00.000Z";
 
-/** With this many of the nine headings, the first message is an earlier summary, whoever wrote it. */
+/** Number of headings that make the first message an earlier summary, whoever wrote it. */
 const HEADINGS_OF_A_SUMMARY = 6;
 
-/** Messages as sent, in the form in which the summarizer reads a conversation. */
+/** Converts messages to entries for the summarizer. */
 export function entriesOf(messages: readonly ApiMessage[]): readonly Entry[] {
   const firstOfUser = messages.findIndex((message) => message.role === "user");
   return messages.flatMap((message, index) => {
@@ -121,7 +121,7 @@ function link(index: number, part: number): { uuid: string; parentUuid: null; ti
   return { uuid: `message-${index}-${part}`, parentUuid: null, timestamp: NO_TIME };
 }
 
-/** A provider's own summary stands for what came before it, like one of ours. */
+/** Converts an assistant message. A provider's summary block counts as an earlier summary. */
 function assistantEntries(message: ApiMessage, index: number): readonly Entry[] {
   const summary = contentBlocks(message.content).find((block) => tagOf(block) === "compaction");
   const text = summary && stringField(summary, "content");
@@ -131,7 +131,9 @@ function assistantEntries(message: ApiMessage, index: number): readonly Entry[] 
   return text === undefined ? entries : [summaryEntry(text, index), ...entries];
 }
 
-/** Sending merges what was said one after the other; each text is looked at for itself again. */
+/**
+ * Converts a user message. Sending merges consecutive messages, so each text becomes a separate entry again.
+ */
 function userEntries(message: ApiMessage, index: number, isFirst: boolean): readonly Entry[] {
   return splitAfterTexts(contentBlocks(message.content)).map((content, part): Entry => {
     const text = contentText(content);

@@ -29,7 +29,7 @@ describe("summaries of summaries", () => {
     return summarize(session.entries, { countTokens }).text;
   };
 
-  it("keep every user message once over ten compactions and stay within the budget", () => {
+  it("keeps every user message once over ten compactions and stays within the budget", () => {
     let text = firstSummary();
     for (let round = 1; round <= 10; round++) {
       text = compacted(text, (session) => {
@@ -55,21 +55,21 @@ describe("summaries of summaries", () => {
     }
   });
 
-  it("list a message once although it was kept and stands in the earlier summary too", () => {
+  it("lists a kept message once when the earlier summary contains it too", () => {
     const text = compacted(firstSummary(), (session) =>
       session.user("Add a retry to the fetcher and test it"),
     );
     expect(sectionOf(text, "All User Messages").split("Add a retry to the fetcher")).toHaveLength(2);
   });
 
-  it("do not grow when nothing new happens", () => {
+  it("does not grow a summary when nothing new happens", () => {
     const once = compacted(firstSummary(), (session) => session.user("go on"));
     let text = once;
     for (let round = 0; round < 10; round++) text = compacted(text, () => {});
     expect(text.length).toBeLessThanOrEqual(once.length * 1.1);
   });
 
-  it("give a long current request in full again when it has become an old one", () => {
+  it("quotes a long request in full again when it is no longer the current one", () => {
     const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
     const session = new ConversationBuilder();
     session.user(request);
@@ -79,7 +79,7 @@ describe("summaries of summaries", () => {
     expect(sectionOf(text, "All User Messages")).toContain(request);
   });
 
-  it("keep a long current request in full over many compactions in which the user says nothing", () => {
+  it("keeps a long current request in full over many compactions without user messages", () => {
     const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
     const session = new ConversationBuilder();
     session.user(request);
@@ -90,14 +90,14 @@ describe("summaries of summaries", () => {
     expect(text.split(request)).toHaveLength(2);
   });
 
-  it("tell what came of the request that was current then", () => {
+  it("reports the outcome of the request that was current in the earlier summary", () => {
     const text = compacted(firstSummary(), (session) => session.user("now the docs"));
     expect(sectionOf(text, "Primary Request and Intent")).toContain(
       '- "Add a retry to the fetcher and test it" → The retry is in place.',
     );
   });
 
-  it("go on saying how many messages have been left out on the way", () => {
+  it("repeats how many messages earlier summaries left out", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 50; index++) session.user(`request ${index}`);
     const small = summarize(session.entries, { countTokens, budgetTokens: 600 }).text;
@@ -108,13 +108,13 @@ describe("summaries of summaries", () => {
     );
   });
 
-  it("count on what was done to a file", () => {
+  it("adds new edits of a file to the count in the earlier summary", () => {
     const edit = { file_path: "/project/f0.ts", old_string: "b", new_string: "c" };
     const text = compacted(firstSummary(), (session) => session.tool("e9", "Edit", edit, "ok"));
     expect(sectionOf(text, "Files and Code Sections")).toContain("`f0.ts` — edited 2×");
   });
 
-  it("drop a to-do list that a newer one replaces and keep it otherwise", () => {
+  it("drops an earlier to-do list only when a newer one replaces it", () => {
     const before = firstSummary();
     expect(
       sectionOf(
@@ -129,7 +129,7 @@ describe("summaries of summaries", () => {
     expect(sectionOf(replaced, "Pending Tasks")).not.toContain("document the retry");
   });
 
-  describe("keep what another agent's summary left open", () => {
+  describe("open tasks in another agent's summary", () => {
     const theirs = [
       "## 7. Pending Tasks\n- Migrate the archive table",
       "## 9. Optional Next Step\nMeasure the importer with ten workers.",
@@ -139,19 +139,19 @@ describe("summaries of summaries", () => {
       session.assistant("The header is fixed.");
     };
 
-    it("lists the next step of an earlier summary as open when work went on since", () => {
+    it("lists the next step of an earlier summary as pending when work continued since", () => {
       const text = compacted(theirs, withWork);
       expect(sectionOf(text, "Pending Tasks")).toContain("Measure the importer with ten workers.");
       expect(sectionOf(text, "Optional Next Step")).not.toContain("ten workers");
     });
 
-    it("keeps the next step of an earlier summary in its place when nothing happened since", () => {
+    it("keeps the next step of an earlier summary in place when nothing happened since", () => {
       const text = compacted(theirs, () => {});
       expect(sectionOf(text, "Optional Next Step")).toContain("ten workers");
       expect(sectionOf(text, "Pending Tasks")).not.toContain("ten workers");
     });
 
-    it("keeps open tasks that a newer to-do list does not name", () => {
+    it("keeps pending tasks that a newer to-do list does not name", () => {
       const text = compacted(theirs, (session) => {
         const todos = [{ content: "ship it", status: "pending" }];
         session.tool("w2", "TodoWrite", { todos }, "ok");
@@ -160,7 +160,7 @@ describe("summaries of summaries", () => {
       expect(sectionOf(text, "Pending Tasks")).toContain("Migrate the archive table");
     });
 
-    it("states each open task once over ten compactions and drops its own outdated next steps", () => {
+    it("lists each pending task once over ten compactions, and drops outdated next steps", () => {
       let text = compacted(theirs, withWork);
       for (let round = 0; round < 10; round++) text = compacted(text, withWork);
       const pending = sectionOf(text, "Pending Tasks");
@@ -171,7 +171,7 @@ describe("summaries of summaries", () => {
   });
 });
 
-describe("the summary of another author", () => {
+describe("summary by another author", () => {
   const names = Array.from({ length: 60 }, (_, index) => `berth${index}`);
   const listed = (what: string): string => names.map((name) => `- ${what} of ${name} in words`).join("\n");
   const kept = SECTION_NAMES.filter((name) => name !== "Current Work");
@@ -181,9 +181,9 @@ describe("the summary of another author", () => {
   }).join("\n\n");
 
   it.each([
-    ["the user and the agent went on", true],
+    ["work continued", true],
     ["nothing happened", false],
-  ])("keeps every item over three compactions with room for them when %s", (_title, hasWork) => {
+  ])("keeps every item of another author's summary over three compactions when %s", (_title, hasWork) => {
     let text = theirs;
     for (let round = 0; round < 3; round++) {
       const session = new ConversationBuilder();
@@ -202,7 +202,7 @@ describe("the summary of another author", () => {
     }
   });
 
-  it("keeps each of several items about a file that was changed since", () => {
+  it("keeps each of several items about a file that changed since", () => {
     const session = new ConversationBuilder();
     session.summary("3. Files and Code Sections:\n- `quay.ts`: holds the map\n- `quay.ts`: draws the tide");
     const edit = { file_path: "/project/quay.ts", old_string: "a", new_string: "b" };
@@ -219,7 +219,7 @@ describe("the summary of another author", () => {
     expect(text).toContain('"no such quay" came up, fixed by a new map');
   });
 
-  it("says how many of its items had no room", () => {
+  it("states how many items of an earlier summary had no room", () => {
     const session = new ConversationBuilder();
     session.summary(theirs);
     const { text } = summarize(session.entries, { countTokens, budgetTokens: 2_000 });
@@ -230,7 +230,7 @@ describe("the summary of another author", () => {
   });
 });
 
-describe("a summary of a conversation with collapsed spans", () => {
+describe("collapsed spans in a summary", () => {
   const span = (session: ConversationBuilder, text: string): void => {
     const collapsed = {
       spanId: text.slice(0, 9),
@@ -242,7 +242,7 @@ describe("a summary of a conversation with collapsed spans", () => {
     session.user(text, { isMeta: true, collapsed } as object);
   };
 
-  it("tells what they stand for, wherever they stand: it is told nowhere else", () => {
+  it("includes the notes of all collapsed spans, wherever they are in the conversation", () => {
     const session = new ConversationBuilder();
     span(session, '[These notes replace 4 messages]\n\n## All User Messages\n- "Mind the tides."');
     session.user("Now the berths.");
@@ -257,7 +257,7 @@ describe("a summary of a conversation with collapsed spans", () => {
     expect(text).not.toMatch(/These notes (?:replace|stand for)/);
   });
 
-  it("keeps the words of one that has no headings at all", () => {
+  it("keeps the text of a collapsed span that has no headings", () => {
     const session = new ConversationBuilder();
     session.summary('## All User Messages\n- "Begin."');
     span(session, "The harbour was dredged.");

@@ -24,17 +24,20 @@ function entriesOf(path: string): Entry[] {
     });
 }
 
-describeRecorded("recorded sessions", () => {
+describeRecorded("summaries of recorded sessions", () => {
   describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_name, path) => {
     const entries = entriesOf(path);
 
-    it.each([500, 2_000, 8_000])("is summarized in nine sections within %i tokens", (budgetTokens) => {
-      const { text } = summarize(entries, { countTokens, budgetTokens });
-      expect(presentSections(text)).toEqual(SECTION_NAMES);
-      expect(countTokens(text)).toBeLessThanOrEqual(budgetTokens);
-    });
+    it.each([500, 2_000, 8_000])(
+      "summarizes a recorded session in nine sections within %i tokens",
+      (budgetTokens) => {
+        const { text } = summarize(entries, { countTokens, budgetTokens });
+        expect(presentSections(text)).toEqual(SECTION_NAMES);
+        expect(countTokens(text)).toBeLessThanOrEqual(budgetTokens);
+      },
+    );
 
-    it("has every human message verbatim in a summary with room for it", () => {
+    it("includes every user message of a recorded session verbatim when there is room", () => {
       const { text } = summarize(entries, { countTokens, budgetTokens: 200_000 });
       for (const { message } of digestSession(entries).exchanges) {
         if (message) expect(text.includes(message.text), `message of entry ${message.at}`).toBe(true);
@@ -42,23 +45,26 @@ describeRecorded("recorded sessions", () => {
     });
 
     it.runIf(entries.some(isSummaryEntry))(
-      "keeps all of its summary and nothing of the message around it over three compactions",
+      "carries a recorded summary, without the text around it, over three compactions",
       () => {
         for (const [at, entry] of entries.entries())
           if (isSummaryEntry(entry)) expectCarriedOver(entries, at);
       },
     );
 
-    it("gives the same summary again", () => {
+    it("writes the same summary of a recorded session twice", () => {
       expect(summarize(entries, { countTokens })).toEqual(summarize(entries, { countTokens }));
     });
   });
 });
 
-/** Text as it can be found again after the lines were broken elsewhere. */
+/** Normalizes white space, so that text is found despite other line breaks. */
 const flat = (text: string): string => text.replace(/\s+/g, " ");
 
-/** The first line, and all from the line that names the transcript: the client wrote these around the summary. */
+/**
+ * Returns the text that the client wrote around the summary: the first line, and everything from the line
+ * that names the transcript.
+ */
 function wrapperOf(message: string): readonly string[] {
   const lines = message.split("\n");
   const closing = lines.slice(lines.findLastIndex((line) => line.endsWith(".jsonl")));
@@ -66,7 +72,7 @@ function wrapperOf(message: string): readonly string[] {
   return [lines[0] ?? "", ...closing].flatMap((line) => line.split(/(?<=\.) /)).filter((part) => part !== "");
 }
 
-/** Compacts three times from a summary on, with the work after it coming in before the second time. */
+/** Compacts three times from a summary on. The work after the summary comes before the second compaction. */
 function expectCarriedOver(entries: readonly Entry[], at: number): void {
   const message = contentText(rawContent(entries[at] as UserEntry));
   const items = [...parseEarlierSummary(message).items].filter(([name]) => name !== "Current Work");
@@ -80,14 +86,17 @@ function expectCarriedOver(entries: readonly Entry[], at: number): void {
     for (const part of wrapperOf(message)) {
       expect(found.includes(flat(part).slice(0, 55)), `part of the wrapper of line ${at}`).toBe(false);
     }
-    const lost = items.flatMap(([, list]) => list.filter((item) => !isTold(item, found)));
+    const lost = items.flatMap(([, list]) => list.filter((item) => !isIncluded(item, found)));
     expect(lost.length, `items of the summary on line ${at} lost in round ${round}`).toBe(0);
     summary = continuationMessage({ summary: text, keptRecent: true, trigger: "auto" });
   }
 }
 
-/** A message loses its bullet and label. A file that was changed since keeps the words of its item as a note. */
-function isTold(item: string, found: string): boolean {
+/**
+ * Returns true if the text contains the item. A message loses its bullet and label. A changed file keeps the
+ * text of its item as a note.
+ */
+function isIncluded(item: string, found: string): boolean {
   const starts = [parseMessageItem(item), readEarlierFile(item).note ?? item];
   return starts.some((start) => found.includes(flat(start).slice(0, 40).trim()));
 }

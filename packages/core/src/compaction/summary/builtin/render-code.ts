@@ -16,7 +16,7 @@ import {
 import { type Piece, piece, rising } from "./budget.ts";
 import { changeCode, currentEdits, readChange } from "./render-work.ts";
 
-/** The sections "Key Technical Concepts" and "Files and Code Sections". */
+/** Renders the sections "Key Technical Concepts" and "Files and Code Sections". */
 
 const MAX_EARLIER_CONCEPT_CHARS = 260;
 const MAX_LISTED = 26;
@@ -38,7 +38,7 @@ export function renderConcepts(digest: SessionDigest): Piece[] {
   ];
 }
 
-/** New names lead; those that an earlier summary of ours listed follow while there is room. */
+/** Lists new names first, then those of an earlier built-in summary while there is room. */
 function listPiece(
   label: string,
   names: readonly string[],
@@ -72,7 +72,7 @@ function languages(digest: SessionDigest): readonly string[] {
 const MAX_CHANGED = 150;
 const MAX_EARLIER_FILE_CHARS = 900;
 
-/** Changed files by recency, then those only read, then what an earlier summary knew of others. */
+/** Renders changed files by recency, then files only read, then other files in an earlier summary. */
 export function renderFiles(digest: SessionDigest): Piece[] {
   const { files, cwd } = digest;
   const changed = files
@@ -107,13 +107,16 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   ];
 }
 
-/** Recency first; a file edited often outranks one touched in passing a little later. */
+/** Returns the weight of a file. Recency counts first, but many edits outrank a slightly later single one. */
 function weightOf(file: FileRecord): number {
   const passing = isScratch(file.path) ? 200 : 0;
   return file.lastAt + Math.min(file.edits, 8) * 6 - passing;
 }
 
-/** `before`: its items in an earlier summary. Counts go on over it: they are those of the whole session. */
+/**
+ * Renders a file. `before`: its items in an earlier summary. Counts include them, so they cover the whole
+ * session.
+ */
 function fileForms(
   file: FileRecord,
   before: readonly string[],

@@ -19,7 +19,6 @@ import {
   leadSentence,
   messageForms,
   NEEDS_CONTEXT_CHARS,
-  outcomeSaid,
   type Plan,
   parseMessageItem,
   type Remark,
@@ -29,17 +28,20 @@ import {
   type SessionDigest,
   saysLittle,
   soundsLikeCorrection,
+  statedOutcome,
   withoutBold,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 
-/** The sections about the past: requests, user messages, errors with their fixes, and problem solving. */
+/**
+ * Renders the sections about the past: requests, user messages, errors with their fixes, and problem solving.
+ */
 
 const MAX_REQUEST_CHARS = 110;
 const MAX_OUTCOME_CHARS = 200;
 const MAX_EARLIER_CHARS = 700;
 
-/** The latest message that asks for something. */
+/** Returns the latest message that asks for something. */
 export function currentRequest({ exchanges }: SessionDigest): HumanMessage | undefined {
   return exchanges.findLast(isRequest)?.message;
 }
@@ -83,14 +85,14 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
 }
 
 function outcomeOf(exchange: Exchange): string {
-  const lead = outcomeSaid(exchange);
+  const lead = statedOutcome(exchange);
   if (lead !== undefined) return asOutcome(lead);
   return exchange.actions.length > 0 ? "worked on; no closing word" : "no answer before the next message";
 }
 
 const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
 
-/** Commits, test results and changed files: what can be looked up. */
+/** Returns evidence that can be verified: commits, test results and changed files. */
 function proofsOf(exchange: Exchange): readonly string[] {
   const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
   const tests = commandsIn(exchange).findLast((run) => run.kind === "test");
@@ -104,8 +106,8 @@ function proofsOf(exchange: Exchange): readonly string[] {
 }
 
 /**
- * The requests that an earlier summary told of. What it called current still is while the user has asked
- * for nothing since; otherwise it is the last of the past ones, and the agent's words then are its outcome.
+ * Renders the requests of an earlier summary. Its current request is still current if the user has asked for
+ * nothing since. Otherwise it is the last past request, and the agent's last words are its outcome.
  */
 function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[] {
   const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
@@ -126,16 +128,19 @@ function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[]
   const words = earlierLastWords(earlier);
   const lead = words === undefined ? undefined : leadSentence(words);
   const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
-  const line = `- ${asked} → ${lead ? asOutcome(lead) : "under way at the last summary"}`;
+  const line = `- ${asked} → ${lead ? asOutcome(lead) : "in progress at the last summary"}`;
   return [...pieces, piece([line], 240, LABELS.pastRequests)];
 }
 
-/** Of the forms we write only the current request has no outcome behind it; a model's items are prose. */
+/**
+ * Returns true for a verbatim request. In built-in summaries only the current request has no outcome after
+ * it, and items of a model are prose.
+ */
 function isVerbatim(item: string): boolean {
   return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");
 }
 
-/** Lines of {@link settingPieces}. */
+/** Matches lines of {@link settingPieces}. */
 const SETTING = /^- (?:Working directory|For this summary)/;
 
 function settingPieces({ cwd, branch }: SessionDigest, instructions: string | undefined): Piece[] {
@@ -151,14 +156,14 @@ function settingPieces({ cwd, branch }: SessionDigest, instructions: string | un
   return pieces;
 }
 
-/** Up to this length repeating the current request is cheaper than looking it up. */
+/** Length up to which repeating the current request is cheaper than a reference to it. */
 const REPEATED_UP_TO_CHARS = 500;
 const NEWEST_IMPORTANCE = 500;
 const OLDEST_IMPORTANCE = WORTH_A_LINE;
-/** The first message says what the session is about, however old it is. */
+/** Importance of the first message, which states the subject of the session however old it is. */
 const FIRST_IMPORTANCE = 490;
 
-/** Every message of a person, oldest first, those of earlier summaries included. */
+/** Renders every user message, oldest first, including those of earlier summaries. */
 export function renderMessages(digest: SessionDigest): Piece[] {
   const current = currentRequest(digest);
   const stillCurrent = current === undefined ? requestInFull(digest.earlier) : undefined;
@@ -202,13 +207,13 @@ export function renderErrors(digest: SessionDigest): Piece[] {
   return [...earlierErrors(digest), ...errors, ...corrections(digest)];
 }
 
-/** A slip on the command line is worth a line only while there are few of them. */
+/** Limits small command-line mistakes, which are worth a line only while they are few. */
 function withinLimits(): (error: ErrorRecord) => boolean {
   const taken = { 1: 0, 2: 0, 3: 0 };
   return ({ weight }) => ++taken[weight] <= MAX_BY_WEIGHT[weight];
 }
 
-/** Open failures of tests, builds and checks first; recent ones before old ones. */
+/** Returns the importance of an error: open failures of tests, builds and checks first, recent before old. */
 function errorImportance(error: ErrorRecord, digest: SessionDigest): number {
   const recency = (60 * error.at) / Math.max(1, lastPosition(digest));
   const open = error.resolution === undefined && error.weight === 3 ? 120 : 0;
@@ -272,7 +277,7 @@ function answerPieces({ answers }: SessionDigest): Piece[] {
 }
 
 function planPiece(plan: Plan, index: number): Piece {
-  const status = plan.approved ? "the user let it go ahead" : "no approval by the user on record";
+  const status = plan.approved ? "approved by the user" : "no approval by the user on record";
   const forms = [3_000, 1_200, 400].map(
     (chars) => `- Plan (${status}):\n${indented(clipMarkdown(plan.text.trim(), chars))}`,
   );
@@ -310,7 +315,7 @@ function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
   });
 }
 
-/** The work that was current then is history now: one item, so that summaries do not nest. */
+/** Renders the earlier current work as one item of history, so that summaries do not nest. */
 function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   const items = earlierItems(earlier, "Problem Solving");
   const pieces = items.map((item, index) => {

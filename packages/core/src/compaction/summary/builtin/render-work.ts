@@ -28,16 +28,16 @@ import {
 import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 import { currentRequest } from "./render-history.ts";
 
-/** The sections "Current Work", "Pending Tasks" and "Optional Next Step". */
+/** Renders the sections "Current Work", "Pending Tasks" and "Optional Next Step". */
 
 const MAX_STEPS = 24;
 const MAX_STEP_CHARS = 250;
-/** A report is often followed by one more remark; as the last but one text it deserves more room. */
+/** Length of a report. A remark often follows it, so the second-to-last text gets more room. */
 const MAX_REPORT_CHARS = 800;
 const MAX_EDITS_SHOWN = 3;
-/** With fewer steps than this since the request, the work before it is still what is current. */
+/** With fewer steps since the request, the work before it is still current. */
 const FEW_STEPS = 3;
-/** A command longer than this is told by the words the agent ran it with. */
+/** A longer command is described by the agent's words before it. */
 const LONG_COMMAND_CHARS = 70;
 
 export function renderCurrentWork(digest: SessionDigest): Piece[] {
@@ -48,7 +48,7 @@ export function renderCurrentWork(digest: SessionDigest): Piece[] {
   return [...stepPieces(actions, texts, digest.cwd), ...editPieces(digest), ...wordPieces(texts)];
 }
 
-/** From the current request on, and the exchange before it where the request has just come in. */
+/** Returns the exchanges from the current request on, and the one before if the request is new. */
 function recentExchanges({ exchanges }: SessionDigest): readonly Exchange[] {
   const at = exchanges.findLastIndex(isRequest);
   const since = exchanges.slice(Math.max(0, at));
@@ -82,7 +82,9 @@ function stepPieces(
   return [piece([`- (${skipped} steps before these)`], 240, LABELS.steps), ...pieces];
 }
 
-/** Texts of the agent between its calls tell why; the last text is given in full elsewhere. */
+/**
+ * Returns the agent's texts between its calls, which explain them. The last text is quoted in full elsewhere.
+ */
 function spokenSteps(spoken: readonly AgentText[]): Step[] {
   return spoken.map(({ at, text }, index) => {
     const chars = index === spoken.length - 1 ? MAX_REPORT_CHARS : MAX_STEP_CHARS;
@@ -90,7 +92,7 @@ function spokenSteps(spoken: readonly AgentText[]): Step[] {
   });
 }
 
-/** Neighboring edits or reads of one file are one step. */
+/** Merges consecutive edits or reads of one file into one step. */
 function mergedSteps(actions: readonly Action[], cwd: string | undefined): Step[] {
   const steps: { at: number; label: string; count: number }[] = [];
   for (const action of actions) {
@@ -129,7 +131,7 @@ function editPieces(digest: SessionDigest): Piece[] {
   });
 }
 
-/** The edits whose code stands under this heading, so that it need not stand with the files as well. */
+/** Returns the edits whose code is under this heading, so that the file section need not repeat it. */
 export function currentEdits(
   digest: SessionDigest,
 ): readonly { readonly path: string; readonly edit: Edit }[] {
@@ -147,7 +149,7 @@ function wordPieces(texts: readonly AgentText[]): Piece[] {
   return [piece(forms, 460, LABELS.lastWords)];
 }
 
-/** Nothing has happened since the earlier summary: what was current then still is. */
+/** Renders the current work of the earlier summary, which still applies if nothing has happened since. */
 function earlierWork({ earlier }: SessionDigest): Piece[] {
   return earlierItems(earlier, "Current Work").map((item, index) =>
     piece([clip(item, 1_500), clip(item, 400)], 400 - index),
@@ -189,14 +191,14 @@ function waitingPieces(digest: SessionDigest): Piece[] {
     ),
     ...digest.unansweredCalls.slice(-5).map((call) => `- Tool call without a result: ${call}`),
     ...digest.runningTasks.map(
-      (task) => `- Background agent not reported back: ${task.title} (id ${task.id})`,
+      (task) => `- Background agent has not reported back: ${task.title} (id ${task.id})`,
     ),
     ...openFailures(digest),
   ];
   return lines.map((line) => piece([clip(line, 400), clip(line, 140)], 430, LABELS.waiting));
 }
 
-/** A failing test or build that nothing has put right in the last exchange is work to do. */
+/** Returns tests and builds that failed in the last exchange and are not fixed. */
 function openFailures({ exchanges, errors }: SessionDigest): string[] {
   const since = exchanges.at(-1)?.message?.at ?? 0;
   return errors
@@ -205,13 +207,16 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
     .map(({ source }) => `- Failing and not seen to pass since: ${inlineCode(clip(source, 100))}`);
 }
 
-/** A newer to-do list replaces the earlier one, but not what the earlier summary left open besides. */
+/**
+ * Renders earlier tasks. A newer to-do list replaces the earlier list, but no other open tasks of the earlier
+ * summary.
+ */
 function earlierTasks(digest: SessionDigest): Piece[] {
   const { earlier, todos } = digest;
   const seen = new Set(todos.map((todo) => messageKey(todo.content)));
   const open = [
     ...earlierItems(earlier, "Pending Tasks"),
-    // Work went on since, so the step is one of the things that may have been done.
+    // Work has continued, so the earlier next step may already be done.
     ...(isEarlierStepCurrent(digest) ? [] : earlierItems(earlier, "Optional Next Step")),
   ].filter((item) => {
     if (!/\p{L}/u.test(item) || STALE.test(item) || (todos.length > 0 && LISTED.test(item))) return false;
@@ -231,7 +236,10 @@ function earlierTasks(digest: SessionDigest): Piece[] {
 /** An item of a to-do list, as {@link todoPieces} writes it. */
 const LISTED = /^- \[(?: |in progress)\] /;
 
-/** Lines about the moment of the earlier summary: {@link renderPending} and {@link renderNextStep} state them anew. */
+/**
+ * Lines about the time of the earlier summary. {@link renderPending} and {@link renderNextStep} write them
+ * again.
+ */
 const STALE =
   /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
 
@@ -239,7 +247,9 @@ const MAX_QUOTE_CHARS = 300;
 const MAX_EARLIER_STEP_CHARS = 800;
 const NEXT_TODO = "- Next on the to-do list: ";
 
-/** Only what the record supports: who has the next move, with the words that show it. */
+/**
+ * Renders the next step only as far as the record supports it: whose turn it is, with the words that show it.
+ */
 export function renderNextStep(digest: SessionDigest): Piece[] {
   const pieces = isEarlierStepCurrent(digest) ? earlierSteps(digest) : ownStep(digest);
   const todo =
@@ -249,12 +259,12 @@ export function renderNextStep(digest: SessionDigest): Piece[] {
   return [...pieces, piece([`${NEXT_TODO}${quoted(clip(oneLine(todo.content), 200))}`], 420)];
 }
 
-/** Nothing happened since the earlier summary. */
+/** Returns true if nothing happened since the earlier summary. */
 function isEarlierStepCurrent({ openQuestions, lastActor }: SessionDigest): boolean {
   return openQuestions.length === 0 && lastActor === "nobody";
 }
 
-/** Nothing was done since the earlier summary, so all of its steps hold. */
+/** Renders the next steps of the earlier summary. All of them still apply. */
 function earlierSteps({ earlier, todos }: SessionDigest): Piece[] {
   return earlierItems(earlier, "Optional Next Step")
     .filter((item) => todos.length === 0 || !item.startsWith(NEXT_TODO))
@@ -307,7 +317,7 @@ const quoteOf = (text: string): string => quoted(clip(oneLine(text), MAX_QUOTE_C
 const MAX_LINE_CHARS = 180;
 const MAX_REMOVED_LINES = 4;
 
-/** The lines of an edit that differ; read once where the same edit is shown at several lengths. */
+/** Changed lines of an edit, computed once for all lengths in which it is shown. */
 interface Change {
   readonly now: readonly string[];
   readonly removed: readonly string[];
@@ -327,8 +337,8 @@ export function readChange(edit: Edit): Change {
 }
 
 /**
- * An edit as code: only new lines in their language; where lines were replaced, as a difference, since
- * new text alone does not tell what it took the place of.
+ * Writes an edit as code: new lines in their language. Replaced lines are shown as a diff, because new text
+ * alone does not show what it replaced.
  */
 export function changeCode({ now, removed, added }: Change, path: string, maxLines: number): string {
   if (removed.every((line) => line.trim() === "")) {

@@ -4,31 +4,34 @@ import { isSentAttachment } from "../../../request/flatten/attachment-content.ts
 import { SUMMARY_HEADING } from "../format.ts";
 import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../summary-message.ts";
-import type { SummaryWishes } from "../summary-prompt.ts";
+import type { SummaryInstructions } from "../summary-prompt.ts";
 import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
 import { renderErrors, renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";
 import { renderCurrentWork, renderNextStep, renderPending } from "./render-work.ts";
 
-/** Pieces that share words with the instructions are kept first. */
-export interface SummarizeOptions extends SummaryWishes {
+/** Options of a built-in summary. Pieces that share words with the instructions are kept first. */
+export interface SummarizeOptions extends SummaryInstructions {
   readonly countTokens: CountText;
   readonly budgetTokens?: number | undefined;
-  /** The part of the conversation that is summarized; all of it unless given. */
+  /** Part of the conversation to summarize, by default the whole. */
   readonly variant?: SummaryVariant | undefined;
 }
 
 export interface BuiltInSummary {
-  /** Ready to stand in a summary message. */
+  /** Text for a summary message. */
   readonly text: string;
-  /** All nine, always. */
+  /** Always all nine sections. */
   readonly sections: readonly SectionName[];
   readonly tokens: number;
-  /** Items that the budget had no room for. They are in the transcript. */
+  /** Number of items that did not fit into the budget. They are in the transcript. */
   readonly leftOut: number;
 }
 
-/** A summary from the structure of the session alone: no model, the same for the same entries. */
+/**
+ * Writes a summary from the structure of the session alone. It needs no model, and the same entries yield the
+ * same summary.
+ */
 export function summarize(entries: readonly Entry[], options: SummarizeOptions): BuiltInSummary {
   const { countTokens, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
   const digest = digestSession(entries.filter(isOfConversation));
@@ -42,7 +45,10 @@ export function summarize(entries: readonly Entry[], options: SummarizeOptions):
   return { text, sections: SECTION_NAMES, tokens, leftOut: leftOutPieces };
 }
 
-/** Recency is a distance between entries, so lines that are never sent must not lie between them. */
+/**
+ * Returns true for entries of the conversation. Recency is a distance between entries, so lines that are
+ * never sent must not count.
+ */
 function isOfConversation(entry: Entry): boolean {
   if (!isEntry(entry)) return false;
   if (entry.type === "attachment") return isSentAttachment(entry);
@@ -51,7 +57,7 @@ function isOfConversation(entry: Entry): boolean {
 
 type Render = (digest: SessionDigest, instructions: string | undefined) => Piece[];
 
-/** Shares are of the budget; what a section leaves unused goes to the others by importance. */
+/** Sections with their shares of the budget. Unused shares go to other sections by importance. */
 const PLANS: Readonly<
   Record<SectionName, readonly [share: number, whenEmpty: string, itemName: string, render: Render]>
 > = {
@@ -76,7 +82,7 @@ function draftSection(
   const isOvertaken = variant === "up-to" && name === "Optional Next Step";
   return {
     heading: sectionHeading(name, variant),
-    pieces: isOvertaken ? pieces.map((piece) => ({ ...piece, group: LABELS.whereItStood })) : pieces,
+    pieces: isOvertaken ? pieces.map((piece) => ({ ...piece, group: LABELS.stateAtEnd })) : pieces,
     share,
     whenEmpty: isOvertaken ? "Newer messages follow." : whenEmpty,
     alreadyLeftOut: digest.earlier?.leftOut.get(name) ?? 0,
@@ -85,7 +91,7 @@ function draftSection(
 }
 
 const BONUS = 150;
-/** Words too short to tell one piece from another, in scripts that write words with spaces. */
+/** Shorter words do not distinguish pieces, in scripts that write words with spaces. */
 const MIN_WORD_CHARS = 4;
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarize summarize summary that them these they this what when where which with your".split(
@@ -93,7 +99,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Pieces that share words with the user's instructions rise above their peers. */
+/** Raises the importance of pieces that share words with the user's instructions. */
 function emphasize(pieces: Piece[], instructions: string | undefined): Piece[] {
   if (instructions === undefined) return pieces;
   const words = wordsOf(instructions);

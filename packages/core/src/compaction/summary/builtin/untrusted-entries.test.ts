@@ -6,7 +6,7 @@ import { summarize } from "./summarize.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 
-describe("entries of any shape", () => {
+describe("malformed entries", () => {
   const junk = fc.jsonValue({ maxDepth: 3 });
   const block = fc.oneof(
     junk,
@@ -64,7 +64,7 @@ describe("entries of any shape", () => {
     { requiredKeys: ["type"] },
   );
 
-  it("never make it throw, and the summary still has its nine sections within the budget", () => {
+  it("summarizes entries of any shape in nine sections within the budget, without throwing", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(entry, junk), { maxLength: 12 }), (entries) => {
         const summary = summarize(entries as unknown as Entry[], { countTokens, budgetTokens: 2_000 });
@@ -76,21 +76,21 @@ describe("entries of any shape", () => {
   });
 });
 
-describe("entries of any size", () => {
+describe("huge entries", () => {
   const user = (text: string): Entry =>
     ({ type: "user", message: { role: "user", content: text } }) as unknown as Entry;
-  const says = (text: string): Entry =>
+  const reply = (text: string): Entry =>
     ({
       type: "assistant",
       message: { role: "assistant", content: [{ type: "text", text }] },
     }) as unknown as Entry;
 
   it.each([
-    ["a tag that is opened again and again", user("<system-reminder>".repeat(200_000))],
-    ["one line of many sentences", says("The problem is that it fails. ".repeat(300_000))],
-    ["one line of many code marks", says("`a`. ".repeat(1_000_000))],
+    ["one tag opened 200,000 times", user("<system-reminder>".repeat(200_000))],
+    ["one line of many sentences", reply("The problem is that it fails. ".repeat(300_000))],
+    ["one line of many code marks", reply("`a`. ".repeat(1_000_000))],
     ["one endless word", user("x".repeat(10_000_000))],
-  ])("are read in one go: %s", (_what, entry) => {
+  ])("summarizes a huge entry within the budget: %s", (_what, entry) => {
     const summary = summarize([entry], { countTokens });
     expect(countTokens(summary.text)).toBeLessThanOrEqual(8_000);
   });

@@ -4,7 +4,7 @@ import { keysOf, programOf, readCommand } from "./command-runs.ts";
 const read = (command: string, output = "", isError = false) =>
   readCommand(1, command, undefined, output, isError);
 
-describe("shell commands", () => {
+describe("readCommand", () => {
   it.each([
     ["cd src && npm test", "test"],
     ["go test ./... 2>&1 | tail -5", "test"],
@@ -14,16 +14,16 @@ describe("shell commands", () => {
     ["cargo build --release", "build"],
     ['echo "run the test"', "other"],
     ["ls src/test-data", "other"],
-  ] as const)("%s is a %s", (command, kind) => expect(read(command).kind).toBe(kind));
+  ] as const)("classifies the command %s as %s", (command, kind) => expect(read(command).kind).toBe(kind));
 
-  it("are shown on one line without what only prepares them", () => {
+  it("shows a command on one line without its preparation", () => {
     const command = 'cd "/a b/c" && X=1; # note\n# comment\nnpm run build 2>&1';
     expect(read("cd /a && npm test").command).toBe("npm test");
     expect(read('cd "/a b/c" && X=1; npm run build 2>&1').command).toBe("npm run build");
     expect(read(command).command).not.toContain("# comment");
   });
 
-  it("have failed when they say so, when they are marked so, or when a piped test shows it", () => {
+  it("recognizes a failed command by exit code, error flag or the output of a piped test", () => {
     expect(read("make x", "Exit code 2\nboom").failed).toBe(true);
     expect(read("make x", "boom", true).failed).toBe(true);
     expect(read("go test ./... | tail", "--- FAIL: TestA (0.00s)\nFAIL").failed).toBe(true);
@@ -45,11 +45,11 @@ describe("shell commands", () => {
     ["go test ./...", "ok  \ta/b\t0.1s\nok  \ta/c\t0.1s", "2 packages ok"],
     ["git commit -m x", "[main 1a2b3c4] fix: the thing\n 1 file changed", 'commit 1a2b3c4 "fix: the thing"'],
     ["gh pr create", "https://example.com/o/r/pull/17", "https://example.com/o/r/pull/17"],
-  ])("%s tells its outcome", (command, output, outcome) =>
+  ])("extracts the outcome of %s", (command, output, outcome) =>
     expect(read(command, output).outcome).toBe(outcome),
   );
 
-  it("give the commit also where only a log shows it", () => {
+  it("finds a commit that only a log shows", () => {
     expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commit).toEqual({
       id: "055ca502",
       subject: "test: pin the output",
@@ -57,7 +57,7 @@ describe("shell commands", () => {
     expect(read("git commit -m x", "nothing to commit").commit).toBeUndefined();
   });
 
-  it("are recognized by program and verb", () => {
+  it("identifies commands by program and verb", () => {
     expect(programOf("go test -v ./x")).toBe("go test");
     expect(programOf("NODE_ENV=x npx vitest run")).toBe("vitest");
     expect(keysOf(read("gofmt -l . && go test ./... | tail"))[1]).toBe("test go test");

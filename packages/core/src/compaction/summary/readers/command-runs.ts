@@ -1,18 +1,18 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
 
-/** Commands that ran and what their output proves, and failures with what resolved them. */
+/** Reads commands with what their output proves, and failures with their resolution. */
 
 export type CommandKind = "test" | "build" | "check" | "commit" | "push" | "other";
 
 export interface CommandRun {
   readonly at: number;
   readonly kind: CommandKind;
-  /** On one line, without the directory change in front. */
+  /** Command on one line, without a leading directory change. */
   readonly command: string;
   readonly description?: string | undefined;
   readonly failed: boolean;
-  /** Counts, a commit, a pull request: what the output proves. */
+  /** Outcome that the output proves, such as counts, a commit or a pull request. */
   readonly outcome?: string | undefined;
   readonly commit?: Omit<Commit, "at"> | undefined;
 }
@@ -23,9 +23,9 @@ export interface Commit {
   readonly subject: string;
 }
 
-/** The first line of a failed command's output. */
+/** First line of a failed command's output. */
 const EXIT_CODE = /^Exit code (\d+)\n?/;
-/** The outcome of a command stands at the end of its output, and a little at the start. */
+/** Characters to scan. The outcome of a command is at the end of its output, and sometimes at the start. */
 const SCANNED_HEAD_CHARS = 600;
 const SCANNED_TAIL_CHARS = 1_600;
 const MAX_COMMAND_CHARS = 160;
@@ -61,7 +61,7 @@ const FAILING_TEXT =
 
 const PUSHED_RANGE = /\b[0-9a-f]{7,40}\.\.[0-9a-f]{7,40}\s+\S+ -> \S+/;
 
-/** Without an output, only what the words of the command tell. */
+/** Reads a command. Without output, only the words of the command count. */
 export function readCommand(
   at: number,
   command: string,
@@ -81,7 +81,10 @@ export function readCommand(
   return { at, kind, command: shownCommand(command), description, failed, outcome, commit };
 }
 
-/** Outputs cut by `| tail` hide the exit code; for tests, builds and checks the text decides. */
+/**
+ * Returns true if the output shows a failure. `| tail` hides the exit code, so the text decides for tests,
+ * builds and checks.
+ */
 function looksFailed(kind: CommandKind, scanned: string): boolean {
   return (kind === "test" || kind === "build" || kind === "check") && FAILING_TEXT.test(scanned);
 }
@@ -115,7 +118,7 @@ function countsIn(scanned: string): string | undefined {
   return undefined;
 }
 
-/** `[branch id] subject`, or the first line of a log where the commit itself was quiet. */
+/** Reads `[branch id] subject`, or the first line of a log if the commit itself was quiet. */
 function parseCommit(output: string): CommandRun["commit"] {
   const said = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$/m.exec(output);
   const listed = said ? undefined : /^([0-9a-f]{7,40}) (?!\.\.)(.{8,})$/m.exec(output);
@@ -123,13 +126,13 @@ function parseCommit(output: string): CommandRun["commit"] {
   return match?.[1] && match[2] ? { id: match[1], subject: match[2].trim() } : undefined;
 }
 
-/** The beginning and the end of an output; the middle of a megabyte of log tells nothing. */
+/** Returns the beginning and the end of an output. The middle of a long log is not useful. */
 function endsOf(output: string, headChars: number, tailChars: number): string {
   const isShort = output.length <= headChars + tailChars;
   return withoutControls(isShort ? output : `${headOf(output, headChars)}\n${tailOf(output, tailChars)}`);
 }
 
-/** The command's own words decide its kind, not a message or script it carries. */
+/** Removes quoted text. The command's own words decide its kind, not a message or script in it. */
 function withoutQuotedText(command: string): string {
   const head = headOf(command, 600);
   const heredoc = heredocAt(head);
@@ -140,7 +143,7 @@ function heredocAt(command: string): number {
   return command.includes("<<") ? command.search(/<<-?\s*['"]?\w/) : -1;
 }
 
-/** On one line, without what only prepares it: comments, variables, a change of directory. */
+/** Returns the command on one line, without comments, variables and a change of directory. */
 function shownCommand(command: string): string {
   const heredoc = heredocAt(command);
   const main =
@@ -158,21 +161,21 @@ function shownCommand(command: string): string {
 }
 
 /**
- * Keys that runs of one command share. A test run is answered by the next good run of the same runner, even with
- * other arguments.
+ * Returns the keys that runs of one command share. The next successful run of the same runner resolves a
+ * failed test run, even with other arguments.
  */
 export function keysOf({ command, kind }: CommandRun): readonly string[] {
   const runner = kind === "other" ? undefined : runnerOf(command, kind);
   return [commandKey(command), ...(runner === undefined ? [] : [`${kind} ${runner}`])];
 }
 
-/** The same for all pipes behind it and all ways to wrap it. */
+/** Returns a key that is the same with any pipe and any wrapper. */
 function commandKey(command: string): string {
   const end = command.search(/[|;>]/);
   return (end === -1 ? command : command.slice(0, end)).trim().toLowerCase();
 }
 
-/** The part of a longer command line that does what the kind says, as program and verb. */
+/** Returns the part of a command line that matches the kind, as program and verb. */
 function runnerOf(command: string, kind: CommandKind): string | undefined {
   const pattern = KINDS.find(([known]) => known === kind)?.[1];
   const part = command.split(/[|;&()]+/).find((segment) => pattern?.test(segment));
@@ -181,14 +184,14 @@ function runnerOf(command: string, kind: CommandKind): string | undefined {
 
 const PROGRAM_AND_VERB = /^(?:\w+=\S*\s+)*(?:(?:sudo|npx|time)\s+)?(\S*)(?:\s+(\S*))?/;
 
-/** The outcome of a run, as far as its output proves it, with an arrow; "" if nothing is known. */
+/** Returns the outcome that the output proves, with an arrow, or "" if it is unknown. */
 export function outcomeText({ failed, outcome, kind }: CommandRun): string {
   if (failed) return ` → FAILED${outcome === undefined ? "" : ` (${outcome})`}`;
   if (outcome !== undefined) return ` → ${outcome}`;
   return kind === "other" ? "" : " → ok";
 }
 
-/** The program and its verb: what `go test ./...` and `go test -v ./x` have in common. */
+/** Returns the program and its verb, which `go test ./...` and `go test -v ./x` have in common. */
 export function programOf(command: string): string | undefined {
   const [, program, verb] = PROGRAM_AND_VERB.exec(headOf(command, PROGRAM_WITHIN_CHARS)) ?? [];
   if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
@@ -209,7 +212,7 @@ export interface ErrorRecord {
   readonly source: string;
   readonly text: string;
   readonly occurrences: number;
-  /** 3: a test, build, check or commit; 2: another tool; 1: any other command. */
+  /** Weight: 3 for a test, build, check or commit, 2 for another tool, 1 for any other command. */
   readonly weight: 1 | 2 | 3;
   readonly resolution: Resolution | undefined;
 }
@@ -228,7 +231,7 @@ interface OpenError {
 
 const MAX_EDITED_FILES = 4;
 
-/** Keeps failures open until the same thing succeeds, and remembers which files were changed between. */
+/** Keeps failures open until the same command succeeds, and records which files changed in between. */
 export class ErrorLedger {
   readonly #all: OpenError[] = [];
 
@@ -289,7 +292,7 @@ export class ErrorLedger {
   }
 }
 
-/** A script on the command line says less about itself than the words it was run with. */
+/** Returns the source of a failure. An inline script is described by the agent's words. */
 function sourceOf(run: CommandRun): string {
   return run.kind === "other" && run.description ? run.description : run.command;
 }
@@ -322,11 +325,11 @@ const TOOL_ERROR = /^<tool_use_error>([\s\S]*?)<\/tool_use_error>/;
 
 interface FailureText {
   readonly text: string;
-  /** False when no line looks like an error: a search without a hit also ends with a failure code. */
+  /** False if no line looks like an error. A search without hits also ends with a failure code. */
   readonly telling: boolean;
 }
 
-/** The lines that say what went wrong, or undefined when there is no output at all. */
+/** Returns the lines that describe the failure, or undefined if there is no output. */
 export function failureText(output: string): FailureText | undefined {
   const lines = scannedLines(output);
   const scored = lines.map((line, index) => ({ line, index, score: scoreLine(line) }));
@@ -354,7 +357,7 @@ function scoreLine(line: string): number {
   return line.length > 500 ? score - 3 : score;
 }
 
-/** Slips in the use of a tool: the next call puts them right, and nobody needs to know later. */
+/** Returns true for misuse of a tool, which the next call corrects and nobody needs to know later. */
 function isToolSlip(output: string): boolean {
   return (
     output.startsWith("[Request interrupted") ||

@@ -10,8 +10,8 @@ const messagesOf = (entries: readonly Entry[]): string[] =>
 const queueOperation = (operation: string, content?: string): Entry =>
   ({ type: "queue-operation", operation, ...(content === undefined ? {} : { content }) }) as unknown as Entry;
 
-describe("human messages of a session", () => {
-  it("are the prompts, not tool results, meta entries or the agent's own words", () => {
+describe("user messages in a digest", () => {
+  it("counts prompts as user messages, but no tool results, meta entries or agent text", () => {
     const session = new ConversationBuilder();
     session.user("first");
     session.tool("t1", "Bash", { command: "ls" }, "second");
@@ -21,14 +21,14 @@ describe("human messages of a session", () => {
     expect(messagesOf(session.entries)).toEqual(["first"]);
   });
 
-  it("include text that was queued while the agent worked", () => {
+  it("includes text that was queued while the agent worked", () => {
     const session = new ConversationBuilder();
     session.user("first");
     session.attachment({ type: "queued_command", prompt: "and hurry", origin: { kind: "human" } });
     expect(messagesOf(session.entries)).toEqual(["first", "and hurry"]);
   });
 
-  it("include text that only the queue of the session file holds, and no text that still waits there", () => {
+  it("includes text that only the session file's queue contains, unless it still waits there", () => {
     const session = new ConversationBuilder();
     session.user("shown");
     session.attachment({ type: "queued_command", prompt: "shown too" });
@@ -37,14 +37,14 @@ describe("human messages of a session", () => {
     expect(messagesOf(currentConversation(lines).entries)).toEqual(["shown", "shown too", "received"]);
   });
 
-  it("do not include queued text that came from somebody else than the user", () => {
+  it("excludes queued text that did not come from the user", () => {
     const session = new ConversationBuilder();
     session.user("first");
     session.attachment({ type: "queued_command", prompt: "from a channel", origin: { kind: "channel" } });
     expect(messagesOf(session.entries)).toEqual(["first"]);
   });
 
-  it("mark images in their place", () => {
+  it("marks images at their place in a user message", () => {
     const session = new ConversationBuilder();
     session.user([
       { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
@@ -53,7 +53,7 @@ describe("human messages of a session", () => {
     expect(messagesOf(session.entries)).toEqual(["[image]\nwhat is this?"]);
   });
 
-  it("remember that the agent was interrupted before them", () => {
+  it("records that the agent was interrupted before a user message", () => {
     const session = new ConversationBuilder();
     session.user("go");
     session.user([{ type: "text", text: "[Request interrupted by user]" }]);
@@ -63,7 +63,7 @@ describe("human messages of a session", () => {
     ).toEqual([false, true]);
   });
 
-  it("include what was said on refusing a call", () => {
+  it("includes what the user said when refusing a tool call", () => {
     const session = new ConversationBuilder();
     session.user("go");
     session.assistant([toolUse("t", "Bash", { command: "rm -rf x" })]);
@@ -72,7 +72,7 @@ describe("human messages of a session", () => {
     expect(messagesOf(session.entries)).toEqual(["go", "keep x"]);
   });
 
-  it("are not those of subagents, unless the session is a subagent's own", () => {
+  it("excludes messages of subagents, unless the session is a subagent's own", () => {
     const main = new ConversationBuilder();
     main.user("main request");
     main.user("do a part of it", { isSidechain: true });
@@ -81,8 +81,8 @@ describe("human messages of a session", () => {
   });
 });
 
-describe("the work of a session", () => {
-  it("counts a subagent's changes to files but not its words", () => {
+describe("work in a digest", () => {
+  it("counts a subagent's file changes but not its text", () => {
     const session = new ConversationBuilder();
     session.user("go");
     const input = { file_path: "/project/a.ts", old_string: "a", new_string: "b" };
@@ -94,7 +94,7 @@ describe("the work of a session", () => {
     expect(digest.exchanges.flatMap((exchange) => exchange.texts)).toEqual([]);
   });
 
-  it("knows the tools of other agents for files, and those that are told what to do", () => {
+  it("digests calls of other agents' file tools, including those with a command argument", () => {
     const session = new ConversationBuilder();
     session.tool("t1", "read_file", { absolute_path: "/p/read.ts" }, "x");
     session.tool(
@@ -121,7 +121,7 @@ describe("the work of a session", () => {
     ]);
   });
 
-  it("does not count an edit that failed", () => {
+  it("does not count a failed edit as a file change", () => {
     const session = new ConversationBuilder();
     session.assistant([
       toolUse("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }),
@@ -130,7 +130,7 @@ describe("the work of a session", () => {
     expect(digestSession(session.entries).files).toEqual([]);
   });
 
-  it("keeps the user's answers to questions, and the question that has none", () => {
+  it("lists the user's answers to questions, and questions without an answer", () => {
     const session = new ConversationBuilder();
     const questions = [{ question: "Which port?" }];
     session.tool("q1", "AskUserQuestion", { questions }, 'The user answered: "Which port?"="8080"');
@@ -140,7 +140,7 @@ describe("the work of a session", () => {
     expect(digest.openQuestions).toEqual(["Which host?"]);
   });
 
-  it("knows which background agents have not reported back", () => {
+  it("lists background agents that have not reported back", () => {
     const session = new ConversationBuilder();
     const launched = (id: string): string => `Async agent launched successfully.\nagentId: ${id} (internal)`;
     session.tool("a", "Agent", { description: "one" }, launched("abc"));
@@ -153,7 +153,7 @@ describe("the work of a session", () => {
     expect(digest.findings).toMatchObject([{ text: "found <it>" }]);
   });
 
-  it("reads a task's notice once although the queue's record holds it too", () => {
+  it("reads a task notice once even when the queue contains it too", () => {
     const notice =
       "<task-notification><task-id>a</task-id><status>completed</status><result>found</result></task-notification>";
     const session = new ConversationBuilder();
@@ -161,7 +161,7 @@ describe("the work of a session", () => {
     expect(digestSession([queueOperation("enqueue", notice), ...session.entries]).findings).toHaveLength(1);
   });
 
-  it("takes a leading summary for history and leaves out one in the middle, which covers what was read", () => {
+  it("reads a leading summary as history, and ignores a summary of messages that it has read", () => {
     const leading = new ConversationBuilder();
     leading.boundary();
     leading.summary("1. Primary Request and Intent:\n- earlier");
@@ -174,7 +174,7 @@ describe("the work of a session", () => {
     expect(digestSession(middle.entries).earlier).toBeUndefined();
   });
 
-  it("carries over a summary that follows kept messages, and one that was kept with them", () => {
+  it("carries over a summary after kept messages, and a summary that was kept with them", () => {
     const session = new ConversationBuilder();
     session.boundary();
     session.summary("1. Primary Request and Intent:\n- first\n\n2. Key Technical Concepts:\n- concept one");
@@ -187,7 +187,7 @@ describe("the work of a session", () => {
     expect(earlierItems(earlier, "Key Technical Concepts")).toEqual(["- concept one", "- concept two"]);
   });
 
-  it("knows who has the next move", () => {
+  it("knows who acted last: user, tool, agent or nobody", () => {
     const session = new ConversationBuilder();
     expect(digestSession(session.entries).lastActor).toBe("nobody");
     session.user("go");
@@ -199,8 +199,8 @@ describe("the work of a session", () => {
   });
 });
 
-describe("what was open before the entries began", () => {
-  it("goes on: a list until it is written anew, a task by its id, a background agent until it reports", () => {
+describe("open work from before the entries", () => {
+  it("carries over open to-dos, tasks and background agents until the entries close them", () => {
     const before = {
       todos: [
         { content: "old", status: "pending" as const },

@@ -25,19 +25,19 @@ import { readNotification } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
 import { mentionedNames, NameTally } from "./touched-code.ts";
 
-/** Facts that the structure of a session tells, without a model that understands it. */
+/** Facts from the structure of a session, read without a model. */
 export interface SessionDigest extends ToolDigest {
   readonly cwd: string | undefined;
   readonly branch: string | undefined;
-  /** In order; the first may have no message of a person. */
+  /** Exchanges in order. The first may have no user message. */
   readonly exchanges: readonly Exchange[];
   readonly remarks: readonly Remark[];
-  /** The heaviest first, and so the programs and names. */
+  /** Packages, the heaviest first, like the programs and names. */
   readonly packages: readonly string[];
   readonly programs: readonly string[];
   readonly names: readonly string[];
   readonly earlier: EarlierSummary | undefined;
-  /** The last thing in the conversation: who has the next move. */
+  /** Author of the last thing in the conversation, which shows whose turn it is. */
   readonly lastActor: "person" | "agent" | "tool" | "nobody";
 }
 
@@ -45,7 +45,7 @@ const MAX_PACKAGES = 14;
 const MAX_PROGRAMS = 8;
 const MAX_NAMES = 24;
 
-/** One pass over the entries. They come from files, so nothing about their shape is taken for granted. */
+/** Reads the entries in one pass. They come from files and can have any shape. */
 export function digestSession(
   entries: readonly Entry[],
   before?: OpenBefore,
@@ -69,7 +69,7 @@ function isMainMessage(entry: Entry): boolean {
   return entry.isSidechain !== true;
 }
 
-/** Walks the conversation in order and hands each part to the ledger that keeps it. */
+/** Walks the conversation in order and passes each part to its ledger. */
 class Reader {
   readonly #pairs: PairIndex["pairs"];
   readonly #tallies = { names: new NameTally(), packages: new NameTally(), programs: new NameTally() };
@@ -89,7 +89,10 @@ class Reader {
     this.#tools = new ToolReader(this.#tallies, before);
   }
 
-  /** `aside`: a subagent's entry in the main file. Its changes to files count, its words do not. */
+  /**
+   * Reads an assistant entry. `aside`: a subagent's entry in the main file. Its file changes count, its words
+   * do not.
+   */
   assistant(at: number, entry: AssistantEntry, aside: boolean): void {
     if (field(field(entry, "message"), "content") === undefined || isSynthetic(entry)) return;
     this.#noteWhere(entry);
@@ -102,13 +105,13 @@ class Reader {
   user(at: number, entry: UserEntry): void {
     this.#noteWhere(entry);
     const text = contentText(rawContent(entry));
-    // A summary covers what stands before its boundary: nothing new where that was read entry by entry. Below the
-    // boundary it may follow messages that were kept, and other summaries that were kept with them.
+    // A summary covers the messages before its boundary. It adds nothing if those were read entry by entry.
+    // After the boundary it may follow kept messages, and other summaries that were kept with them.
     if (entry.isCompactSummary === true) {
       if (!this.#isPastRead) this.#addEarlier(text);
       return;
     }
-    // Wherever it stands: what it stands for is told nowhere else.
+    // Read it anywhere, because nothing else contains its messages.
     if (isCollapsedSpan(entry)) {
       this.#addEarlier(text);
       return;
@@ -124,7 +127,7 @@ class Reader {
     else this.#tools.todos.attachment(attachment);
   }
 
-  /** A compaction: what was read before it is what its summary covers. */
+  /** Reads a boundary. The summary after it covers what was read before. */
   boundary(): void {
     this.#isPastRead = !this.#exchanges.every(isEmpty);
   }
@@ -164,11 +167,11 @@ class Reader {
     const words = this.#tools.call(at, pair, this.#current, { aside, said, round });
     if (aside) return;
     this.#lastActor = "tool";
-    // They stand in the result, which is where they can be read again.
+    // The words are in the result, where they can be read again.
     if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
   }
 
-  /** `source` may say that no person wrote it. */
+  /** Reads a user text. `source` may show that no user wrote it. */
   #userText(at: number, raw: string, source: unknown): void {
     const origin = stringField(field(source, "origin"), "kind");
     if (origin !== undefined && origin !== "human" && !raw.includes("<task-notification")) return;
@@ -195,24 +198,24 @@ function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
 }
 
-/** The next move and whose it is, as far as the record shows it, with the words that show it. */
+/** Next move and whose it is, as far as the record shows, with the words that show it. */
 type NextMove =
-  /** The agent asked by a tool, and there is no answer yet. */
+  /** The agent asked through a tool and has no answer yet. */
   | { readonly kind: "answer-awaited"; readonly question: string }
   /** Nothing has been done about the latest message. */
   | { readonly kind: "message-unanswered" }
-  /** The agent was in the middle of its work; `said` is the last it said. */
+  /** The agent was in the middle of its work. `said` is its last text. */
   | { readonly kind: "work-under-way"; readonly said: string | undefined }
-  /** The agent answered, and asked something in its text. */
+  /** The agent answered and asked something in its text. */
   | { readonly kind: "reply-awaited"; readonly question: string }
   | { readonly kind: "todos-open"; readonly said: string | undefined }
   | { readonly kind: "agents-running"; readonly said: string | undefined }
   | { readonly kind: "all-done"; readonly said: string | undefined };
 
-/** A question to the person stands at the end, if anywhere. */
+/** A question to the user is among the last sentences. */
 const QUESTION_WITHIN_SENTENCES = 3;
 
-/** `lastText`: what the agent said last. Undefined where nothing has happened. */
+/** Returns the next move, or undefined if nothing has happened. `lastText`: the agent's last text. */
 export function nextMove(digest: SessionDigest, lastText: string | undefined): NextMove | undefined {
   const open = digest.openQuestions.at(-1);
   if (open !== undefined) return { kind: "answer-awaited", question: open };

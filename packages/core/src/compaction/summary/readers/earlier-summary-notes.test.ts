@@ -57,15 +57,15 @@ const notes = parseEarlierSummary(
   }),
 );
 
-describe("notes that stand in for an earlier conversation", () => {
-  it("are sorted into the sections of a summary, and nothing of them is left out", () => {
+describe("notes as an earlier summary", () => {
+  it("sorts notes into the sections of a summary", () => {
     expect(notes.isNotes).toBe(true);
     expect(earlierItems(notes, "Current Work")).toEqual(["- dredging berth 4", "- Pending Tasks: the crane"]);
     expect(earlierItems(notes, "Files and Code Sections")).toEqual(["- `src/tide.ts`: tideAt()"]);
     expect(earlierItems(notes, "Errors and Fixes")).toEqual(["- the pump was off by one"]);
   });
 
-  it("have what a person asked for among the messages, and the newest as the request", () => {
+  it("reads the user's requests in notes as messages, and the newest one as the current request", () => {
     const lines = "- (2 lines)\n```text\nand mind\nthe tides\n```";
     expect(earlierItems(notes, "All User Messages")).toEqual(['- "make the harbour deeper"', lines]);
     expect(earlierItems(notes, "Primary Request and Intent")).toEqual([
@@ -76,11 +76,11 @@ describe("notes that stand in for an earlier conversation", () => {
     ]);
   });
 
-  it("have what was done and learned together, the most telling last", () => {
+  it("lists the worklog and then the key results of notes under Problem Solving", () => {
     expect(earlierItems(notes, "Problem Solving")).toEqual(["- surveyed", "- depth: 12 m"]);
   });
 
-  it("have the rest among the concepts, code whole, and sections of a user's own by their name", () => {
+  it("lists the rest of notes under Key Technical Concepts, with code whole and custom sections by name", () => {
     expect(earlierItems(notes, "Key Technical Concepts")).toEqual([
       "```sh\n# build first\nnpm run build\n```",
       "Harbour Rules:",
@@ -89,7 +89,7 @@ describe("notes that stand in for an earlier conversation", () => {
     ]);
   });
 
-  it("are without what we wrote around them", () => {
+  it("removes the text that longhaul wrote around notes", () => {
     const all = JSON.stringify([...notes.items]);
     expect(all).not.toContain("This conversation goes on");
     expect(all).not.toContain("/t.jsonl");

@@ -33,10 +33,10 @@ Summary:
 If you need specific details from before compaction, read the full transcript at: /x.jsonl
 Please continue the conversation from where we left it off (end of the frame).`;
 
-describe("an earlier summary", () => {
+describe("parseEarlierSummary", () => {
   const earlier = parseEarlierSummary(modelSummary);
 
-  it("is taken apart into the items of its sections", () => {
+  it("splits an earlier summary into the items of its sections", () => {
     expect(earlierItems(earlier, "All User Messages")).toEqual(['- "write a parser"', '- "no, in Rust"']);
     expect(earlierItems(earlier, "Primary Request and Intent")).toEqual([
       "The user wants a parser.",
@@ -45,48 +45,48 @@ describe("an earlier summary", () => {
     ]);
   });
 
-  it("keeps the code of an item with it", () => {
+  it("keeps code with its item", () => {
     expect(earlierItems(earlier, "Current Work")).toHaveLength(1);
     expect(earlierItems(earlier, "Current Work")[0]).toContain("# not an item\n```");
   });
 
-  it("loses the scratchpad in front and the orders at its end", () => {
+  it("removes the scratchpad before an earlier summary and the orders after it", () => {
     const all = [...earlier.items.values()].flat().join("\n");
     expect(all).not.toContain("scratchpad");
     expect(all).not.toContain("transcript");
     expect(all).not.toContain("without asking");
   });
 
-  it("has nothing of the message around it when the order to continue has other words", () => {
+  it("removes the message around a summary even when the order to continue is reworded", () => {
     const reworded = modelSummary.replace("where we left it off", "where we left off");
     expect(reworded).not.toBe(modelSummary);
     expect(parseEarlierSummary(reworded)).toEqual(earlier);
   });
 
-  it("without headings loses the opening of the message too", () => {
+  it("removes the opening of the message when a summary has no headings", () => {
     const wrapped = "This session is being continued from a previous conversation.\n\nJust prose.";
     expect(earlierItems(parseEarlierSummary(wrapped), "Primary Request and Intent")).toEqual(["Just prose."]);
     const ours = continuationMessage({ summary: "Just prose.", keptRecent: true, trigger: "auto" });
     expect(earlierItems(parseEarlierSummary(ours), "Primary Request and Intent")).toEqual(["Just prose."]);
   });
 
-  it("has no item where it says that there is none", () => {
+  it("reads no item from a section that says there is none", () => {
     expect(earlierItems(earlier, "Pending Tasks")).toEqual([]);
   });
 
-  it("without headings is kept whole as the intent", () => {
+  it("keeps a summary without headings whole as the request", () => {
     expect(earlierItems(parseEarlierSummary("Just prose."), "Primary Request and Intent")).toEqual([
       "Just prose.",
     ]);
   });
 
-  it("skips its own labels and remarks about left-out items, and keeps the bold lines of others", () => {
+  it("skips longhaul's own labels and left-out remarks, and keeps bold lines of other authors", () => {
     const leftOut = "(3 more files left out here; see the transcript)";
     const text = `${LABELS.changedFiles}\n- a\n${leftOut}\n**Harbor side:**\n- b\n  c`;
     expect(splitItems(text)).toEqual(["- a", "**Harbor side:**", "- b\n  c"]);
   });
 
-  it("keeps a statement that begins like the absence of one", () => {
+  it("keeps a statement that begins with a word such as 'None' or 'Nothing'", () => {
     const text = [
       "4. Errors and fixes:\n- Nothing compiled until the flag was set.",
       "5. Problem Solving:\n- No explicit lock guards the queue.",
@@ -101,12 +101,12 @@ describe("an earlier summary", () => {
     ]);
   });
 
-  it("has no item for a section of ours that was empty", () => {
+  it("reads no items from the empty sections of a built-in summary", () => {
     const empty = summarize([], { countTokens: (text) => text.length / 3 }).text;
     expect([...parseEarlierSummary(empty).items.values()].flat()).toEqual([]);
   });
 
-  it("keeps the sections above a line that looks like the heading of the summary", () => {
+  it("keeps the sections above a line that looks like the summary heading", () => {
     const text = "7. Pending Tasks:\n- dredge\n\n8. Current Work:\nThe report says:\nSummary:\nall is well";
     expect(earlierItems(parseEarlierSummary(text), "Pending Tasks")).toEqual(["- dredge"]);
   });

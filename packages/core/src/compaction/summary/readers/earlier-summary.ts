@@ -10,23 +10,23 @@ import {
 import { type HumanMessage, messageKey } from "./exchanges.ts";
 import { isOwnLine, LEFT_OUT_LINE, parseMessageItem, SEE_CURRENT_REQUEST } from "./list-items.ts";
 
-/** An earlier summary or notes, read back into items by section. */
+/** Reads an earlier summary or notes back into items by section. */
 
-/** The summary that this conversation began with, taken apart so that it can be brought up to date. */
+/** Summary at the start of the conversation, split so that it can be updated. */
 export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;
-  /** How many pieces of each section had no room in it. */
+  /** Number of pieces of each section that had no room. */
   readonly leftOut: ReadonlyMap<SectionName, number>;
   /** True if the session's notes are among the items. */
   readonly isNotes?: boolean;
-  /** The summaries that were joined with the notes, without the notes. */
+  /** Summaries that were joined with the notes, without the notes. */
   readonly besidesNotes?: EarlierSummary | undefined;
 }
 
-/** An item that says only that there is none, as a model writes it or as an empty section of ours does. */
+/** Item that says only that there is none, as a model or an empty built-in section writes it. */
 const NOTHING =
   /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
-/** Sections about the future: that nothing is open there says nothing about the work, however long the sentence. */
+/** Sections about the future. A statement that nothing is open there is never an item, however long. */
 const ABOUT_THE_FUTURE: ReadonlySet<SectionName> = new Set(["Pending Tasks", "Optional Next Step"]);
 const NOTHING_OPEN =
   /^[-*•\s]*\(?(?:none\b|n\/a\b|no (?:pending|open|explicit|further|remaining|outstanding)\b|nothing (?:is |was )?(?:pending|open|explicit|further|else|more|left|remain|outstanding|to do|at )|nothing[.)]?$)/i;
@@ -34,7 +34,10 @@ const OWN_CONCEPTS = /^- (?:Languages|Packages|Commands in use|Names that matter
 const SHORT_ANSWER_CHARS = 12;
 const KEPT_STEPS = 5;
 
-/** Ours or a model's: anything with the nine headings, or notes. Without headings the whole is the intent. */
+/**
+ * Parses a summary with the nine headings, by longhaul or a model, or notes. Without headings the whole text
+ * is the request.
+ */
 export function parseEarlierSummary(summary: string): EarlierSummary {
   const text = withoutQuotedFacts(summary);
   if (isNotesContinuation(text)) {
@@ -80,19 +83,22 @@ export function earlierItems(earlier: EarlierSummary | undefined, name: SectionN
   return earlier?.items.get(name) ?? [];
 }
 
-/** A long message that an earlier summary of ours gives in full under its first heading: always its first item. */
+/**
+ * Returns the long message that a built-in summary quotes in full under its first heading, always its first
+ * item.
+ */
 export function requestInFull(earlier: EarlierSummary | undefined): string {
   return parseMessageItem(earlierItems(earlier, "Primary Request and Intent")[0] ?? "");
 }
 
-/** A person's messages as earlier summaries list them. */
+/** Returns the user messages that earlier summaries list. */
 export function listedMessages(earlier: EarlierSummary | undefined): readonly string[] {
   return earlierItems(earlier, "All User Messages").map((item) =>
     item === SEE_CURRENT_REQUEST ? requestInFull(earlier) : parseMessageItem(item),
   );
 }
 
-/** Messages that earlier summaries list and nobody has written since, each once. */
+/** Returns messages that earlier summaries list and that were not written again, without duplicates. */
 export function earlierMessages(
   earlier: EarlierSummary | undefined,
   newer: readonly HumanMessage[] = [],
@@ -100,19 +106,22 @@ export function earlierMessages(
   const seen = new Set(newer.map(({ text }) => messageKey(text)));
   return listedMessages(earlier).filter((text) => {
     const key = messageKey(text);
-    // The same long text twice is one message that two summaries list; a second "yes" is a second message.
+    // The same long text twice is one message in two summaries. A second "yes" is a second message.
     const isRepeat = key.length > SHORT_ANSWER_CHARS && seen.has(key);
     return text !== "" && !isRepeat && Boolean(seen.add(key));
   });
 }
 
-/** The agent's last words before the earlier summary, if that is one of ours. */
+/** Returns the agent's last words before an earlier built-in summary. */
 export function earlierLastWords(earlier: EarlierSummary | undefined): string | undefined {
   const quotation = earlierItems(earlier, "Current Work").findLast((item) => item.startsWith(">"));
   return quotation?.replace(/^> ?/gm, "");
 }
 
-/** The work of then in brief: the last steps and the agent's words, or all that a model wrote about it. */
+/**
+ * Returns the earlier work in brief: the last steps and the agent's words, or all that a model wrote about
+ * it.
+ */
 export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string {
   const items = earlierItems(earlier, "Current Work");
   const words = earlierLastWords(earlier);
@@ -123,14 +132,14 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
   return oneLine(told.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
 }
 
-/** Remarks of a model or a person about the technology, without the lists that a summary of ours makes anew. */
+/** Returns remarks about the technology, without the lists that a built-in summary writes again. */
 export function earlierConcepts(earlier: EarlierSummary | undefined): readonly string[] {
   return earlierItems(earlier, "Key Technical Concepts").filter((item) => !OWN_CONCEPTS.test(item));
 }
 
 /**
- * Claude Code leaves a model's scratchpad in front of the summary under a heading of its own. Without a scratchpad, the
- * heading "Summary:" below the first section is a part of the summary.
+ * Removes the scratchpad that Claude Code leaves before the summary under its own heading. Without a
+ * scratchpad, a heading "Summary:" below the first section is part of the summary.
  */
 function withoutAnalysis(text: string): string {
   const summary = /(?:^|\n)Summary:\s*\n/.exec(text);
@@ -140,7 +149,9 @@ function withoutAnalysis(text: string): string {
   return text.slice(summary.index + summary[0].length);
 }
 
-/** Bullets and paragraphs on the outermost level, each with all that hangs below it; labels are left out. */
+/**
+ * Splits a section into top-level bullets and paragraphs, each with everything below it. Labels are left out.
+ */
 export function splitItems(body: string, isPassedOver: (line: string) => boolean = isOwnLine): string[] {
   const items: string[][] = [];
   let fence: string | undefined;
@@ -170,8 +181,8 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 }
 
 /**
- * Places of the notes' sections in a summary; "" is for those of a user's own template. Sections that share a
- * place are in the order that loses least: concepts are cut from the end, all others from the front.
+ * Sections of the summary for the sections of notes. "" is for sections of a user's own template. Sections
+ * with one place are ordered to lose least: concepts are cut from the end, all others from the front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
   ["session title", "Primary Request and Intent"],
@@ -188,7 +199,7 @@ const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
 ];
 
 const NAMES: ReadonlySet<string> = new Set(PLACES.map(([name]) => name));
-/** A person's own words, as we note them. */
+/** User's own words, in the form of notes. */
 const MESSAGE = /^- (?:\(after interrupting the assistant\) )?(?:"|\(\d+ lines\)\n)/;
 
 /** Sorts the items of notes into the sections of a summary. */
@@ -198,7 +209,7 @@ function itemsOfNotes(text: string): ItemsByName {
   const add = (place: SectionName, more: readonly string[]): void => {
     if (more.length > 0) addItems(items, place, more);
   };
-  // The place of the whole notes, and a person's words above them.
+  // The preface has the path of the whole notes, and the user's words above them.
   add("Primary Request and Intent", filledItems(preface));
   for (const [name, place] of PLACES) {
     const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));
@@ -206,7 +217,7 @@ function itemsOfNotes(text: string): ItemsByName {
     if (place !== "Primary Request and Intent") add(place, found);
     else {
       add("All User Messages", messages);
-      // The newest is the request that was current.
+      // The newest message is the current request.
       add(place, [...messages.slice(-1), ...found.filter((item) => !MESSAGE.test(item))]);
     }
   }
@@ -215,7 +226,7 @@ function itemsOfNotes(text: string): ItemsByName {
 
 interface CutNotes {
   readonly preface: string;
-  /** By the names of {@link PLACES}. */
+  /** Texts by the names of {@link PLACES}. */
   readonly bodies: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -232,7 +243,7 @@ function cutAtHeadings(text: string): CutNotes {
       continue;
     }
     const name = title.toLowerCase();
-    // A name of the user's own tells what its items are about.
+    // A custom section name shows the subject of its items.
     open = NAMES.has(name) ? [] : [`${title}:`, ""];
     const key = NAMES.has(name) ? name : "";
     bodies.set(key, [...(bodies.get(key) ?? []), open]);

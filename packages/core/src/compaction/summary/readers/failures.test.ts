@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ErrorLedger, failureText, readCommand } from "./command-runs.ts";
 
-describe("what went wrong", () => {
+describe("failureText", () => {
   it.each([
     [
       'Exit code 1\nTraceback (most recent call last):\n  File "a.py", line 2\nValueError: bad value',
@@ -14,26 +14,26 @@ describe("what went wrong", () => {
     ["Exit code 1\n=== RUN TestA\n--- FAIL: TestA (0.00s)\nok pkg", "--- FAIL: TestA (0.00s)"],
     ["Exit code 1\n╭────╮\n│\nошибка: файл не найден", "ошибка: файл не найден"],
     ["<tool_use_error>No such tool available: X</tool_use_error>", "No such tool available: X"],
-  ])("is in the telling lines of %j", (output, text) => {
+  ])("finds the key line of the failure in %j", (output, text) => {
     expect(failureText(output)).toEqual({ text, telling: true });
   });
 
-  it("is not claimed to be known when no line tells it", () => {
+  it("does not claim to know the failure when no line explains it", () => {
     expect(failureText("Exit code 1\nplain words")).toEqual({ text: "plain words", telling: false });
     expect(failureText("Exit code 1\n")).toBeUndefined();
   });
 
-  it("is found at the end of a huge output", () => {
+  it("finds the failure at the end of a huge output", () => {
     const output = `${"compiling module\n".repeat(50_000)}fatal: disk full`;
     expect(failureText(output)?.text).toContain("fatal: disk full");
   });
 });
 
-describe("errors", () => {
+describe("ErrorLedger", () => {
   const run = (ledger: ErrorLedger, at: number, command: string, output: string): void =>
     ledger.command(readCommand(at, command, undefined, output, output.startsWith("Exit code")), output);
 
-  it("are fixed when the same runner passes, by the files edited between", () => {
+  it("marks an error as fixed by the edited files when the same runner passes", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test -- a", "Exit code 1\nError: boom");
     ledger.fileEdited("/p/a.ts");
@@ -43,27 +43,27 @@ describe("errors", () => {
     ]);
   });
 
-  it("stay open while nothing passes", () => {
+  it("keeps an error open while no run passes", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test", "Exit code 1\nError: boom");
     run(ledger, 2, "ls", "a b");
     expect(ledger.records()[0]?.resolution).toBeUndefined();
   });
 
-  it("give way to the next one of the same command", () => {
+  it("closes an error when the same command fails with another error", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test", "Exit code 1\nError: one");
     run(ledger, 2, "npm test", "Exit code 1\nError: two");
     expect(ledger.records().map((record) => record.resolution?.how)).toEqual(["moved-on", undefined]);
   });
 
-  it("that repeat are counted, not listed again", () => {
+  it("counts a repeated error instead of listing it again", () => {
     const ledger = new ErrorLedger();
     for (const at of [1, 2, 3]) run(ledger, at, "npm test", "Exit code 1\nError: one");
     expect(ledger.records()).toMatchObject([{ occurrences: 3 }]);
   });
 
-  it("are not made of a search without a hit or a slip with a tool", () => {
+  it("records no error for a search without hits or a misused tool", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "grep -r x .", "Exit code 1\n");
     ledger.tool(2, "Edit", "a.ts", "<tool_use_error>File has not been read yet.</tool_use_error>", true);

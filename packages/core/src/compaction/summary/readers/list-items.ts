@@ -4,8 +4,7 @@ import type { ErrorRecord, Resolution } from "./command-runs.ts";
 import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
 
 /**
- * Items and labels of a summary as text: requests, files and errors are written as list items here, and read back from
- * an earlier summary or from notes.
+ * Writes requests, files and errors as list items, and reads them back from an earlier summary or from notes.
  */
 
 /**
@@ -23,7 +22,7 @@ export const LABELS = {
   earlierFiles: "**From before:**",
   earlierErrors: "**From before the last summary, as it was then:**",
   failures: "**Failures, oldest first:**",
-  corrections: "**The user stepped in:**",
+  corrections: "**Corrections by the user:**",
   earlierSolutions: "**Before the last summary:**",
   answers: "**Decided by the user, when asked:**",
   plans: "**Plans the assistant wrote:**",
@@ -35,16 +34,16 @@ export const LABELS = {
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
   lastWords: "**What the assistant said last, verbatim:**",
-  /** Newer messages follow: what was next at the end of this part may have been done in them. */
-  whereItStood: "**Where things stood at the end of this part; newer messages follow:**",
+  /** Label for a part with newer messages after it, in which its next step may be done. */
+  stateAtEnd: "**Where things stood at the end of this part; newer messages follow:**",
 } as const;
 
 const OWN_LABELS: ReadonlySet<string> = new Set(Object.values(LABELS));
-/** Stands for a long message that is given in full under the first heading. */
+/** Replaces a long message that is quoted in full under the first heading. */
 export const SEE_CURRENT_REQUEST = "- (the current request: see 1)";
 export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
 
-/** The last line of a section in which something had no room. */
+/** Writes the last line of a section that left something out. */
 export const leftOutLine = (count: number, what: string): string =>
   `(${count} more ${what} left out here; see the transcript)`;
 
@@ -53,7 +52,7 @@ export const isOwnLine = (line: string): boolean => OWN_LABELS.has(line) || LEFT
 export const AFTER_INTERRUPTION = "(after interrupting the assistant) ";
 const SHORTENED_CHARS: readonly number[] = [2_400, 1_000, 400, 160];
 
-/** Verbatim first, then by head and tail. */
+/** Returns the forms of a message: verbatim first, then head and tail. */
 export function messageForms(text: string, prefix = ""): string[] {
   const shorter = SHORTENED_CHARS.filter((chars) => chars < text.length);
   return [
@@ -66,7 +65,10 @@ export function messageForms(text: string, prefix = ""): string[] {
   ];
 }
 
-/** One line stands in quotes; more stand untouched in a fence, so that they can be found again byte by byte. */
+/**
+ * Writes a message: one line in quotes, several lines unchanged in a fence, so that they can be found
+ * exactly.
+ */
 function messageItem(text: string, prefix = ""): string {
   const trimmed = text.trim();
   if (!trimmed.includes("\n") && !trimmed.includes("\r"))
@@ -74,7 +76,7 @@ function messageItem(text: string, prefix = ""): string {
   return `- ${prefix}(${trimmed.split("\n").length} lines)\n${fenced(trimmed, "text")}`;
 }
 
-/** The message inside a list item, whether we wrote the list or a model did. */
+/** Returns the message inside a list item, written by longhaul or by a model. */
 export function parseMessageItem(item: string): string {
   const body = item
     .replace(/^(?:[-*•]|\d{1,3}[.)])\s+/, "")
@@ -88,7 +90,7 @@ export function parseMessageItem(item: string): string {
   return inQuotes ?? line;
 }
 
-/** The work on a file, in words. */
+/** Describes the work on a file. */
 export function doneTo(file: FileRecord): string {
   const parts = [
     file.removed ? "removed" : "",
@@ -104,10 +106,10 @@ const DONE = "(?:removed|created|edited \\d+×|read \\d+×|also changed outside 
 const ANY_DONE = new RegExp(`${DONE}(?:, )?`, "g");
 const ONLY_DONE = new RegExp(`^ — (?:${DONE}(?:, |$))+$`);
 
-/** True if the rest of an item's first line is nothing but {@link doneTo}. */
-export const saysOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
+/** Returns true if the rest of an item's first line is nothing but {@link doneTo}. */
+export const isOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
 
-/** {@link doneTo} read back. */
+/** Reads the text of {@link doneTo} back. */
 export function readDone(
   text: string,
 ): Pick<FileRecord, "edits" | "reads" | "created" | "removed" | "changedOutside"> {
@@ -131,7 +133,7 @@ export interface EarlierFile {
 const MAX_NOTE_CHARS = 260;
 const MAX_NOTES_CHARS = 520;
 
-/** Names that an item of any author may mean by its file: the one in code marks, and the first that looks like a path. */
+/** Returns possible file names in an item: the one in code marks, and the first that looks like a path. */
 export function namedIn(item: string): readonly [inCode: string | undefined, path: string | undefined] {
   const firstLine = item.split("\n")[0] ?? "";
   return [/`([^`]+)`/.exec(firstLine)?.[1], /[\w./\\-]+\.\w{1,5}\b/.exec(firstLine)?.[0]];
@@ -143,7 +145,7 @@ export function namesFile(item: string, path: string, cwd: string | undefined): 
   return named !== undefined && (named === shortPath(path, cwd) || isSamePath(named, path));
 }
 
-/** One file may have several items in the summary of a model. */
+/** Joins the items about one file. A model's summary may have several. */
 export function readEarlierFiles(items: readonly string[]): EarlierFile {
   const files = items.map(readEarlierFile);
   const notes = files.flatMap(({ note }) => note ?? []);
@@ -166,7 +168,7 @@ export function readEarlierFile(item: string): EarlierFile {
   return { edits, reads, created, note: note === "" ? undefined : shown };
 }
 
-/** Without code, and without the names that the file defines. */
+/** Returns the lines without code and without the names that the file defines. */
 function proseLines(item: string): string[] {
   const prose: string[] = [];
   let inCode = false;
@@ -181,7 +183,7 @@ function withoutLabel(line: string): string {
   return line.replace(/^\s*(?:[-*•]\s+)?(?:(?:Why|Before): )?/, "");
 }
 
-/** A failure with what became of it, in full and in brief. */
+/** Writes an error with its resolution, in full and in brief. */
 export function errorForms(error: ErrorRecord): string[] {
   const times = error.occurrences > 1 ? ` (${error.occurrences}×)` : "";
   const lines = error.text.replace(/`/g, "'").split("\n");
@@ -192,12 +194,12 @@ export function errorForms(error: ErrorRecord): string[] {
   ];
 }
 
-/** The end of a failure, with an arrow; "" if nothing is known. */
+/** Writes the resolution of an error with an arrow, or "" if it is unknown. */
 export function resolutionText(resolution: Resolution | undefined, weight: ErrorRecord["weight"]): string {
   if (resolution === undefined) return weight === 3 ? " → not seen to pass since" : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
   return resolution.how === "passed"
     ? ` → fixed${by}`
-    : ` → gone in the next run${by}, which failed otherwise`;
+    : ` → not in the next run${by}, which failed with another error`;
 }

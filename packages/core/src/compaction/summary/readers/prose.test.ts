@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { lastSentence, leadSentence, proseSentences } from "./prose.ts";
 
 describe("sentences", () => {
-  it("end at the marks of every script, but not inside names and numbers", () => {
+  it("ends sentences at the punctuation of every script, but not inside names and numbers", () => {
     expect(
       proseSentences("Read a.ts first. Version 1.2.3 is out! Why? 好的。问题在于缓存。Готово. Дальше!"),
     ).toEqual([
@@ -16,20 +16,20 @@ describe("sentences", () => {
     ]);
   });
 
-  it("do not end inside inline code", () => {
+  it("does not end a sentence inside inline code", () => {
     expect(proseSentences("Make `git checkout .` safe. Then `a? b` too.")).toEqual([
       "Make `git checkout .` safe.",
       "Then `a? b` too.",
     ]);
   });
 
-  it("are not looked for in code, tables and headings", () => {
+  it("finds no sentences in code, tables and headings", () => {
     expect(proseSentences("# Title\n| a | b |\n|---|---|\n```ts\nconst a = 1;\n```\n- one item")).toEqual([
       "one item",
     ]);
   });
 
-  it("that lead an answer come after its pleasantries", () => {
+  it("takes the lead sentence after the pleasantries of an answer", () => {
     expect(leadSentence("🎉 **Perfect!** All tests pass now.")).toBe("All tests pass now.");
     expect(leadSentence("Done. Here's the summary:\n\nThe cache is keyed by path.")).toBe(
       "The cache is keyed by path.",
@@ -37,9 +37,10 @@ describe("sentences", () => {
     expect(leadSentence("好的。缓存已修复。")).toBe("缓存已修复。");
   });
 
-  it("that lead are the first when none says more", () => expect(leadSentence("Done!")).toBe("Done!"));
+  it("takes the first sentence as the lead when no other says more", () =>
+    expect(leadSentence("Done!")).toBe("Done!"));
 
-  it("before a tool call say what it is for", () => {
+  it("takes the last sentence before a tool call as its purpose", () => {
     expect(lastSentence("The tests fail. Now fix the parser:")).toBe("Now fix the parser:");
     expect(lastSentence("Now fix it:\n```ts\nif (a) {\n  b();\n  c();\n  d();\n  e();\n}\n```")).toBe(
       "Now fix it:",

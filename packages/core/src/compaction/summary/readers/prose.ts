@@ -3,15 +3,15 @@ import { headAndTail, oneLine } from "../clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
-/** A sentence may end before the line does. Most lines hold one sentence, which this tells at once. */
+/** Matches a sentence end within a line. Most lines have one sentence, which this shows quickly. */
 const WITHIN_LINE = /[.!?…][)"'”’*_`」』）]* |[。！？｡]/;
 /**
- * Code, in which nothing ends, or the end of a sentence. Western marks end one only before a space; in file names,
- * numbers and code they stand inside.
+ * Matches code, which contains no sentence end, or a sentence end. Western punctuation ends a sentence only
+ * before a space, because file names, numbers and code contain it too.
  */
 const CODE_OR_END = /`[^`]*(?:`|$)|[.!?…][)"'”’*_`」』）]*(?= |$)|[。！？｡][)"'”’*_`」』）]*/g;
 
-/** Prose sentences, in any script; code, tables and headings are passed over. */
+/** Returns prose sentences in any script. It skips code, tables and headings. */
 export function proseSentences(text: string): string[] {
   const sentences: string[] = [];
   let inCode = false;
@@ -45,10 +45,10 @@ function push(part: string, sentences: string[]): void {
   if (sentence !== "") sentences.push(sentence);
 }
 
-/** Text further from its end than this says nothing about how it ends. */
+/** Characters at the end of a text that show how it ends. */
 const ENDING_CHARS = 4_000;
 
-/** The sentences at the end of a text; code there may begin before the part that is looked at. */
+/** Returns the sentences at the end of a text. Code there may begin before the scanned part. */
 export function lastSentences(text: string, count: number): string[] {
   const ending = tailOf(text, ENDING_CHARS);
   const beginsInCode = ending.length < text.length && hasOddFences(ending);
@@ -59,7 +59,7 @@ function hasOddFences(text: string): boolean {
   return (text.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1;
 }
 
-/** The sentence right before a tool call says what the call is for. */
+/** Returns the sentence right before a tool call, which states its purpose. */
 export function lastSentence(text: string): string | undefined {
   return lastSentences(text, 1)[0];
 }
@@ -69,17 +69,17 @@ const CHEER =
 const FILLER =
   /^(?:here(?:'s| is| are)\b|i have enough|now i have|i now have|let me (?:create|write|compile|summari[sz]e)|all (?:green|confirmed|clean|checks complete)$|everything is clean$|(?:final )?(?:report|summary)$)/i;
 const MIN_TELLING_CHARS = 12;
-/** An answer that takes longer to come to the point has none. */
+/** Characters to search for the point of an answer. */
 const LEAD_FROM_CHARS = 800;
 
-/** The first sentence that says something: an answer opens with its result, after the pleasantries. */
+/** Returns the first meaningful sentence. An answer starts with its result, after the pleasantries. */
 export function leadSentence(text: string): string | undefined {
   const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS));
-  const telling = sentences.find(isTelling) ?? sentences[0];
+  const telling = sentences.find(isWorthNoting) ?? sentences[0];
   return telling === undefined ? undefined : withoutBold(telling);
 }
 
-export function isTelling(sentence: string): boolean {
+export function isWorthNoting(sentence: string): boolean {
   const opened = /^[A-Za-z0-9`"']/.test(sentence) ? sentence : sentence.replace(/^[^\p{L}\p{N}`"']+/u, "");
   const words = opened.replace(/[\s!.,:;*_…。！：]+$/, "");
   if (CHEER.test(words) || FILLER.test(words)) return false;
@@ -90,7 +90,9 @@ export function withoutBold(sentence: string): string {
   return sentence.replace(/\*\*|__/g, "").trim();
 }
 
-/** One Chinese, Japanese or Korean character says as much as several Latin ones. */
+/**
+ * Returns true if a text has Chinese, Japanese or Korean characters, which say as much as several Latin ones.
+ */
 export function hasIdeographs(text: string): boolean {
   return /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/.test(text);
 }
@@ -109,13 +111,13 @@ export interface Remark {
 const MIN_CHARS = 35;
 const MIN_CHARS_IDEOGRAPHIC = 10;
 const MAX_CHARS = 420;
-/** A long report states what matters at its ends; the middle is detail. */
+/** Characters to scan at each end of a long report. The middle is detail. */
 const SCANNED_CHARS = 4_000;
-const LEAST_SCORE = 2;
+const MIN_SCORE = 2;
 
 type Cue = readonly [pattern: RegExp, score: number];
 
-/** Highest first. Matched against lower case, which is far faster than matching without regard to case. */
+/** Cues, the highest score first. Matching against lower case is much faster than ignoring case. */
 const LATIN_CUES: readonly Cue[] = [
   [/\broot[- ]caused?\b|\bgrundursache/, 5],
   [
@@ -161,19 +163,22 @@ export function remarksIn(text: string, at: number, endsExchange: boolean): Rema
     const lower = sentence.toLowerCase();
     if (INTENTION.test(lower)) continue;
     const score = cueScore(lower);
-    if (score < LEAST_SCORE || OFFER.test(lower)) continue;
+    if (score < MIN_SCORE || OFFER.test(lower)) continue;
     remarks.push({ at, text: sentence, score: score + (endsExchange ? 1 : 0) });
   }
   return remarks;
 }
 
-/** Exact from the least score on; below it, cues that cannot lift a sentence that far are not looked for. */
+/**
+ * Returns the score of a sentence, exact from the smallest useful score on. Cues that cannot reach that score
+ * are skipped.
+ */
 function cueScore(lower: string): number {
   const others = OTHER_SCRIPT.test(lower) ? OTHER_CUES : [];
   let score = 0;
   for (const [pattern, value] of others) if (pattern.test(lower)) score += value;
   for (const [pattern, value] of LATIN_CUES) {
-    if (score + value >= LEAST_SCORE && pattern.test(lower)) score += value;
+    if (score + value >= MIN_SCORE && pattern.test(lower)) score += value;
   }
   return score;
 }

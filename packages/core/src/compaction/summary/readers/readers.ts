@@ -1,6 +1,6 @@
 /**
- * Readers of a session: what its entries and the summaries in them tell, without a model. The built-in summarizer, the
- * built-in note taker, the facts and the evaluation's probes all read through this file and render what they get.
+ * Readers of a session's entries and summaries, without a model. The built-in summarizer, the built-in note
+ * taker, the facts and the evaluation's probes all use this file.
  */
 export {
   type CommandRun,
@@ -35,15 +35,16 @@ export {
   lastLongerRequest,
   messageKey,
   NEEDS_CONTEXT_CHARS,
-  outcomeSaid,
   repliedTo,
   saysLittle,
   soundsLikeCorrection,
+  statedOutcome,
 } from "./exchanges.ts";
 export {
   AFTER_INTERRUPTION,
   doneTo,
   errorForms,
+  isOnlyDone,
   LABELS,
   leftOutLine,
   messageForms,
@@ -55,12 +56,11 @@ export {
   readEarlierFiles,
   resolutionText,
   SEE_CURRENT_REQUEST,
-  saysOnlyDone,
 } from "./list-items.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
-  isTelling,
+  isWorthNoting,
   lastSentences,
   leadSentence,
   proseSentences,

@@ -1,11 +1,14 @@
 import { headOf } from "../../../messages/text.ts";
 import { asList, field, isRecord, listField, stringField } from "../../../messages/untrusted.ts";
 import { oneLine, unescaped } from "../clip.ts";
-import { isTelling, proseSentences } from "./prose.ts";
+import { isWorthNoting, proseSentences } from "./prose.ts";
 
-/** Replies of people and other agents: to questions, to plans, and as reports of subagents and background tasks. */
+/**
+ * Reads replies of users and other agents: to questions, to plans, and as reports of subagents and background
+ * tasks.
+ */
 
-/** A question the agent put to the person, with what the person chose or wrote. */
+/** Question of the agent to the user, with the user's choice or text. */
 export interface Answer {
   readonly at: number;
   readonly question: string;
@@ -33,7 +36,7 @@ export function openQuestions(input: unknown): readonly string[] {
   return listField(input, "questions").flatMap((question) => stringField(question, "question") ?? []);
 }
 
-/** The agent's plan; what the person thinks of it is known only if the result says so. */
+/** Plan of the agent. The user's opinion is known only if the result states it. */
 export interface Plan {
   readonly at: number;
   readonly text: string;
@@ -98,10 +101,10 @@ export function readNotification(text: string): Notification {
   };
 }
 
-/** A report on one line, from its first telling sentence on; marks for headings and lists only cost tokens. */
+/** Returns a report on one line, from its first meaningful sentence on. Markup only costs tokens. */
 export function condensed(text: string): string {
   const opening = headOf(text, 1_600);
-  const start = proseSentences(headOf(opening, 800)).find(isTelling);
+  const start = proseSentences(headOf(opening, 800)).find(isWorthNoting);
   const at = start === undefined ? -1 : opening.indexOf(start);
   const told = at > 0 ? opening.slice(at) : opening;
   return oneLine(

@@ -5,7 +5,7 @@ import { filePathIn, isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, firstString, stringField } from "../../../messages/untrusted.ts";
 import { clip, oneLine } from "../clip.ts";
 import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
-import { isRefusal, type OpenExchange, wordsOfRefusal } from "./exchanges.ts";
+import { isRefusal, type OpenExchange, refusalReason } from "./exchanges.ts";
 import { lastSentence } from "./prose.ts";
 import {
   type Answer,
@@ -43,7 +43,7 @@ export interface ToolDigest {
   readonly openQuestions: readonly string[];
 }
 
-/** Tasks that were open when the entries began, for callers who know them from elsewhere. */
+/** Tasks that were open before the entries, for callers that know them. */
 export type OpenBefore = Pick<ToolDigest, "todos" | "runningTasks">;
 
 type Tallies = Readonly<Record<"names" | "packages" | "programs", NameTally>>;
@@ -75,14 +75,14 @@ export class ToolReader {
     for (const task of before.runningTasks) this.#running.set(task.id, task);
   }
 
-  /** Returns what a person said on refusing the call. */
+  /** Reads a call. Returns what the user said when refusing it. */
   call(at: number, pair: ToolPair, exchange: OpenExchange, setting: CallSetting): string | undefined {
     const call = callOf(at, pair, setting);
     if (call.isError && isRefusal(call.output)) {
       if (setting.aside) return undefined;
       const label = `${labelOf(call)} (refused by the user)`;
       exchange.actions.push({ kind: "tool", at, label, failed: true });
-      return wordsOfRefusal(call.output);
+      return refusalReason(call.output);
     }
     if (this.#fileCall(call, exchange) || setting.aside) return undefined;
     if (call.answeredAt === undefined) this.#unanswered.push(labelOf(call));
@@ -184,7 +184,7 @@ interface Call {
   readonly input: unknown;
   readonly isError: boolean;
   readonly setting: CallSetting;
-  /** Undefined where it has no answer. */
+  /** Index of the answer, or undefined if there is none. */
   readonly answeredAt: number | undefined;
   readonly toolUseResult: unknown;
   readonly output: string;
@@ -200,7 +200,7 @@ function callOf(at: number, { name, use, results: [result] }: ToolPair, setting:
     setting,
     answeredAt: result?.entryIndex,
     toolUseResult: field(result?.entry, "toolUseResult"),
-    /** Put together only where it is asked for: most results are files, which nobody here looks into. */
+    /** Output text, joined only on use, because most results are files that nobody reads here. */
     get output() {
       output ??= contentText(result?.block.content);
       return output;
@@ -210,7 +210,7 @@ function callOf(at: number, { name, use, results: [result] }: ToolPair, setting:
 
 const MAX_REASON_CHARS = 160;
 const MAX_LABEL_CHARS = 110;
-/** Looking around says nothing about the technology. */
+/** Programs that only look around and say nothing about the technology. */
 const DULL_PROGRAMS: ReadonlySet<string> = new Set(
   "awk cat cd cp cut echo find for grep head if ls mkdir mv pwd rg rm sed sleep sort tail test touch tr wc which while xargs".split(
     " ",
@@ -219,7 +219,7 @@ const DULL_PROGRAMS: ReadonlySet<string> = new Set(
 const SILENT_TOOLS: ReadonlySet<string> = new Set(
   "ToolSearch TaskList TaskGet BashOutput TodoRead Skill".split(" "),
 );
-/** Fields that say what a call is about, the most telling first. */
+/** Fields that show the subject of a call, the most specific first. */
 const TARGET_FIELDS = "description url query pattern file_path path command summary action".split(" ");
 
 function reasonFrom(said: string | undefined): string | undefined {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { FileLedger, isScratch } from "./touched-code.ts";
 
-describe("files", () => {
+describe("FileLedger", () => {
   const change = { edits: [{ was: "a", now: "b" }], defines: [], reason: "why" } as const;
 
-  it("are created once and edited after that", () => {
+  it("records a file as created once and as edited after that", () => {
     const ledger = new FileLedger();
     ledger.change(1, "/p/a.ts", { ...change, kind: "write" });
     ledger.change(2, "/p/a.ts", { ...change, kind: "edit" });
@@ -14,14 +14,14 @@ describe("files", () => {
     ]);
   });
 
-  it("that were read before are edited by a write, not created", () => {
+  it("records a write to a file that was read before as an edit", () => {
     const ledger = new FileLedger();
     ledger.read(1, "/p/a.ts");
     ledger.change(2, "/p/a.ts", { ...change, kind: "write" });
     expect(ledger.records()).toMatchObject([{ created: false, edits: 1 }]);
   });
 
-  it("are also changed by shell commands that name them", () => {
+  it("records files that shell commands write or delete", () => {
     const ledger = new FileLedger();
     ledger.change(1, "/p/src/a.ts", { ...change, kind: "edit" });
     ledger.shellCommand(2, "cat > notes/plan.md <<'EOF'\nx\nEOF");
@@ -32,7 +32,7 @@ describe("files", () => {
     ]);
   });
 
-  it("are removed only by a command that names them from a folder on", () => {
+  it("marks a file as removed only when the command names whole segments of its path", () => {
     const removedBy = (command: string, path: string): boolean | undefined => {
       const ledger = new FileLedger();
       ledger.change(1, path, { ...change, kind: "edit" });
@@ -48,7 +48,7 @@ describe("files", () => {
     expect(removedBy("rm a.ts", "C:\\src\\a.ts")).toBe(true);
   });
 
-  it("are made for the moment in folders that do not last, not in a folder that somebody calls dev", () => {
+  it("treats files in temporary folders as scratch, but not files in a folder named dev", () => {
     expect(["/tmp/x.py", "C:\\Temp\\x.py", "/dev/stdout", "a/scratchpad/x.md"].map(isScratch)).not.toContain(
       false,
     );

@@ -9,12 +9,12 @@ export interface FileRecord {
   readonly reads: number;
   readonly edits: number;
   readonly created: boolean;
-  /** Changed by somebody else while the agent worked. */
+  /** True if somebody else changed the file while the agent worked. */
   readonly changedOutside: boolean;
   readonly removed: boolean;
-  /** Position of the last change, or of the last read where nothing was changed. */
+  /** Position of the last change, or of the last read if nothing was changed. */
   readonly lastAt: number;
-  /** Newest last. */
+  /** Last edits, the newest last. */
   readonly lastEdits: readonly Edit[];
   /** The agent's words right before it changed the file, newest last. */
   readonly reasons: readonly string[];
@@ -37,14 +37,14 @@ interface FileChange {
 
 const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
 
-/** The use that a call makes of the file it names; undefined for tools that work on no single file. */
+/** Returns how a call uses the file that it names, or undefined for tools without a single file. */
 export function fileUseIn(tool: string, input: unknown): "read" | FileChange["kind"] | undefined {
   const use = fileUseOf(tool, input);
   if (use !== "change") return use;
   return writesWholeFile(tool, input) ? "write" : "edit";
 }
 
-/** A file of which nothing is known yet. */
+/** Record of a file without any known use. */
 export const UNTOUCHED_FILE: FileRecord = Object.freeze({
   path: "",
   reads: 0,
@@ -63,7 +63,7 @@ type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
 const KEPT_EDITS = 2;
 const KEPT_REASONS = 3;
 const MAX_NAMES = 12;
-/** Enough to show an edit; a file written whole is recorded by what it defines. */
+/** Characters stored of an edit. A file written whole is recorded by its definitions. */
 const KEPT_EDIT_CHARS = 3_000;
 
 const SCANNED_COMMAND_CHARS = 600;
@@ -71,7 +71,7 @@ const SHELL_WRITE =
   /(?:^|[;&|\n]\s*)(?:cat|tee|echo[^>|;&\n]{0,200})\s*>>?\s*([\w./\\-]+\.\w{1,8})(?=$|[\s;&|<])/g;
 const SHELL_REMOVE = /(?:^|[;&|\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)/g;
 
-/** A file made for the moment, in a place that does not last. */
+/** Returns true for a temporary file in a temporary folder. */
 export function isScratch(path: string): boolean {
   return /^\/dev\/|(?:^|[\\/])(?:tmp|temp|scratch(?:pad)?)[\\/]/i.test(path);
 }
@@ -106,7 +106,7 @@ export class FileLedger {
     this.#file(path).changedOutside = true;
   }
 
-  /** Files that a shell command writes or removes, as far as its words tell. */
+  /** Records files that a shell command visibly writes or removes. */
   shellCommand(at: number, command: string): void {
     const words = headOf(command, SCANNED_COMMAND_CHARS);
     for (const [, path = ""] of words.matchAll(SHELL_WRITE)) {
@@ -135,14 +135,14 @@ export class FileLedger {
   }
 }
 
-/** Does a command mean this file? It names a file in full, from some folder on, or by the bare name. */
+/** Returns true if a command names this file: in full, from some folder on, or by the bare name. */
 function isNamedBy(name: string, path: string): boolean {
   const short = name.replace(/\\/g, "/").replace(/^(?:\.\/+)+/, "");
   const long = path.replace(/\\/g, "/");
   return short !== "" && (long === short || long.endsWith(`/${short}`));
 }
 
-/** The replacements a call made, in order. */
+/** Returns the replacements of a call, in order. */
 export function editsIn(input: unknown): readonly Edit[] {
   return [input, ...listField(input, "edits")].flatMap((edit) => {
     const now = firstText(edit, "new_string", "new_source", "new_str");
@@ -153,12 +153,12 @@ export function editsIn(input: unknown): readonly Edit[] {
   });
 }
 
-/** Unlike `firstString`, it takes an empty text for one. */
+/** Returns the first text field. Unlike `firstString`, it accepts an empty text. */
 function firstText(value: unknown, ...names: readonly string[]): string | undefined {
   return names.map((name) => stringField(value, name)).find((text) => text !== undefined);
 }
 
-/** A path as short as it can be without losing which file it is. */
+/** Returns the shortest path that still identifies the file. */
 export function shortPath(path: string, cwd: string | undefined): string {
   const slashed = path.replace(/\\/g, "/");
   const base = cwd?.replace(/\\/g, "/").replace(/\/+$/, "");
@@ -166,14 +166,14 @@ export function shortPath(path: string, cwd: string | undefined): string {
   return slashed.replace(SCRATCH_FOLDER, "…/$1");
 }
 
-/** Folders of a session's own have names that no one can remember nor needs to. */
+/** Folders of a session, with generated names that nobody needs to remember. */
 const SCRATCH_FOLDER = /^.*\/[0-9a-f-]{30,}\/(?=[^/]+\/|[^/]+$)((?:[^/]+\/)?[^/]+)$/;
 
 export function fileName(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-/** Does one path end with the other? Summaries name files relative to whatever they like. */
+/** Returns true if one path ends with the other. Summaries name files relative to any folder. */
 export function isSamePath(one: string, other: string): boolean {
   const a = one.replace(/\\/g, "/");
   const b = other.replace(/\\/g, "/");
@@ -182,7 +182,10 @@ export function isSamePath(one: string, other: string): boolean {
   return short.includes("/") && long.endsWith(`/${short.replace(/^(?:\.\.?)?\//, "")}`);
 }
 
-/** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
+/**
+ * Counts names by frequency and spread. A name repeated in one burst weighs less than one that keeps
+ * returning.
+ */
 export class NameTally {
   readonly #counts = new Map<string, { count: number; readonly places: Set<number> }>();
 
@@ -195,7 +198,7 @@ export class NameTally {
     }
   }
 
-  /** The heaviest of those that occurred at least so often. */
+  /** Returns the heaviest names with at least this many occurrences. */
   heaviest(limit: number, least: number): readonly string[] {
     return [...this.#counts]
       .filter(([, { count }]) => count >= least)
@@ -280,7 +283,7 @@ export function fenceLanguage(path: string): string {
   return FENCE_BY_EXTENSION[extension] ?? extension;
 }
 
-/** A name that code gives to a thing, in the languages agents mostly write. */
+/** Definition of a name in code, in the languages that agents mostly write. */
 const DEFINITION =
   /(?:^|[\s;{(])(?:function\*?|func(?:\s*\([^)]*\))?|def|defp|class|interface|struct|enum|trait|fn|defmodule|module|protocol|type|impl|sub|fun|record)\s+([A-Za-z_$][\w$.]{2,60})|(?:^|\n)\s*(?:export\s+)?(?:const|let|var|val)\s+([A-Za-z_$][\w$]{2,60})\s*(?::[^=\n]{0,80})?=\s*(?:async\s*)?(?:\(|function|<|[a-z]\w*\s*=>)/g;
 const SCANNED_CHARS = 4_000;
@@ -300,7 +303,7 @@ export function definedNames(code: string): Set<string> {
   return names;
 }
 
-/** Two words in one, or one long enough to be chosen with care; the rest could be anything. */
+/** Returns true for a name of two words, or for one long enough to be specific. */
 function isDistinctive(name: string): boolean {
   if (COMMON.has(name.toLowerCase()) || /^__\w+__$|^[a-z]+ing$/.test(name)) return false;
   return COMPOUND.test(name) || /^[A-Z]\w{4,}/.test(name) || name.length >= 8;
@@ -308,7 +311,7 @@ function isDistinctive(name: string): boolean {
 
 const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
 
-/** A pattern is tried only if the code has one of its words. */
+/** Import patterns. Each is tried only if the code has one of its words. */
 const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
   [["from", "import", "require"], /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g],
   [["from", "import"], /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm],
@@ -316,7 +319,7 @@ const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[]
   [["/"], /^\s*(?:_\s+|\w+\s+)?"((?:[\w-]+\.)+[a-z]{2,}\/[\w./-]+)"\s*$/gm],
 ];
 
-/** Packages that a piece of code brings in; files of the project itself are not packages. */
+/** Returns the packages that code imports. Files of the project are not packages. */
 export function importedPackages(code: string): Set<string> {
   const packages = new Set<string>();
   const scanned = code.slice(0, SCANNED_CHARS);
@@ -330,7 +333,7 @@ export function importedPackages(code: string): Set<string> {
   return packages;
 }
 
-/** Parts of a language's own library, which every program uses. */
+/** Modules of standard libraries, which every program uses. */
 const STANDARD: ReadonlySet<string> = new Set(
   "abc argparse asyncio base64 bytes collections contextlib copy csv dataclasses datetime enum fmt functools glob hashlib http io itertools json logging math os path pathlib pickle random re shutil std string subprocess sys tempfile threading time traceback types typing unittest urllib uuid warnings __future__ core alloc crate self super fs child_process util events".split(
     " ",
@@ -346,7 +349,7 @@ function packageName(specifier: string): string | undefined {
   return parts[0];
 }
 
-/** Inline code in prose that looks like a name: the agent speaks of what matters. */
+/** Returns inline code in prose that looks like a name. The agent mentions what matters. */
 export function mentionedNames(prose: string): readonly string[] {
   const names: string[] = [];
   if (!prose.includes("`")) return names;
@@ -360,7 +363,10 @@ export function mentionedNames(prose: string): readonly string[] {
   return names;
 }
 
-/** Paths, numbers, flags and file names are told elsewhere; a plain word in code marks is no name. */
+/**
+ * Returns true for a name. Paths, numbers, flags and file names are listed elsewhere, and a plain word in
+ * code marks is no name.
+ */
 function isName(text: string, isCalled: boolean): boolean {
   if (/[/\\]|\.\w{1,5}$|^-|^[0-9a-f]{7,40}$|\d+\.\d+/.test(text)) return false;
   return isCalled || COMPOUND.test(text);

@@ -1,13 +1,13 @@
 /**
  * Character tables of the scanner: the type of run that a UTF-16 unit belongs to, and its symbol as a
- * neighbor of another character. Built once from ranges. A regular expression with Unicode properties gives
- * the same result but takes a thousand times longer per character.
+ * neighbor of another character. Built once from ranges. A regular expression with Unicode properties has the
+ * same result but takes a thousand times longer per character.
  */
 
 const { charCodeAt } = String.prototype;
 
 /**
- * Same as `text.charCodeAt(at)`, at the same speed for every string. Engines have a dozen string
+ * Returns the same as `text.charCodeAt(at)`, at the same speed for every string. Engines have a dozen string
  * representations (slices, concatenations, one and two bytes). After meeting five of them at a call site,
  * they look the method up on every call.
  */
@@ -37,8 +37,8 @@ const SYMBOL_SYMBOL = {
 } as const;
 
 /**
- * True for Latin, Greek and Cyrillic, the alphabets whose words are in the vocabularies. Other scripts are
- * measured by block.
+ * Returns true for Latin, Greek and Cyrillic, the alphabets whose words are in the vocabularies. Other
+ * scripts are measured by block.
  */
 function isAlphabetic(code: number): boolean {
   if (code === 0xd7 || code === 0xf7) return false;

@@ -16,23 +16,28 @@ function relativeError(text: string, profile: TokenProfile): number {
   return estimateTokens(text, profile) / exact[profile].count(text) - 1;
 }
 
-/** The documented error bounds: for each type of content, and for the mixed conversation. */
+/** Returns the documented error bound of a type of content, or of the mixed conversation. */
 const allowed = (kind: KindName): number => (kind === "mix" ? 0.05 : 0.1);
 
 describe("estimateTokens", () => {
   for (const profile of profiles) {
-    it.each(kinds)(`is within its bound of the exact ${profile} count on %s`, (kind) => {
+    it.each(kinds)(`estimates %s within its error bound of the exact ${profile} count`, (kind) => {
       expect(Math.abs(relativeError(texts[kind], profile))).toBeLessThan(allowed(kind));
     });
 
-    it.each(kinds)(`keeps to its bound on other ${profile} texts of the kind %s`, (kind) => {
-      for (const seed of [101, 102, 103]) {
-        expect(Math.abs(relativeError(GENERATORS[kind](60_000, seed), profile))).toBeLessThan(allowed(kind));
-      }
-    });
+    it.each(kinds)(
+      `estimates other texts of type %s within their error bound of the ${profile} count`,
+      (kind) => {
+        for (const seed of [101, 102, 103]) {
+          expect(Math.abs(relativeError(GENERATORS[kind](60_000, seed), profile))).toBeLessThan(
+            allowed(kind),
+          );
+        }
+      },
+    );
   }
 
-  it("is 0 for the empty text and for no other", () => {
+  it("estimates 0 tokens for the empty text and at least 1 for any other text", () => {
     expect(estimateTokens("")).toBe(0);
     for (let code = 0; code < 0x3000; code++) {
       expect(estimateTokens(String.fromCharCode(code).repeat(1 + (code % 5)))).toBeGreaterThanOrEqual(1);
@@ -48,7 +53,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  it("is a whole number for any sequence of UTF-16 units, lone surrogates included", () => {
+  it("estimates a whole number for any sequence of UTF-16 units, including lone surrogates", () => {
     const unit = fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff }));
     const anyText = fc.array(unit, { maxLength: 400 }).map((units) => String.fromCharCode(...units));
     fc.assert(
@@ -66,7 +71,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  it("gives two texts together about what it gives them apart", () => {
+  it("estimates two texts together at about the sum of both", () => {
     const part = fc
       .tuple(fc.constantFrom(...kinds), fc.nat({ max: 20_000 }), fc.integer({ min: 200, max: 6_000 }))
       .map(([kind, from, length]) => texts[kind].slice(from, from + length));
@@ -81,7 +86,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  it("grows with the text, sample or no sample", () => {
+  it("the estimate grows with the text, sampled or not", () => {
     for (const kind of kinds) {
       const text = texts[kind];
       const sizes = [500, 2_000, 8_000, 16_000, 32_000, 60_000];
@@ -90,7 +95,7 @@ describe("estimateTokens", () => {
     }
   });
 
-  it("samples fairly: lines of equal length do not show it the same column every time", () => {
+  it("samples lines of equal length at different columns", () => {
     for (const width of [32, 64, 128, 256, 320, 512]) {
       const line = `2025-04-01T10:00:00.000Z 7f3a9c04 ${"a plain sentence about nothing much ".repeat(14)}`;
       const lines = `${line.slice(0, width - 1)}\n`;
@@ -101,7 +106,7 @@ describe("estimateTokens", () => {
   });
 });
 
-it("the classic estimate takes a text to be a token for every four characters, rounded", () => {
+it("the classic estimate counts one token for every four characters, rounded", () => {
   expect(["", "a", "ab", "abcd", "abcdef", "a".repeat(4001)].map(ESTIMATORS.classic)).toEqual([
     0, 0, 1, 1, 2, 1000,
   ]);

@@ -30,7 +30,7 @@ export const READ_WHOLE = 12_288;
 const SAMPLED_PART = 7;
 /** Characters per sample. Many small samples cover more of a mixed text than a few large ones. */
 const SAMPLE = 64;
-/** How far to search for the end of a word. Base64 has no words. */
+/** Characters to search for the end of a word. Base64 has no words. */
 const LONGEST_SEARCH = 24;
 
 /**

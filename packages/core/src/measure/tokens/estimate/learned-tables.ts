@@ -17,14 +17,15 @@ export function scramble(value: number): number {
 export const LETTER_BUCKETS: number = 1 << 11;
 export const LETTER_MASK: number = LETTER_BUCKETS - 1;
 /**
- * Bits by which the context shifts with each letter. With 5 of 11 bits, only the last three letters matter.
+ * Number of bits that the context shifts with each letter. With 5 of 11 bits, only the last three letters
+ * matter.
  */
 export const LETTER_SHIFT = 5;
 /**
  * Number of word classes: after a space in known text, after a space in unknown text, attached to something,
  * noise, and not Latin.
  */
-const MANNERS = 5;
+const WORD_CLASSES = 5;
 /**
  * First letter that is not Latin. Vietnamese letters have higher codes, but they do no harm among the others.
  */
@@ -57,7 +58,7 @@ const VARIATION_SELECTORS = 0x10;
 const UNIT_BLOCKS = 0x10000 >> 6;
 
 export const LETTERS_AT = 0;
-export const PUNCTUATION_AT: number = LETTERS_AT + MANNERS * LETTER_BUCKETS;
+export const PUNCTUATION_AT: number = LETTERS_AT + WORD_CLASSES * LETTER_BUCKETS;
 export const KNOWN_WORD_AT: number = PUNCTUATION_AT + PUNCTUATION_BUCKETS;
 export const DIGITS_AT: number = KNOWN_WORD_AT + SYMBOLS;
 export const CJK_AT: number = DIGITS_AT + DIGIT_GROUP + 1;
@@ -85,7 +86,9 @@ export const LETTER_CODE: Uint16Array = Uint16Array.from(
 export const WORD_START_AT: number = LETTER_CODES;
 export const WORD_END: number = scramble(LETTER_CODES + SYMBOLS) & LETTER_MASK;
 
-/** A hash set is a bitmap with 2^18 places. With ten thousand members it gives 4% false positives. */
+/**
+ * A hash set is a bitmap with 2^18 places. With ten thousand members, 4% of the lookups are false positives.
+ */
 export const SET_BITS = 18;
 
 export function stepWord(hash: number, code: number): number {
@@ -104,12 +107,12 @@ export function placeInSet(hash: number): number {
 const LETTERISH = 8;
 
 /** Reduces a neighbor to its class. The next symbol matters in some detail, the one before last even less. */
-function mannerOfNext(symbol: number): number {
+function wordClassOfNext(symbol: number): number {
   if (symbol < LETTERISH || symbol === 10 || symbol === 32) return symbol;
   return symbol < 32 ? 8 : 33;
 }
 
-function mannerOfSecondLast(symbol: number): number {
+function wordClassOfSecondLast(symbol: number): number {
   if (symbol < LETTERISH) return symbol === 3 ? 3 : 1;
   return symbol === 10 || symbol === 32 ? symbol : 33;
 }
@@ -117,10 +120,10 @@ function mannerOfSecondLast(symbol: number): number {
 const salted = (salt: number, manner: (symbol: number) => number): Uint16Array =>
   Uint16Array.from({ length: SYMBOLS }, (_, symbol) => scramble(salt + manner(symbol)) & PUNCTUATION_MASK);
 
-const SECOND_LAST = salted(0x5000, mannerOfSecondLast);
+const SECOND_LAST = salted(0x5000, wordClassOfSecondLast);
 const LAST = salted(0x5100, (symbol) => symbol);
 const CURRENT = salted(0x5200, (symbol) => symbol);
-const NEXT = salted(0x5300, mannerOfNext);
+const NEXT = salted(0x5300, wordClassOfNext);
 
 /** Computes the bucket of a punctuation mark or blank from its neighbors. All arguments are symbols. */
 export function punctuationBucket(secondLast: number, last: number, current: number, next: number): number {

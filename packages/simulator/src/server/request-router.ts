@@ -15,7 +15,7 @@ import type { Ids } from "./ids.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { type Endpoint, LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./request-log.ts";
 
-interface DeskParts {
+interface RouterParts {
   readonly catalog: Catalog;
   readonly clock: MovableClock;
   readonly ids: Ids;
@@ -39,11 +39,11 @@ interface Call {
 }
 
 /** Receives every request, checks its headers, and routes it to the part that answers it. */
-export class Desk {
-  readonly #parts: DeskParts;
+export class RequestRouter {
+  readonly #parts: RouterParts;
   readonly #bodies = new BodyMemory();
 
-  constructor(parts: DeskParts) {
+  constructor(parts: RouterParts) {
     this.#parts = parts;
   }
 
@@ -195,20 +195,26 @@ export class Desk {
     return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
   }
 
-  /** The key determines the workspace, so a call without a key gets no workspace header. */
+  /**
+   * Returns the headers of an answer. The key determines the workspace, so a call without a key gets no
+   * workspace header.
+   */
   #identity({ requestId, workspace }: LogEntry): Record<string, string> {
     const own = { "request-id": requestId, "anthropic-organization-id": this.#parts.ids.organization };
     return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
   }
 }
 
-/** An invalid address such as `//` counts as unknown. */
+/** Parses an address. An invalid one such as `//` counts as unknown. */
 function addressOf(target: string): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
 }
 
-/** A bug of ours, or of a test's behavior, must not look like a temporary failure that a retry could fix. */
+/**
+ * Creates the refusal for a bug of ours, or of a test's behavior. It must not look like a temporary failure
+ * that a retry could fix.
+ */
 function ownFailure(error: unknown): ApiRefusal {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new ApiRefusal(500, "api_error", `The simulator itself failed: ${reason}`, {

@@ -24,8 +24,8 @@ export interface SeenCall {
 }
 
 /** The coder's view of the newest part of the conversation and of the project. */
-export interface Sight {
-  /** Newest first. */
+export interface CoderView {
+  /** Calls, newest first. */
   readonly calls: readonly SeenCall[];
   /**
    * Files that calls and results named, without those that could not be opened. Only absolute paths inside
@@ -45,7 +45,7 @@ const FILE_PATH =
   /(?<![^\s"'`(<[=:,|])\/?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.(?:ts|tsx|js|jsx|mjs|cjs|json|md|py|go|rs|rb|java|kt|c|h|cpp|cs|php|css|html|sql|yml|yaml|toml|sh|txt)\b(?![\w/-]|\.\w)/g;
 const NOT_OURS = /node_modules|\.git\/|^https?:|\.min\.|\.lock$|example\.com/;
 
-export function look(request: SeenRequest, folder?: string): Sight {
+export function look(request: SeenRequest, folder?: string): CoderView {
   const root = workingFolder(request) ?? folder;
   const calls = seenCalls(request.messages.slice(-LOOK_BACK_MESSAGES));
   const failed = usable(
@@ -69,7 +69,7 @@ function usable(named: readonly string[], root: string | undefined): ReadonlySet
   return new Set(paths);
 }
 
-/** Newest first. */
+/** Returns the calls, newest first. */
 export function seenCalls(recent: readonly ApiMessage[]): readonly SeenCall[] {
   const lastAnswer = recent.findLastIndex((message) => message.role === "assistant");
   const open = new Map<string, { name: string; input: JsonRecord }>();
@@ -90,7 +90,7 @@ export function seenCalls(recent: readonly ApiMessage[]): readonly SeenCall[] {
   return calls.reverse();
 }
 
-/** Kind of the call, for an editor tool that takes commands. */
+/** Returns the kind of a call. For an editor tool, its command decides. */
 function kindIn({ name, input }: { name: string; input: JsonRecord }): ToolKind {
   if (input.command === "view") return "read";
   if (input.command === "create") return "write";
@@ -111,13 +111,16 @@ export function pathIn(input: JsonRecord): string | undefined {
   );
 }
 
-/** The working folder may have blanks in its name, so paths inside it are made relative first. */
+/**
+ * Finds the paths in a result. The working folder may have blanks in its name, so paths inside it become
+ * relative first.
+ */
 function pathsIn(result: string, root: string | undefined): string[] {
   const text = root === undefined ? result : result.replaceAll(`${root}/`, "./");
   return (text.match(FILE_PATH) ?? []).filter((path) => !NOT_OURS.test(path));
 }
 
-/** Lines of a file as a tool showed them, without line numbers. */
+/** Returns the lines of a file as a tool showed them, without line numbers. */
 export function fileLines(result: string): readonly string[] {
   const lines = result.split("\n");
   const numbered = lines.filter((line) => LINE_NUMBER.test(line)).length;

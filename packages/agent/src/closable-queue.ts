@@ -1,7 +1,7 @@
 import { LonghaulError } from "@longhaul/core";
 import { untilAborted } from "@longhaul/core/models";
 
-/** Runs one task at a time, in order of arrival. */
+/** Queue that runs one task at a time, in order of arrival. */
 export class Queue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -24,14 +24,14 @@ export class Queue {
   }
 }
 
-/** A queue that can be closed. Closing aborts running and waiting tasks and rejects new ones. */
-export class Turnstile {
+/** Queue that can be closed. Closing aborts running and waiting tasks and rejects new ones. */
+export class ClosableQueue {
   readonly #queue = new Queue();
   /** Controllers of running and waiting tasks. */
   readonly #aborts = new Set<AbortController>();
   #isClosed = false;
 
-  /** The task's signal fires with the given signal and when the queue is closed. */
+  /** Runs the task in its turn. Its signal fires with the given signal and when the queue is closed. */
   async alone<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T> {
     if (this.#isClosed) throw closed();
     const abort = new AbortController();
@@ -47,7 +47,7 @@ export class Turnstile {
     }
   }
 
-  /** Runs the task after all earlier ones have ended. */
+  /** Closes the queue. Runs the task after all earlier ones have ended. */
   close(work: () => Promise<void>): Promise<void> {
     this.#isClosed = true;
     for (const abort of this.#aborts) abort.abort();
@@ -56,6 +56,6 @@ export class Turnstile {
 }
 
 const closed = (): LonghaulError =>
-  new LonghaulError("agent-closed", "This agent has been closed.", {
-    remedy: "Open another one: with the same session it goes on where this one ended.",
+  new LonghaulError("agent-closed", "The agent is closed, so it cannot work anymore.", {
+    remedy: "Open another agent. With the same session, it continues where this one stopped.",
   });
