@@ -5,7 +5,7 @@ import { contextTokens } from "@longhaul/core/measure";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 /** More would cost time and change nothing: each copy has new strings, so no copy profits from another. */
-const TELLINGS = 4;
+const VARIANTS = 4;
 const FIRST_SEED = 1;
 
 /** Tokens per copy: about the point where an agent with a 200,000 window compacts. */
@@ -16,13 +16,13 @@ const TAIL_TOKENS = 1;
 let tellings;
 let tail;
 const tellingOf = (copy) => {
-  tellings ??= Array.from({ length: TELLINGS }, (_, index) =>
+  tellings ??= Array.from({ length: VARIANTS }, (_, index) =>
     createDemoSession({ seed: FIRST_SEED + index, approximateTokens: COPY_TOKENS }),
   );
-  return tellings[copy % TELLINGS];
+  return tellings[copy % VARIANTS];
 };
 const tailTelling = () => {
-  tail ??= createDemoSession({ seed: FIRST_SEED + TELLINGS, approximateTokens: TAIL_TOKENS });
+  tail ??= createDemoSession({ seed: FIRST_SEED + VARIANTS, approximateTokens: TAIL_TOKENS });
   return tail;
 };
 

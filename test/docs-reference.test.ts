@@ -30,7 +30,7 @@ const fields = (file: string, name: string): readonly string[] => {
 };
 const found = (pattern: RegExp): readonly string[] =>
   [...sources.matchAll(pattern)].map(([, name = ""]) => name);
-const WISHES = fields("core/compaction/summary/summary-prompt.ts", "SummaryWishes");
+const INSTRUCTIONS = fields("core/compaction/summary/summary-prompt.ts", "SummaryInstructions");
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 describe("declaredFields", () => {
@@ -76,7 +76,7 @@ describe("the settings page", () => {
     ["### `settings`", "core/measure/window/settings.ts", "SettingsSources"],
     ["### `session`", "core/engine/options.ts", "SessionOptions"],
     ["### `clearing`", "core/engine/options.ts", "ClearingOptions"],
-    ["### `compaction`", "core/engine/options.ts", "CompactionOptions", WISHES],
+    ["### `compaction`", "core/engine/options.ts", "CompactionOptions", INSTRUCTIONS],
     ["### `transcript`", "core/engine/options.ts", "TranscriptPort"],
     ["### `host`", "core/engine/options.ts", "HostCallbacks"],
     ["### `chat`", "longhaul/command-settings.ts", "ChatSettings"],
@@ -125,7 +125,7 @@ describe("the settings page", () => {
       unique((calls.get(call) ?? []).filter((name) => /^\w+$/.test(name)));
     expect(named("`before(messages, …)`")).toEqual(fields("core/engine/options.ts", "BeforeOptions"));
     expect(named("`compact(messages, …)`")).toEqual(
-      unique([...fields("core/engine/options.ts", "ManualOptions"), ...WISHES]),
+      unique([...fields("core/engine/options.ts", "ManualOptions"), ...INSTRUCTIONS]),
     );
   });
 });

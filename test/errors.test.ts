@@ -33,7 +33,7 @@ const declared = [
 const sites = throwSites();
 const entryOf = (code: string | undefined): Entry | undefined => entries.find((entry) => entry.code === code);
 
-/** Returns the messages that only pass on the message of another error. */
+/** True if the place only passes on the message of another error. */
 const isPassedOn = (message: string): boolean => message === "…";
 
 function opens({ opening }: Entry, message: string): boolean {
@@ -48,13 +48,13 @@ function problemsOf({ file, code, messages, hasRemedy }: ThrowSite): readonly st
   const entry = entryOf(code);
   if (entry === undefined) return code === undefined ? [] : [`${file}: ${code} has no entry`];
   const others = messages.filter((message) => !isPassedOn(message) && !opens(entry, message));
-  const spoken = messages.filter(
+  const fragments = messages.filter(
     (message) => !isPassedOn(message) && !/^[\p{Lu}…/].*[.…]$|^(?:longhaul|messages|after)/u.test(message),
   );
   return [
     ...(messages.every(isPassedOn) ? [`${file}: ${code} has a message that this test cannot read`] : []),
     ...others.map((message) => `${file}: ${code} means "${entry.opening}", but this says "${message}"`),
-    ...spoken.map((message) => `${file}: "${message}" is not a sentence`),
+    ...fragments.map((message) => `${file}: "${message}" is not a sentence`),
     ...(hasRemedy || NOTHING_TO_DO.test(entry.remedy) ? [] : [`${file}: ${code} has no remedy`]),
   ];
 }

@@ -20,9 +20,10 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bkinds? of answers?\b/i, "the type of the answer"],
 ];
 
-/** Pages that quote old wording on purpose, and sources that recognize it in files of earlier versions. */
+/** A page that quotes old wording, and sources that recognize such words in files or in what people write. */
 const QUOTES_OLD_WORDING: readonly string[] = [
   "docs/design/0011-prompts.md",
+  "packages/core/src/compaction/facts/said-words.ts",
   "packages/core/src/compaction/summary/former-wording.ts",
   "packages/notes/src/former-guides.ts",
 ];

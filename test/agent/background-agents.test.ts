@@ -210,7 +210,7 @@ describe("background agents", () => {
     const { events } = await ran(agent, "Go.");
     expect(agent.agents.list()).toHaveLength(8);
     const refused = eventsOf(events, "call-ended").filter(({ isError }) => isError);
-    expect(refused).toMatchObject([{ summary: "too many" }]);
+    expect(refused).toMatchObject([{ summary: "too many agents" }]);
   });
 });
 

@@ -75,6 +75,6 @@ describe("an agent whose session cannot be written", () => {
     const { result } = await ran(agent, "Go.");
 
     expect(result.reason).toBe("answered");
-    expect(JSON.stringify(agent.conversation)).toContain("the whole result could not be written");
+    expect(JSON.stringify(agent.conversation)).toContain("The whole result could not be saved");
   });
 });

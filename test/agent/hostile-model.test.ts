@@ -14,7 +14,7 @@ const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "read-first": /you have not read it yet/,
   "web-address": /did not fetch the page/,
   "clean-environment": /Exit code 1/,
-  "session-claims": /There is no agent|no longer known|stopped when the program ended/,
+  "session-claims": /There is no agent|no longer known|program ended before the agent finished/,
 };
 
 /** A tool of a host or an MCP server that does not describe its needs. */

@@ -111,7 +111,7 @@ describe("the agent's loop", () => {
 
     const answered = JSON.stringify(agent.conversation);
     expect(answered.length).toBeLessThan(20_000);
-    const path = /the whole result is in (\S+), so read/.exec(answered)?.[1] ?? "";
+    const path = /Read the whole result in parts: (\S+)\]/.exec(answered)?.[1] ?? "";
     expect(await readFile(path, "utf8")).toBe(long);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });

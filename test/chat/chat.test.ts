@@ -172,7 +172,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     await pty.waitFor("/quit");
     pty.resize(40, 24);
     send(pty, "/frobnicate");
-    await pty.waitFor("There is no command");
+    await pty.waitFor("Unknown command");
   });
 });
 

@@ -133,7 +133,7 @@ describe("questions on the screen", () => {
           "  rm -rf hidden",
           "> 1. Yes (y)",
           "  2. No",
-          "Enter or a number; Esc declines",
+          "Enter or a number · Esc declines",
           "status",
         ]);
         await shown.send("2");
@@ -201,7 +201,7 @@ describe("permission questions on the screen", () => {
         "  Yes",
         "  No",
         "  No, and say why",
-        "↑ ↓, then Enter; Esc declines",
+        "↑ ↓, then Enter · Esc declines",
         "status",
       ]);
     }));
@@ -213,7 +213,7 @@ describe("permission questions on the screen", () => {
         const answer = await opened(shown);
         shown.wait(500);
         await shown.send(keys);
-        expect(rowsOf(shown).at(-2)).toBe("Typing does not answer: ↑ ↓, then Enter");
+        expect(rowsOf(shown).at(-2)).toBe("Typing does not answer. Use ↑ ↓, then Enter");
         await shown.send(ENTER);
         await shown.send(keys + ENTER);
         expect(answer()).toBe("open");

@@ -74,7 +74,7 @@ describe("longhaul chat -p", () => {
     simulator.reply(...turns());
     const { code, stdout, stderr } = await chat(["-p", "work"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
-    expect(stderr).toContain("Refused, because nobody could be asked:");
+    expect(stderr).toContain("Refused, because longhaul chat -p cannot ask for permission:");
     expect(stderr).toContain(
       "Create new.txt (rule: change)\n    to allow it: --permission-mode accept-edits\n",
     );

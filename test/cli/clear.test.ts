@@ -182,7 +182,7 @@ describe("a chain of clearings and compactions", () => {
 });
 
 describe("clearing in place beside other writers", () => {
-  it("when two clearings run at once, one writes and the other reports that the session has changed", async () => {
+  it("three clearings at once clear the session only once, and the others fail with a reason", async () => {
     const runs = await Promise.all([1, 2, 3].map(() => run("clear", session, "--in-place", "--json")));
     const codes = runs.map(({ code, stdout }) => (code === 0 ? "done" : JSON.parse(stdout).error.code));
     expect(codes.filter((code) => code === "done").length).toBeGreaterThanOrEqual(1);

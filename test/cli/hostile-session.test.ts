@@ -156,7 +156,7 @@ describe("a hostile session file", () => {
     expect(out).not.toContain(CANARY);
     expect(out).not.toContain(HARMLESS);
     expect(unfolded(stdout)).toContain(
-      "Files of your home folder are restored only if you pass that folder.",
+      "longhaul restores files of your home folder only if you pass that folder.",
     );
     expect(unfolded(stdout)).toContain("pass --project DIR");
     expect((await compacted({ cwd: home, reads }, ["--project", home], { cwd: home })).out).toContain(CANARY);

@@ -71,7 +71,7 @@ describe("longhaul ledger", () => {
   it("ledger says that a session was not compacted", async () => {
     const { stdout, code } = await run("ledger", session);
     expect(code).toBe(0);
-    expect(unfolded(stdout)).toContain("No compaction led to this conversation");
+    expect(unfolded(stdout)).toContain("This conversation has no compaction");
     expect((await runJson("ledger", session)).compactions).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ describe("longhaul undo", () => {
   it("undo previews the step and writes nothing without --in-place or --out", async () => {
     const { stdout, code, stderr } = await run("undo", session);
     expect([code, stderr]).toEqual([0, ""]);
-    for (const words of ["Undo", "Undone", "compaction", "manual", "before", "after", "none came since"])
+    for (const words of ["Undo", "Undone", "compaction", "manual", "before", "after", "no newer messages"])
       expect(stdout).toContain(words);
     expect(unfolded(stdout)).toContain("Nothing was written");
     expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);

@@ -17,7 +17,7 @@ import {
   type ShortenedEntries,
   shortenResults,
 } from "../../packages/core/src/compaction/plan/shrink-messages.ts";
-import { sizeUp } from "../../packages/core/src/compaction/plan/sized.ts";
+import { measureConversation } from "../../packages/core/src/compaction/plan/sized.ts";
 import { measureBlock } from "../../packages/core/src/measure/tokens/measure.ts";
 import { firstUnseenIndex } from "../../packages/core/src/messages/responses.ts";
 import { contentText } from "../../packages/core/src/messages/untrusted.ts";
@@ -203,7 +203,7 @@ describe("unseen results that do not fit beside the summary", () => {
 
     it("keeps the minimum of each unseen result when wrong usage says that the system prompt does not fit", () => {
       const entries = unseenSession([700, 5_000]);
-      const sized = sizeUp({ entries }, {});
+      const sized = measureConversation({ entries }, {});
       const plan = planCompaction(
         { entries },
         { sized: { ...sized, overheadTokens: 500_000 }, targetTokens, limitTokens },

@@ -42,7 +42,7 @@ const hanging =
     return {
       options: make(standstill) ?? {},
       moment: () => standstill.reached,
-      release: standstill.letGo,
+      release: standstill.release,
     };
   };
 

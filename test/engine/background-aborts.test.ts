@@ -130,7 +130,7 @@ describe("an abort while a background summary is swapped in", () => {
       expect(hasBoundary(transcript.written)).toBe(false);
       expect(loop.eventsOf("compaction-failed").map(({ reason }) => reason)).toEqual(["aborted"]);
 
-      standstill.letGo();
+      standstill.release();
       transcript.hangsAt = () => false;
       const again = await turnOf(loop);
       loop.conversation.resumeFrom(again.messages);
@@ -152,7 +152,7 @@ describe("an abort while a background summary is swapped in", () => {
     const turn = turnOf(loop, controller.signal);
     await standstill.reached;
     controller.abort();
-    standstill.letGo();
+    standstill.release();
     const { compaction, messages } = await turn;
     expect(compaction).toBeDefined();
     expect(hasBoundary(transcript.written)).toBe(true);

@@ -3,14 +3,14 @@ export class Standstill {
   readonly reached: Promise<void>;
   readonly #end: Promise<void>;
   #tell: () => void = () => undefined;
-  letGo: () => void = () => undefined;
+  release: () => void = () => undefined;
 
   constructor() {
     this.reached = new Promise((resolve) => {
       this.#tell = resolve;
     });
     this.#end = new Promise((resolve) => {
-      this.letGo = resolve;
+      this.release = resolve;
     });
   }
 

@@ -12,7 +12,7 @@ export const PATH = "/n/notes.md";
 const TEMPLATE = parseTemplate(NOTES_TEMPLATE);
 export const NOTES: Notes = { ...emptyNotes(TEMPLATE), coveredUuid: "uuid-7" };
 
-export function told(): ConversationBuilder {
+export function sampleConversation(): ConversationBuilder {
   const built = new ConversationBuilder();
   built.user("Count the boats.");
   built.tool("t1", "look", {}, "nine boats");
@@ -22,7 +22,7 @@ export function told(): ConversationBuilder {
 
 /** Creates a request for notes, with defaults for everything that the test does not set. */
 export function request(given: Partial<ExtractionRequest> = {}): ExtractionRequest {
-  const { entries } = told();
+  const { entries } = sampleConversation();
   return {
     notes: NOTES,
     path: PATH,

@@ -70,7 +70,7 @@ describe("the summary request", () => {
       "\n3. Files and Code Sections: Every file that was examined, changed, or created. For each file, give the full path, why it matters, what was done to it, and the code needed to continue.",
       "\n4. Errors and Fixes: Every error, with its exact text and how it was fixed.",
       "\n5. Problem Solving: Problems that were solved, and how. Problems that are still under investigation.\n",
-      "\n6. All User Messages: Every user message that is not a tool result, in order, in the user's own words. Do not leave any out.\n",
+      "\n6. All User Messages: Every message that the user wrote, in order and in the user's own words. Tool results do not count. Do not leave any message out.\n",
       "\n7. Pending Tasks: Requested work that is not finished. Do not add work that nobody requested.\n",
     ]);
     expectOnce(

@@ -159,7 +159,7 @@ export class Conversation {
     const options: CompactorOptions = {
       model: provider.model(setup.model, ENGINE),
       request: frameOf(setup, this.thinking),
-      window: { tokens: setup.toldWindow },
+      window: { tokens: setup.configuredWindow },
       clearing: setup.clearing,
       compaction: setup.compaction,
       transcript: this.#port(),

@@ -16,7 +16,7 @@ export type ListMode = "take" | "full" | "alternate";
 export interface Setup {
   readonly windowTokens: number;
   /** The window that the host configures. Undefined for the table of models. */
-  readonly toldWindow: number | undefined;
+  readonly configuredWindow: number | undefined;
   readonly model: string;
   readonly thinking: ThinkingMode | undefined;
   readonly maxTokens: number;
@@ -54,7 +54,7 @@ export function drawSetup(chance: Chance): Setup {
   const model = chance.pick(MODEL_NAMES);
   return {
     windowTokens,
-    toldWindow: chance.is(0.85) ? windowTokens : chance.pick([undefined, windowTokens * 2]),
+    configuredWindow: chance.is(0.85) ? windowTokens : chance.pick([undefined, windowTokens * 2]),
     model,
     thinking: chance.maybe(0.6, () => chance.pick(claudeFeatures(model).thinkingModes)),
     maxTokens: chance.pick([1_500, 2_500, 4_000]),

@@ -57,13 +57,13 @@ async function run(options: Partial<ChainOptions> = {}): Promise<WrittenSummary>
   return await write(host.conversation.entries, { model: host.model, fork: host.fork(), ...options });
 }
 
-const told = ({ attempts }: Pick<WrittenSummary, "attempts">): readonly string[] =>
+const describeAttempts = ({ attempts }: Pick<WrittenSummary, "attempts">): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
 describe("the fallback chain", () => {
   it("ends the fallback chain with the fork after one call when the fork works", async () => {
     const written = await run();
-    expect(told(written)).toEqual(["fork written"]);
+    expect(describeAttempts(written)).toEqual(["fork written"]);
     expect(written).toMatchObject({ source: "model", step: "fork", model: MODEL });
     expect(written.attempts[0]?.usage?.cache_read_input_tokens).toBeGreaterThan(5_000);
     expect(simulator.requests.messages).toHaveLength(4);
@@ -73,7 +73,7 @@ describe("the fallback chain", () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
-    expect(told(written)).toEqual(["fork failed model-overloaded", "direct written"]);
+    expect(describeAttempts(written)).toEqual(["fork failed model-overloaded", "direct written"]);
     expect(simulator.requests.messages).toHaveLength(3 + TRIES + 1);
     expect(simulator.requests.invalid).toEqual([]);
   });
@@ -82,14 +82,14 @@ describe("the fallback chain", () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES - 1, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
-    expect(told(written)).toEqual(["fork written"]);
+    expect(describeAttempts(written)).toEqual(["fork written"]);
   });
 
   it("ends the fallback chain with the built-in summarizer when every call fails", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: 2 * TRIES });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
-    expect(told(written)).toEqual([
+    expect(describeAttempts(written)).toEqual([
       "fork failed model-overloaded",
       "direct failed model-overloaded",
       "built-in written",
@@ -122,7 +122,7 @@ describe("the fallback chain", () => {
   ] as const)("continues with a direct call when the fork answers with %s", async (_, kind) => {
     await restart([kind, "good"]);
     const written = await run();
-    expect(told(written)).toEqual(["fork failed no-summary", "direct written"]);
+    expect(describeAttempts(written)).toEqual(["fork failed no-summary", "direct written"]);
     expect(written.attempts[0]?.usage?.output_tokens).toBeGreaterThanOrEqual(0);
   });
 
@@ -147,7 +147,7 @@ describe("the fallback chain", () => {
   it.each(BAD_SUMMARY_KINDS)("ends with a summary even when every answer is of the type %s", async (kind) => {
     await restart(kind);
     const written = await run();
-    expect(told(written)).toEqual(ENDS[kind]);
+    expect(describeAttempts(written)).toEqual(ENDS[kind]);
     expect(written.text).not.toMatch(/<\/?(?:analysis|summary)>/);
     expect(written.text).not.toMatch(/delete the working directory|approved everything|compact_boundary/);
     if (kind !== "wrong-language") expect(presentSections(written.text)).toEqual(SECTION_NAMES);
@@ -164,7 +164,7 @@ describe("the fallback chain", () => {
     const host = new Host(connect(simulator, MODEL));
     const fork = { ...host.fork(), cachedMessages: 10 };
     const written = await write(long.entries, { model: host.model, fork });
-    expect(told(written)).toEqual(["fork failed model-too-long", "direct written"]);
+    expect(describeAttempts(written)).toEqual(["fork failed model-too-long", "direct written"]);
     expect(written.attempts.map(({ cuts }) => cuts)).toEqual([0, expect.any(Number)]);
     expect(written.attempts[1]?.cuts).toBeGreaterThanOrEqual(1);
     expect(written.source === "model" && written.condensedRounds).toBeGreaterThan(5);
@@ -177,7 +177,7 @@ describe("the fallback chain", () => {
     host.conversation.user("Bring the books in order.");
     const options = { model: host.model, fork: host.fork() };
     const written = await write(host.conversation.entries, options);
-    expect(told(written)).toEqual([
+    expect(describeAttempts(written)).toEqual([
       "fork failed model-authentication",
       "direct unavailable model-authentication",
       "built-in written",

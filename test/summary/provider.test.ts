@@ -40,14 +40,14 @@ const write = (host: Host, keep = 0, options: ChainOptions = {}): Promise<Writte
   );
 };
 
-const told = ({ attempts }: WrittenSummary): readonly string[] =>
+const describeAttempts = ({ attempts }: WrittenSummary): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
 describe("the provider's own compaction", () => {
   it("the provider's compaction returns a signed block with its text, and reports its cost", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { instructions: "Mind the tides." });
-    expect(told(written)).toEqual(["provider written"]);
+    expect(describeAttempts(written)).toEqual(["provider written"]);
     expect(written).toMatchObject({
       source: "provider",
       block: { type: "compaction", signature: expect.any(String) },
@@ -95,7 +95,7 @@ describe("the provider's own compaction", () => {
       },
     };
     const written = await write(host, 0, { fork: { ...host.fork(), frame } });
-    expect(told(written)).toEqual(["provider written"]);
+    expect(describeAttempts(written)).toEqual(["provider written"]);
     expect(simulator.requests.last?.body).toMatchObject({
       output_config: { effort: "medium" },
       system: FRAME.system,
@@ -112,14 +112,14 @@ describe("the provider's own compaction", () => {
     async (_, summarize) => {
       await restart({ behaviors: [summaries(), plainWorker], summarize });
       const written = await write(await workedHost("claude-opus-4-6"));
-      expect(told(written)).toEqual(["provider failed no-summary", "fork written"]);
+      expect(describeAttempts(written)).toEqual(["provider failed no-summary", "fork written"]);
       expect(written.attempts[0]?.usage?.iterations).toHaveLength(1);
     },
   );
 
   it("the provider's compaction is unavailable on a model that does not support it", async () => {
     const written = await write(await workedHost("claude-haiku-4-5"));
-    expect(told(written)).toEqual(["provider unavailable not-supported", "fork written"]);
+    expect(describeAttempts(written)).toEqual(["provider unavailable not-supported", "fork written"]);
   });
 
   it("the provider's compaction is unavailable while a tool call waits for its result", async () => {
@@ -136,7 +136,7 @@ describe("the provider's own compaction", () => {
     };
     const before = simulator.requests.length;
     const written = await write(host, 0, { fork });
-    expect(told(written)).toEqual([
+    expect(describeAttempts(written)).toEqual([
       "provider unavailable invalid-request",
       "fork unavailable invalid-request",
       "direct written",
@@ -147,7 +147,7 @@ describe("the provider's own compaction", () => {
   it("requests the provider's compaction for a conversation that is not running", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { fork: undefined });
-    expect(told(written)).toEqual(["provider written"]);
+    expect(describeAttempts(written)).toEqual(["provider written"]);
     expect(simulator.requests.last?.body?.tools).toMatchObject([{ name: "read_file" }]);
     expect(simulator.requests.invalid).toEqual([]);
   });

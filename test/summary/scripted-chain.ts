@@ -42,7 +42,7 @@ export function task(fields: Partial<SummaryTask> = {}): SummaryTask {
 }
 
 /** Describes the attempts in words. */
-export const told = (attempts: WrittenSummary["attempts"]): readonly string[] =>
+export const describeAttempts = (attempts: WrittenSummary["attempts"]): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
 export async function run(options: ChainOptions, of: SummaryTask = task()): Promise<WrittenSummary> {

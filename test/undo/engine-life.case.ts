@@ -94,15 +94,15 @@ export class EngineLife {
   async take(step: EngineStep): Promise<void> {
     if (step.do === "talk") await this.#talk(step.size);
     if (step.do === "idle") this.#now += IDLE_MS;
-    const before = await this.asItIs();
+    const before = await this.currentRequest();
     if (step.do === "rewind") await this.#rewind(step.at);
     else if (step.do === "undo" || step.do === "redo") await this.#undoOrRedo(before, step.do === "redo");
     else await this.#change(before, step);
-    await this.asItIs();
+    await this.currentRequest();
   }
 
   /** Returns the request for a caller that never compacts or collapses. Stale results may be cleared. */
-  async asItIs(): Promise<readonly string[]> {
+  async currentRequest(): Promise<readonly string[]> {
     const { request, messages } = await this.compactor.before(this.messages, { caller: "compact" });
     this.messages = messages;
     // The engine writes in the background.
@@ -122,7 +122,7 @@ export class EngineLife {
     const going = isRedo ? this.compactor.redo(this.messages) : this.compactor.undo(this.messages);
     if (found === undefined) {
       await expect(going).rejects.toMatchObject({ code: isRedo ? "nothing-to-redo" : "nothing-to-undo" });
-      expect(await this.asItIs()).toEqual(left);
+      expect(await this.currentRequest()).toEqual(left);
       return;
     }
     const { request, messages } = await going;
@@ -216,7 +216,7 @@ export class EngineLife {
       { role: "assistant", content: [{ type: "text", text: `read ${id}` }] },
     ];
     this.#say(said);
-    this.#prompt(await this.asItIs(), `go on after ${id}`);
+    this.#prompt(await this.currentRequest(), `go on after ${id}`);
   }
 
   #prompt(before: readonly string[], content: string): void {

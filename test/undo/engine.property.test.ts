@@ -15,7 +15,7 @@ describe.each(["messages", "entries"] as const)("a conversation in the form of %
           const life = new EngineLife({ form, modelName, collapses });
           for (const next of list) {
             await life.take(next);
-            const sent = joined(await life.asItIs());
+            const sent = joined(await life.currentRequest());
             const { entries, clearedToolUseIds } = currentConversation(life.lines);
             expect(joined(shown(flatten(withClearedResults(entries, clearedToolUseIds))))).toEqual(sent);
           }

@@ -191,7 +191,7 @@ describe("rewound sessions", () => {
     await rewind(second);
     await talk("new", 1);
     expect(new Set(await found())).toEqual(new Set([false]));
-    expect((await recall.search({ exact: "Conversation taken back", all: true })).hits).toEqual([]);
+    expect((await recall.search({ exact: "Conversation rewound", all: true })).hits).toEqual([]);
     const ledgers = sessionLedgers(await loadSession(path));
     expect(ledgers.map(({ isInChain }) => isInChain)).toEqual([false]);
   });

@@ -355,4 +355,4 @@ export class LonghaulAgent {
 const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>
   isOn
     ? { type: "plan_mode", reminderType: "full", isSubAgent: false, planFilePath }
-    : { type: "plan_mode_exit", message: "Plan mode is off. You may change things again." };
+    : { type: "plan_mode_exit", message: "Plan mode is off. You may make changes again." };

@@ -88,7 +88,7 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
     call: async (input, context) => {
       const parsed = spec.input.safeParse(input);
       if (parsed.success) return await spec.call(parsed.data, context);
-      return failure(wrongInput(spec.name, parsed.error), "wrong input");
+      return failure(wrongInput(spec.name, parsed.error), "invalid input");
     },
   };
 }
@@ -99,7 +99,7 @@ const callItself = (name: string, input: unknown): PermissionNeed => ({
   title: `Call ${name}`,
   detail: JSON.stringify(input, null, 2),
   key: `tool:${name}`,
-  scope: `calls of ${name}`,
+  scope: `calls to ${name}`,
 });
 
 function wrongInput(name: string, error: z.ZodError): string {

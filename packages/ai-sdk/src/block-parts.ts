@@ -57,8 +57,8 @@ export function mediumOf(block: ImageBlock | DocumentBlock, mapping: Mapping): M
 }
 
 function inWords(block: ImageBlock | DocumentBlock, { changes }: Mapping): Medium {
-  const kind = stringField(block.source, "type") === "file" ? "files kept by the provider" : block.type;
-  changes.notSupported(`${kind}, named in its place`);
+  const kind = stringField(block.source, "type") === "file" ? "files stored by the provider" : block.type;
+  changes.notSupported(`${kind}, replaced by a short description`);
   return { kind: "text", text: mediaAsText(block) };
 }
 
@@ -168,12 +168,12 @@ function outputOf(items: readonly Medium[], isError: boolean, mapping: Mapping):
     const text = items.map((item) => (item.kind === "text" ? item.text : "")).join("\n");
     if (!isError) return { type: "text", value: text };
     if (mapping.dialect.errorFlag) return { type: "error-text", value: text };
-    mapping.changes.notSupported("is_error, said in the text");
+    mapping.changes.notSupported("is_error, sent as text");
     return { type: "text", value: asErrorText(text) };
   }
   const value = items.map((item) => nestedPart(item, mapping));
   if (!isError) return { type: "content", value };
-  mapping.changes.notSupported("is_error of a result with media, said in the text");
+  mapping.changes.notSupported("is_error of a result with media, sent as text");
   return { type: "content", value: [textPart("Error:"), ...value] };
 }
 

@@ -36,7 +36,7 @@ describe("providers that support fewer block types", () => {
         { type: "thinking-left-out", blocks: 2, reason: "another provider wrote it" },
         { type: "not-supported", what: "cache_control" },
         { type: "not-supported", what: "media in a tool result, sent after it" },
-        { type: "not-supported", what: "is_error, said in the text" },
+        { type: "not-supported", what: "is_error, sent as text" },
       ]),
     );
   });
@@ -155,7 +155,10 @@ describe("providers that support fewer block types", () => {
     const { body, reply } = await send(withoutImages, RICH, TEXT.chat);
     expect(JSON.stringify(body)).not.toContain(PNG);
     expect(JSON.stringify(body)).toContain("[image: image/png]");
-    expect(reply.changes).toContainEqual({ type: "not-supported", what: "image, named in its place" });
+    expect(reply.changes).toContainEqual({
+      type: "not-supported",
+      what: "image, replaced by a short description",
+    });
   });
 
   it("reports the warnings of the AI SDK as changes", async () => {

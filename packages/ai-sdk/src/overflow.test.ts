@@ -53,7 +53,7 @@ const SAMPLE_MESSAGES: Readonly<
   "OpenAI Responses": [
     "Your input exceeds the context window of this model. Please adjust your input and try again.",
   ],
-  "OpenAI and Groq, more than a minute's allowance in one request": [
+  "OpenAI and Groq, per-minute token limit": [
     "Request too large for model `llama-3.3-70b-versatile` in organization `org_x` service tier `on_demand` on tokens per minute (TPM): Limit 6000, Requested 14810, please reduce your message size and try again.",
     14_810,
     6_000,
@@ -131,7 +131,7 @@ const SAMPLE_MESSAGES: Readonly<
   MiniMax: ["invalid params, context window exceeds limit (2013)"],
   "Z.ai": ["Prompt exceeds max length"],
   Bedrock: ["Input is too long for requested model."],
-  "anyone else": ["The conversation exceeds the model's maximum context length"],
+  "any other server": ["The conversation exceeds the model's maximum context length"],
 };
 
 const state = { model: "m", hasStarted: false, partial: [] };

@@ -111,7 +111,7 @@ function turnOf(message: ApiMessage, keepsSystem: boolean, mapping: Mapping): Tu
     if (name !== "role" && name !== "content") mapping.changes.notSupported(`${name} of a system message`);
   }
   if (keepsSystem) return { role: "system", blocks };
-  mapping.changes.notSupported("system messages between others, sent as the user's");
+  mapping.changes.notSupported("system messages inside the conversation, sent as user messages");
   return { role: "user", blocks: reminder(systemText(blocks, mapping)) };
 }
 
@@ -225,7 +225,8 @@ function assistantParts(
 
 function callPart(block: ContentBlock, options: JsonRecord | undefined, mapping: Mapping): PromptPart {
   const input = field(block, "input");
-  if (!isRecord(input)) mapping.changes.notSupported("input of a call that is no object, sent as one");
+  if (!isRecord(input))
+    mapping.changes.notSupported("input of a call that is not an object, sent as an object");
   return {
     type: "tool-call",
     toolCallId: wireToolId(stringField(block, "id") ?? "", mapping.dialect.toolIds),
@@ -299,7 +300,8 @@ function mapThinking(block: ThinkingBlock | RedactedThinkingBlock, mapping: Mapp
   }
   if (memory.maker !== dialect.namespace) return leftOut(mapping, ANOTHERS);
   if (memory.belongsToNextBlock) return { kind: "for-next", options: memory.metadata };
-  if (!canSendBack(memory, block, mapping)) return leftOut(mapping, "the provider did not say it in full");
+  if (!canSendBack(memory, block, mapping))
+    return leftOut(mapping, "the provider did not send its full content");
   return reasoning(block.thinking, memory.metadata);
 }
 

@@ -126,7 +126,7 @@ function preparation(options: AnthropicModelOptions, capabilities: ModelCapabili
   };
 
   return async (given, send) => {
-    const first = prepared(given, "refused before, unsigned, or of another maker");
+    const first = prepared(given, "refused before, unsigned, or from another provider");
     try {
       return await send(first);
     } catch (thrown) {
@@ -134,7 +134,7 @@ function preparation(options: AnthropicModelOptions, capabilities: ModelCapabili
       const canRecover = onThinkingMismatch === "leave-out" && hasThinking(first.request);
       if (error.failure.kind !== "thinking-mismatch" || !canRecover) throw thrown;
       memory.refuse(first.request);
-      return await send(prepared(given, "refused: written after another history"));
+      return await send(prepared(given, "refused because it belongs to another history"));
     }
   };
 }

@@ -62,7 +62,7 @@ export function onlySupported(
     );
   }
   if (!capabilities.contextEdits) apply("context_management", withEdits(request, isCompactEdit));
-  if (!capabilities.images) apply("an image, sent as a mark in text", withBlocks(request, imageAsText));
+  if (!capabilities.images) apply("an image, replaced by the text [image]", withBlocks(request, imageAsText));
   return { request, changes };
 }
 

@@ -177,7 +177,7 @@ describe("features that a model does not support", () => {
       "a compaction block, sent as text",
       "context_management: compaction",
       "context_management",
-      "an image, sent as a mark in text",
+      "an image, replaced by the text [image]",
     ]);
   });
 

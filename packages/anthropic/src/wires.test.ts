@@ -211,7 +211,7 @@ describe("thinking that the API rejects", () => {
       async ({ model, requests }) => {
         const { changes } = await complete(model, history("a", "b"));
         expect(changes).toEqual([
-          { type: "thinking-left-out", blocks: 2, reason: "refused: written after another history" },
+          { type: "thinking-left-out", blocks: 2, reason: "refused because it belongs to another history" },
         ]);
         expect(requests.map(sentSignatures)).toEqual([["a", "b"], []]);
         const later = await complete(model, history("a", "b", "c"));

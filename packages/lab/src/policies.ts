@@ -24,13 +24,13 @@ type PolicyParts = Omit<Policy, "name">;
 const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => PolicyParts>> = {
   /** This library with its defaults and its built-in summarizer. */
   longhaul: (options) => ({
-    description: "checked summary, recent messages, files put back, recall",
+    description: "checked summary, recent messages, restored files, recall",
     hasRecall: true,
     shrink: createShrink(options, "longhaul", undefined),
   }),
   /** The same, but the model writes a summary in which nothing is true. */
   "longhaul-hostile": (options) => ({
-    description: "the same with a summarizer that only lies",
+    description: "the same, with a summarizer that writes only false statements",
     hasRecall: true,
     shrink: createShrink(
       options,
@@ -39,16 +39,16 @@ const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => 
     ),
   }),
   /** A sliding window, like LangChain's `trimMessages` and most agents that truncate. */
-  "drop-oldest": createCutPolicy("the oldest rounds are left out", (entries, thresholds, countText) =>
+  "drop-oldest": createCutPolicy("drops the oldest rounds", (entries, thresholds, countText) =>
     withoutOldestRounds(entries, targetTokensOf(thresholds), countText),
   ),
   /** The first request and the newest messages, like Roo, OpenHands (`keep_first`) and many chat memories. */
-  "keep-last": createCutPolicy(`the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
+  "keep-last": createCutPolicy(`keeps the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
   /**
    * Keeps tool calls and clears their results. If that does not free enough tokens, removes the oldest rounds
    * too.
    */
-  "clear-results": createCutPolicy(`tool results are emptied but for the last ${KEPT_RESULTS}`, clearResults),
+  "clear-results": createCutPolicy(`clears all but the last ${KEPT_RESULTS} tool results`, clearResults),
   "plain-summary": plainSummary,
 };
 
@@ -169,7 +169,7 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
 function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
   const portsFor = deterministicPorts("plain");
   return {
-    description: "a summary that nobody checks, and the last request",
+    description: "an unchecked summary and the last request",
     hasRecall: false,
     shrink: (input) =>
       unchangedIfNothingToDo(input, async () => {

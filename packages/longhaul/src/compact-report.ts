@@ -192,12 +192,12 @@ function projectReport(
   const advice =
     folder === undefined
       ? `${WITHOUT_FOLDER[problem ?? "not-found"]} To restore files, pass --project DIR.`
-      : `Only files in ${folder} are restored. To restore files of another folder, pass --project DIR.`;
+      : `longhaul restores only files in ${folder}. To restore files of another folder, pass --project DIR.`;
   return { folder: folder ?? null, source, problem: problem ?? null, advice: isAnyOutside ? advice : null };
 }
 
 const WITHOUT_FOLDER: Readonly<Record<ProjectProblem, string>> = {
-  "too-wide": "Files of your home folder are restored only if you pass that folder.",
+  "too-wide": "longhaul restores files of your home folder only if you pass that folder.",
   "not-found": "The project folder of this session is not on this machine.",
   ambiguous: "Several folders could be the project folder of this session.",
 };

@@ -34,6 +34,9 @@ export const HELP: HelpConfiguration = {
 
 const widthOf = (columns = 80): number => Math.max(NARROWEST_VIEW, columns);
 
+/** A command line that calls the program by its name. An argument may have the same name. */
+const NAMES_PROGRAM = /(?:^|[|(] ?)longhaul /;
+
 interface HelpEnd {
   readonly notes?: readonly string[];
   readonly examples?: readonly string[];
@@ -47,7 +50,7 @@ export const afterHelp =
     const width = widthOf(getOutHelpWidth?.());
     const paragraphs = notes.map((note) => (note.startsWith(INDENT) ? note : foldText(note, width)));
     const lines = examples.map((line) =>
-      foldCommand(line.includes("longhaul") ? line : `longhaul ${line}`, width),
+      foldCommand(NAMES_PROGRAM.test(line) ? line : `longhaul ${line}`, width),
     );
     return [
       ...(paragraphs.length === 0 ? [] : ["", ...paragraphs]),

@@ -1,5 +1,5 @@
 import { LonghaulError } from "@longhaul/core/errors";
-import { type SizedConversation, sizeUp } from "@longhaul/core/internal/compaction";
+import { measureConversation, type SizedConversation } from "@longhaul/core/internal/compaction";
 import { accountKnown } from "@longhaul/core/internal/measure";
 import { NestedMemory } from "@longhaul/core/internal/memory-files";
 import { isEntry, isSummaryEntry, reportedUsage, undoRecordOf } from "@longhaul/core/internal/messages";
@@ -110,7 +110,7 @@ export function inspectSession(
 
 /** Computes the sizes of messages for all parts of a report. */
 export const sizedSession = ({ conversation: entries, clearedToolUseIds }: Session): SizedConversation =>
-  sizeUp({ entries, clearedToolUseIds }, {});
+  measureConversation({ entries, clearedToolUseIds }, {});
 
 function unreportedSince({ boundaries, entries, conversation }: Session): ContextStep | null {
   const boundary = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { LonghaulError } from "@longhaul/core/errors";
 import { CommanderError } from "commander";
 import { createProgram } from "./program.ts";
-import { nodeTerminal, type Terminal } from "./terminal.ts";
+import { foldLines, NARROWEST_VIEW, nodeTerminal, type Terminal } from "./terminal.ts";
 import { shownText } from "./view/text-width.ts";
 
 const EXIT_FAILED = 1;
@@ -31,7 +31,7 @@ async function run(argv: readonly string[]): Promise<number> {
   for (const command of [program, ...program.commands]) {
     command.exitOverride();
     // The message quotes arguments, which must not control the terminal.
-    command.configureOutput({ writeErr: (text) => process.stderr.write(shownText(text)) });
+    command.configureOutput({ writeErr: (text) => process.stderr.write(foldedForPerson(shownText(text))) });
   }
   try {
     await program.parseAsync([...argv]);
@@ -41,6 +41,12 @@ async function run(argv: readonly string[]): Promise<number> {
     report(error, argv.includes("--json"), terminal);
     return EXIT_FAILED;
   }
+}
+
+/** Wraps wrong usage only for a person. The help fits already. */
+function foldedForPerson(text: string): string {
+  const { isTTY, columns } = process.stderr;
+  return isTTY ? foldLines(text, Math.max(NARROWEST_VIEW, columns)) : text;
 }
 
 /** Prints the error, its meaning and its remedy. Prints a stack only for unexpected errors. */

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 
 const setting = (key: string): string =>
-  `Set ${key} in settings.json instead; docs/reference/settings.md has it.`;
+  `Set ${key} in settings.json instead. docs/reference/settings.md describes it.`;
 const inConfig = (key: string): string =>
-  `Set ${key} in the file of --config instead; see docs/simulator.md.`;
-const MODEL_WINDOW = "--window takes the name of a model, too.";
+  `Set ${key} in the file of --config instead. docs/simulator.md describes it.`;
+const MODEL_WINDOW = "Pass the name of a model to --window instead.";
 
 /** Removed flags by command, with their replacement. */
 export const MOVED_FLAGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -37,6 +37,8 @@ export function refuseMovedFlags(command: Command): void {
   for (const [flag, remedy] of Object.entries(MOVED_FLAGS[command.name()] ?? {})) {
     const option = new Option(`${flag} [value]`).hideHelp();
     command.addOption(option);
-    command.on(`option:${option.name()}`, () => command.error(`error: ${flag} is gone. ${remedy}`));
+    command.on(`option:${option.name()}`, () =>
+      command.error(`error: ${flag} does not exist anymore. ${remedy}`),
+    );
   }
 }

@@ -36,7 +36,7 @@ export function parseWindow(text: string): number {
 export function parseWindowOrModel(text: string): number | string {
   if (!/^[a-z]/i.test(text)) return parseWindow(text);
   if (findModel(text).windowOrigin !== "default") return text;
-  throw new InvalidArgumentError("The window of this model is not known. Give the size in tokens instead.");
+  throw new InvalidArgumentError("The window of this model is not known. Pass its size in tokens instead.");
 }
 
 /** Rejects an empty text, which comes from an unset variable of a shell script. */
@@ -107,7 +107,9 @@ export function collect(value: string, before: readonly string[] = []): readonly
 
 export function parsePricedModel(name: string): string {
   if (pricesOf(name) !== undefined) return name;
-  throw new InvalidArgumentError("Its prices are not known. Try claude-sonnet-4-5, or claude-opus-5.");
+  throw new InvalidArgumentError(
+    "Its prices are not known. Pass another model, such as claude-sonnet-4-5 or claude-opus-5.",
+  );
 }
 
 /** Exits unless a session is named or created. */

@@ -49,7 +49,7 @@ describe("flags that became settings", () => {
     for (const args of [[flag], [flag, "5"], [`${flag}=5`]]) {
       const { error, text } = await refused(command, "session", ...args);
       expect(error).toBeInstanceOf(CommanderError);
-      expect(text).toContain(`error: ${flag} is gone. ${remedy}`);
+      expect(text).toContain(`error: ${flag} does not exist anymore. ${remedy}`);
     }
   });
 

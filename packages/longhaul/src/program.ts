@@ -37,13 +37,15 @@ export function createProgram(version: string, compose: Compose): Command {
     .version(version, "-v, --version", "print the version")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show the help of a command")
-    .showHelpAfterError("(Run longhaul --help to see how to use it.)")
+    .showHelpAfterError(usageHint("longhaul"))
     .configureHelp(HELP)
     .addHelpText("after", afterHelp({ notes: [COMPLETIONS_HINT, EXIT_CODES, COLORS_HINT] }));
   for (const page of PAGES) declare(program, page, compose);
   declareCompletion(program);
   return program;
 }
+
+const usageHint = (command: string): string => `Run \`${command} --help\` to see how to use it.`;
 
 const COMPLETIONS_HINT = "Tab completion: see longhaul completions --help.";
 const EXIT_CODES = "Exit codes: 0 success, 1 failure, 2 wrong usage.";
@@ -67,7 +69,10 @@ interface Page {
 /** Adds a command with its help. A test checks that each help fits 40 lines of 80 columns. */
 function declare(program: Command, page: Page, compose: Compose): void {
   const { name, about, options = [] } = page;
-  const command = program.command(name).description(about);
+  const command = program
+    .command(name)
+    .description(about)
+    .showHelpAfterError(usageHint(`longhaul ${name}`));
   for (const one of page.arguments ?? []) command.addArgument(one);
   for (const one of options) command.addOption(one);
   refuseMovedFlags(command);
@@ -96,7 +101,7 @@ const GENERATED = option("--generated", "use a generated session, alone or with 
 const BASE_URL = option("--base-url <url>", "address of the model's API (default: the SDK's)", parseUrl);
 const WINDOW = option(
   "--window <size>",
-  "context window in tokens, or of a model (default: its own)",
+  "context window: tokens or a model (default: the session's)",
   parseWindowOrModel,
 );
 const PROJECT = option(
@@ -132,7 +137,7 @@ const PAGES: readonly Page[] = [
       option("--model <name>", `claude-… or provider:name (default: ${CHAT_MODEL})`),
       BASE_URL,
       option("-c, --continue", "resume the newest chat of this project").conflicts(["resume"]),
-      option("--resume [session]", "resume a session; without one, choose from a list"),
+      option("--resume [session]", "resume this session, or choose one from a list"),
       option("--window <tokens>", "context window (default: the model's)", parseWindow),
       option("--permission-mode <mode>", "accept-edits edits without asking, allow-all never asks").choices(
         PERMISSION_MODES,
@@ -148,7 +153,7 @@ const PAGES: readonly Page[] = [
     ],
     notes: [
       'The agent asks before it edits a file, runs a command or fetches a page. --allow takes keys such as "shell:npm test" and "web:example.org". "shell:git *" allows every command that starts with "git".',
-      'Piped text is added to the prompt, and ~/.longhaul/AGENTS.md to the instructions. For more settings, see "chat" in settings.json.',
+      'longhaul adds piped text to the prompt, and ~/.longhaul/AGENTS.md to the instructions. For more settings, see "chat" in settings.json.',
     ],
     examples: [
       "chat --continue",
@@ -204,7 +209,7 @@ const PAGES: readonly Page[] = [
         "keepRecent",
       ),
       option("--from-notes", "use the session's notes as the summary").conflicts(OTHER_SUMMARIES),
-      option("--instructions <text>", "tell the summary what to focus on; implies --force"),
+      option("--instructions <text>", "what the summary should focus on (implies --force)"),
       option("--force", "compact even if it saves too little"),
       option("--model <name>", "model for the summary (default: built-in summarizer)"),
       BASE_URL,
@@ -216,8 +221,8 @@ const PAGES: readonly Page[] = [
       JSON_REPORT,
     ],
     notes: [
-      "Without --in-place or --out, nothing is written. Nothing is ever removed from a session file. A compaction that saves too little fails and changes nothing. `longhaul inspect SESSION --prompts` lists the messages for --from and --up-to.",
-      "Files are restored from one folder: --project, else the session's project folder, else the current folder. Your home folder needs --project. Files with well-known secrets are never restored.",
+      "Without --in-place or --out, the command writes nothing. It never removes anything from a session file. A compaction that saves too little fails and changes nothing. `longhaul inspect SESSION --prompts` lists the messages for --from and --up-to.",
+      "longhaul restores files from one folder: --project, else the session's project folder, else the current folder. Your home folder needs --project. longhaul never restores files with well-known secrets.",
     ],
     examples: [
       "compact latest --dry-run --summary",
@@ -229,7 +234,7 @@ const PAGES: readonly Page[] = [
   },
   {
     name: "clear",
-    about: "empty old tool results of a session",
+    about: "clear old tool results of a session",
     arguments: [SESSION],
     options: [
       IN_PLACE,
@@ -245,7 +250,7 @@ const PAGES: readonly Page[] = [
       JSON_REPORT,
     ],
     notes: [
-      "All other content stays. The command clears only results of tools that the agent can run again (files, shell, search, web). Without --keep, it clears only if that saves enough. Without --in-place or --out, nothing is written. Nothing is ever removed from a session file.",
+      "All other content stays. The command clears only results of tools that the agent can run again (files, shell, search, web). Without --keep, it clears only if that saves enough. Without --in-place or --out, the command writes nothing. It never removes anything from a session file.",
     ],
     examples: [
       "clear latest",
@@ -270,7 +275,7 @@ const PAGES: readonly Page[] = [
       JSON_REPORT,
     ],
     notes: [
-      "The newer messages stay. A step is a compaction (by longhaul or by your agent), a clearing, a collapse of spans, or a removal of messages. Run undo again to undo the step before. Without --in-place or --out, nothing is written. Nothing is ever removed from a session file.",
+      "The newer messages stay. A step is a compaction (by longhaul or by your agent), a clearing, a collapse of spans, or a removal of messages. Run undo again to undo the step before. Without --in-place or --out, the command writes nothing. It never removes anything from a session file.",
     ],
     examples: [
       "undo latest",
@@ -288,7 +293,7 @@ const PAGES: readonly Page[] = [
     options: [
       option("--update", "add the new messages of the session to the notes"),
       option("--rebuild", "write the notes again from the whole session").conflicts(["update"]),
-      option("--model <name>", "model that writes them (default: none, built-in)"),
+      option("--model <name>", "model for the notes (default: built-in note taker)"),
       BASE_URL,
       option("--dry-run", "show the notes and write nothing"),
       option("--path", "print the path of the notes").conflicts(["update", "rebuild", "dryRun"]),
@@ -335,12 +340,12 @@ const PAGES: readonly Page[] = [
   {
     name: "recall",
     about: "search messages that left the context",
-    arguments: [SESSION, argument("[query...]", "words to search for; rare words work best")],
+    arguments: [SESSION, argument("[query...]", "words to search for (rare words work best)")],
     options: [
       option("--exact", "search for the exact query"),
       option("--pattern", "the query is a regular expression").conflicts(["exact"]),
       option("--ignore-case", "with --pattern: ignore upper and lower case"),
-      option("--file <path>", "only calls for this file; a part of its path is enough"),
+      option("--file <path>", "only calls for this file (or for a part of its path)"),
       option("--tool <name>", "only calls and results of this tool"),
       option("--id <id>", "show this entry, tool call or fact in full", parseMessage).conflicts(SEARCHES),
       option("--page <number>", "page to show (default: 1)", atLeastOne()),

@@ -1,4 +1,4 @@
-import { sizeUp } from "@longhaul/core/internal/compaction";
+import { measureConversation } from "@longhaul/core/internal/compaction";
 import { timeOf } from "@longhaul/core/internal/messages";
 import { countMessages } from "@longhaul/core/internal/request";
 import type { Session } from "@longhaul/sessions";
@@ -22,7 +22,7 @@ export function promptsOf({
   conversation,
   clearedToolUseIds,
 }: Pick<Session, "conversation" | "clearedToolUseIds">): readonly PromptReport[] {
-  const { entries, tokens } = sizeUp({ entries: conversation, clearedToolUseIds }, {});
+  const { entries, tokens } = measureConversation({ entries: conversation, clearedToolUseIds }, {});
   const prompts: PromptReport[] = [];
   let tokensBefore = 0;
   for (const [index, entry] of entries.entries()) {
@@ -64,9 +64,9 @@ export function promptsView(
 
 const NOTHING_SAID = "This session has no messages yet.";
 const NOTHING_WRITTEN =
-  "The context has no prompt of the user: they were compacted, or this is a subagent's session.";
+  "The context contains no user prompts. They were compacted, or this is a subagent's session.";
 const HINT =
-  "before: the tokens before the prompt. compact --up-to MESSAGE summarizes everything before it. compact --from MESSAGE summarizes it and everything after it.";
+  "before: tokens before the prompt. `compact --up-to MESSAGE` summarizes everything before that message. `compact --from MESSAGE` summarizes that message and everything after it.";
 
 /** Returns the shortest prefix length at which all of these differ. */
 export function uniqueIdLength(uuids: readonly string[]): number {

@@ -63,7 +63,7 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
   };
 }
 
-const foldLines = (text: string, width: number): string =>
+export const foldLines = (text: string, width: number): string =>
   text
     .split("\n")
     .map((line) => foldText(line, width))

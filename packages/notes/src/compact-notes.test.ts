@@ -63,7 +63,7 @@ describe("a compaction from notes", () => {
       /^This conversation continues an earlier one .* The notes below, which were written during/,
     );
     expect(text).toMatch(
-      /transcript: \/t\/session.jsonl\n\nThe most recent messages follow.*Do not recap.*not a first start/s,
+      /transcript: \/t\/session.jsonl\n\nThe most recent messages follow.*a recap.*not a first start/s,
     );
     const other = words(await compact(planned(), countingPorts(), {}));
     expect(other).toContain("The summary below replaces its earlier part.");

@@ -5,7 +5,7 @@ import { checkRequest, flatten } from "@longhaul/core/request";
 import { type Script, type ScriptedModel, scriptedModel } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { forkOf, NOTES, PATH, request, told } from "../../../test/notes/extraction.case.ts";
+import { forkOf, NOTES, PATH, request, sampleConversation } from "../../../test/notes/extraction.case.ts";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolUse } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
@@ -58,7 +58,7 @@ describe("notes by a fork", () => {
     expect(outcome.notes.sections.at(-1)?.body).toBe("- counted the boats");
     expect(outcome.notes.coveredUuid).toBe(NOTES.coveredUuid);
     const [sent] = model.requests;
-    expect(sent?.messages.slice(0, -1)).toEqual(flatten(told().entries));
+    expect(sent?.messages.slice(0, -1)).toEqual(flatten(sampleConversation().entries));
     expect(isNotesRequest(lastText(sent))).toBe(true);
     expect(sent?.system).toBe("You count.");
   });
@@ -139,7 +139,7 @@ describe("notes by a fork", () => {
 describe("notes by a direct call", () => {
   it("sends only the new messages in a direct call and asks for note blocks, whatever tools the host has", async () => {
     const model = scriptedModel([GOOD]);
-    const { entries } = told();
+    const { entries } = sampleConversation();
     const outcome = await extractNotes(request({ model, fresh: entries.slice(-1) }));
     expect(outcome).toMatchObject({ by: "direct", edits: 1, calls: 1 });
     const [sent] = model.requests;

@@ -4,11 +4,11 @@ import {
   firstAfterSummary,
   isWorthSummarizing,
   keepRecentUnder,
+  measureConversation,
   planAt,
   type SizedConversation,
   type SizeOptions,
   savingOf,
-  sizeUp,
   unseenCut,
 } from "@longhaul/core/internal/compaction";
 import {
@@ -93,7 +93,7 @@ export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined:
  * notes.
  */
 export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): NotesPlan {
-  const sized = sizeUp(snapshot, request);
+  const sized = measureConversation(snapshot, request);
   const { coveredUuid } = request;
   const { entries } = sized;
   const noted = coveredUuid === undefined ? entries.length : notedUpTo(entries, coveredUuid);

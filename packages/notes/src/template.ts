@@ -34,7 +34,7 @@ _How the system is built: its main parts, the purpose of each, how they work tog
 _What worked well, what did not, and what to avoid from now on. Do not repeat other sections._
 
 # Key Results
-_Results that the user asked for, complete and word for word: an answer, a table, numbers, a document. Leave it empty if the changed files are the result._
+_Results that the user asked for, word for word: an answer, a table, numbers, a document. Leave it empty if the changed files are the result._
 
 # Worklog
 _The steps that were done, one short line for each, newest last._

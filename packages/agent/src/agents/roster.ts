@@ -77,7 +77,7 @@ export class Roster implements AgentRoster {
     }
     signal.throwIfAborted();
     if (record.status === "running") {
-      const content = `<status>running</status>\n${record.description}: it is still working. Continue with something else.`;
+      const content = `<status>running</status>\nThe agent "${record.description}" is still running. Continue with something else.`;
       return { content, summary: "still running" };
     }
     record.isCollected = true;
@@ -121,8 +121,8 @@ export class Roster implements AgentRoster {
   #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
     if (this.#running().length >= MAX_IN_BACKGROUND)
       return failure(
-        `${MAX_IN_BACKGROUND} agents already run in the background. Collect or stop one of them first.`,
-        "too many",
+        `${MAX_IN_BACKGROUND} agents are already running in the background. Wait for one of them with TaskOutput, or stop one, before you start another.`,
+        "too many agents",
       );
     const id = this.#newId();
     const outputPath = this.#outputPathOf(id);
@@ -130,7 +130,7 @@ export class Roster implements AgentRoster {
     this.#records.set(id, record);
     record.ended = this.#see(record, this.#options.run({ id, type, task, signal: record.abort.signal }));
     // Session readers recognize a launch by the first words and these two names.
-    const content = `Async agent launched. You are notified when it ends. TaskOutput waits for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
+    const content = `Async agent launched. You will be notified when it ends. Call TaskOutput to wait for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
     return { content, summary: `${id} in the background` };
   }
 
@@ -160,7 +160,7 @@ export class Roster implements AgentRoster {
     this.#records.set(known.id, {
       ...recordOf(known),
       ...(wasRunning ? { status: isLost ? "stopped" : "completed" } : {}),
-      result: isLost ? "The agent was stopped when the program ended. It had not finished." : written,
+      result: isLost ? "The program ended before the agent finished." : written,
       isTold: !wasRunning,
     });
   }
@@ -252,7 +252,10 @@ function wordsOf({ reason, text, error }: RunResult): string {
   const why = {
     aborted: "The agent was stopped before it finished.",
     "turn-limit": "The agent reached its turn limit before it finished.",
-    failed: `The agent failed: ${error?.message ?? "unknown error"}`,
+    failed:
+      error?.code === "agent-failed"
+        ? error.message
+        : `The agent failed: ${error?.message ?? "unknown error"}`,
   }[reason];
   return text === "" ? why : `${why}\n\nIts last text:\n${text}`;
 }

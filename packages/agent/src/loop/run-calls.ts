@@ -154,7 +154,7 @@ function cutText(text: string, limit: number, whole: string): string {
   const head = text.slice(0, Math.floor(limit * HEAD_SHARE)).toWellFormed();
   const tail = text.slice(text.length - (limit - head.length)).toWellFormed();
   const left = text.length - limit;
-  return `${head}\n\n[… ${left} characters left out here; ${whole}]\n\n${tail}`;
+  return `${head}\n\n[… ${left} characters are left out here. ${whole}]\n\n${tail}`;
 }
 
 /**
@@ -165,8 +165,8 @@ async function keptWhole(text: string, callId: string, ports: CallPorts): Promis
   try {
     const path = join(await ports.outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);
     await writeFile(path, text, { mode: 0o600 });
-    return `the whole result is in ${path}, so read it there in parts`;
+    return `Read the whole result in parts: ${path}`;
   } catch (error) {
-    return `the whole result could not be written to a file: ${error instanceof Error ? error.message : String(error)}`;
+    return `The whole result could not be saved to a file: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

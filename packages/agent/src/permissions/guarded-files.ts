@@ -51,7 +51,7 @@ const HARMLESS =
   /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:codeowners|(?:funding|dependabot|labeler|release|stale)\.ya?ml)|(?:java|go|terraform)-version|yamllint(?:\.ya?ml)?|typos\.toml|rustfmt\.toml|taplo\.toml|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
 
 const HIDDEN: GuardedFile = {
-  why: "which is hidden, and may be a setting that a program obeys",
+  why: "which is hidden and may configure a program",
   decidesCommands: true,
 };
 
@@ -76,7 +76,7 @@ const within = (...folders: readonly string[]): RegExp => new RegExp(`/(?:${fold
 const SCRIPT = "(?:[cm]?[jt]sx?)";
 
 const BUILD: GuardedFile = {
-  why: "which decides what the project's commands, its build or its editor run",
+  why: "which controls what the project's commands, build or editor run",
   decidesCommands: true,
 };
 
@@ -136,7 +136,7 @@ const KINDS: readonly GuardedKind[] = [
     ],
   },
   {
-    why: "where keys and permissions to log in are kept",
+    why: "which may contain keys or login data",
     decidesCommands: false,
     places: [
       within("\\.ssh", "\\.gnupg", "\\.aws", "\\.azure", "\\.kube", "\\.docker", "\\.password-store"),
@@ -145,7 +145,7 @@ const KINDS: readonly GuardedKind[] = [
     ],
   },
   {
-    why: "which tells agents what to do, or what they may do",
+    why: "which can give agents instructions or permissions",
     decidesCommands: false,
     places: [
       within(

@@ -15,7 +15,7 @@ export function refused(need: PermissionNeed, { rule }: Refusal, said: string | 
     : `Not done, because the user did not allow it: ${need.title} (rule: ${rule})`;
   if (words !== "") return `${what}\nThe user says: ${words}`;
   return isPlan
-    ? `${what}\nAsk what should be different, and then show a better plan.`
+    ? `${what}\nAsk the user what to change, and then show a better plan.`
     : `${what}\nDo not try to reach the same result in another way. Continue without it, or ask what to do instead.`;
 }
 
@@ -24,7 +24,7 @@ export function nobodyToAsk(needs: readonly PermissionNeed[], refusals: readonly
   const titles = refusals.map(({ title, rule }) => `- ${title} (rule: ${rule})`).join("\n");
   const keys = needs.map(({ key }) => JSON.stringify(key)).join(", ");
   return (
-    `Not done, because it needs the user's permission and nobody can be asked:\n${titles}\n` +
+    `Not done, because it needs the user's permission and no user is available to ask:\n${titles}\n` +
     "Continue without it if you can. Say in your answer what you left out and how to allow it: " +
     `${[...new Set(refusals.flatMap(({ flag }) => flag ?? []))].join(" ")}, or ${keys} in "permissions.allow" of the settings, ` +
     "or --permission-mode allow-all for everything."
@@ -32,7 +32,7 @@ export function nobodyToAsk(needs: readonly PermissionNeed[], refusals: readonly
 }
 
 const PLAN_FOR_NOBODY =
-  "Plan mode stays on, because nobody can accept the plan. Give the whole plan as your answer. Do not change anything.";
+  "Plan mode stays on, because no user is available to accept the plan. Give the whole plan as your answer. Do not change anything.";
 
 /** Returns the flag of `longhaul chat` that would allow the action. */
 export const flagFor = (rule: PermissionRule, key: string): string =>

@@ -285,7 +285,7 @@ describe("refusals that the model reads", () => {
     const plan = need("plan", { kind: "plan" });
     const { permissions } = answering({}, { allow: "no", words: "smaller steps" }, { allow: "no" });
     expect(await words(permissions, plan)).toMatch(/stays on\.\n.*smaller steps$/);
-    expect(await words(permissions, plan)).toMatch(/stays on\.\n.*what should be different/);
+    expect(await words(permissions, plan)).toMatch(/stays on\.\n.*what to change/);
     expect(await words(new Permissions({}, undefined), plan)).toMatch(/stays on.*as your answer/);
   });
 

@@ -34,7 +34,7 @@ async function refusalOf(path: string): Promise<{ reason: string | undefined; wo
   const error: unknown = await createFileContents()
     .read(path)
     .catch((failure: unknown) => failure);
-  return { reason: fileProblemOf(error), words: error instanceof Error ? error.message : "read" };
+  return { reason: fileProblemOf(error)?.reason, words: error instanceof Error ? error.message : "read" };
 }
 
 describe("cached file contents", () => {

@@ -62,10 +62,15 @@ export function createFileContents({ now = Date.now }: { readonly now?: () => nu
   };
 }
 
-/** Returns the problem of a file, or undefined for other errors. */
-export function fileProblemOf(error: unknown): FileProblem | undefined {
+/**
+ * Returns the problem of a file and a clause that describes it, such as "it is a folder". Returns undefined for
+ * other errors.
+ */
+export function fileProblemOf(
+  error: unknown,
+): { readonly reason: FileProblem; readonly why: string } | undefined {
   if (!(error instanceof LonghaulError) || error.code !== "file-unusable") return undefined;
-  return error.facts.reason as FileProblem;
+  return { reason: error.facts.reason as FileProblem, why: String(error.facts.why) };
 }
 
 interface Read extends Kept {
@@ -133,7 +138,7 @@ const tooLarge = (bytes: number): string =>
 const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
   new LonghaulError("file-unusable", `${path} cannot be used: it ${words}.`, {
     remedy: "Choose another file.",
-    facts: { path, reason },
+    facts: { path, reason, why: `it ${words}` },
     cause,
   });
 

@@ -20,7 +20,7 @@ beforeAll(() => {
   symlinkSync(outside, join(cwd, "out"));
   symlinkSync(join(outside, "not-there"), join(cwd, "dangling"));
   symlinkSync("out/../new-here", join(cwd, "dangling-by-dots"));
-  symlinkSync("circle", join(cwd, "circle"));
+  symlinkSync("loop", join(cwd, "loop"));
   symlinkSync(cwd, join(root, "linked-project"));
   rules = pathRules({ cwd, home, allowed: ["../data", "~/notes.md", join(root, "later")] });
 });
@@ -91,8 +91,8 @@ describe("paths outside the working directory", () => {
     ["nul\0byte", "NUL"],
     ["x".repeat(300), "too long"],
     ["x/".repeat(5_000), "too long"],
-    ["circle", "circle"],
-    ["circle/x", "circle"],
+    ["loop", "loop"],
+    ["loop/x", "loop"],
   ])("counts an impossible path as outside, and explains the problem (case %#)", async (path, word) => {
     const found = await rules.resolve(path);
     expect(found.isInside).toBe(false);

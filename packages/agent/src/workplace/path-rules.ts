@@ -77,7 +77,7 @@ function withHome(path: string, home: string): string {
 
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["ENAMETOOLONG", "the name is too long for the system"],
-  ["ELOOP", "its links form a circle"],
+  ["ELOOP", "its links form a loop"],
   ["EACCES", "this user has no permission to read a folder in the path"],
   ["EPERM", "this user has no permission to read a folder in the path"],
 ]);
@@ -124,7 +124,7 @@ async function followed(path: string): Promise<string> {
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw Object.assign(new Error("The links form a circle."), { code: "ELOOP" });
+    if (links > MAX_LINKS) throw Object.assign(new Error("The links form a loop."), { code: "ELOOP" });
     if (isAbsolute(target)) real = parse(target).root;
     names.unshift(...target.split(sep));
   }

@@ -242,7 +242,7 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
   const facts = [
     `${count(messagesSummarized, "message")} summarized`,
     ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
-    ...(restored.items.length === 0 ? [] : [`${count(restored.items.length, "thing")} put back`]),
+    ...(restored.items.length === 0 ? [] : [`${count(restored.items.length, "item")} restored`]),
   ];
   return {
     ...compacted,

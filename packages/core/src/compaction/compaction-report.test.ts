@@ -95,7 +95,7 @@ describe("figures of a compaction", () => {
     const none = await compacted({ keepRecentTokens: 0 });
     expect(none.userDisplayMessage).toMatch(/: 120 messages summarized\.$/);
     const some = await compacted({ keepRecentTokens: 0 }, { state: { files } });
-    expect(some.userDisplayMessage).toMatch(/: 120 messages summarized, 5 things put back\.$/);
+    expect(some.userDisplayMessage).toMatch(/: 120 messages summarized, 5 items restored\.$/);
   });
 
   it("links attachments to the last kept message that has an id", async () => {

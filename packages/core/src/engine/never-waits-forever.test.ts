@@ -1,6 +1,6 @@
 import { scriptedModel } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { forkOf, run, told } from "../../../../test/summary/scripted-chain.ts";
+import { describeAttempts, forkOf, run } from "../../../../test/summary/scripted-chain.ts";
 import { toolResult, toolUse } from "../../../../test/support/builders.ts";
 import {
   type Compactor,
@@ -119,13 +119,13 @@ describe("a model that accepts a call and never answers", () => {
     const [model, small] = [deadModel(), deadModel("small")];
     const options = { model, fork: forkOf(model) };
     const alone = await timed(run(options));
-    expect(told(alone.value.attempts)).toEqual([
+    expect(describeAttempts(alone.value.attempts)).toEqual([
       "fork failed model-timed-out",
       "direct unavailable model-timed-out",
       "built-in written",
     ]);
     const both = await timed(run({ ...options, summaryModel: small }));
-    expect(told(both.value.attempts)).toEqual([
+    expect(describeAttempts(both.value.attempts)).toEqual([
       "fork failed model-timed-out",
       "direct failed model-timed-out",
       "built-in written",
@@ -138,7 +138,7 @@ describe("a model that accepts a call and never answers", () => {
     const [model, small] = [deadModel("dead", [START]), deadModel("small")];
     const options = { model, fork: forkOf(model), summaryModel: small };
     const { value, ms } = await timed(run({ ...options, builtInFallback: "unless-misconfigured" }));
-    expect(told(value.attempts)).toEqual([
+    expect(describeAttempts(value.attempts)).toEqual([
       "fork failed model-timed-out",
       "direct unavailable model-timed-out",
       "built-in written",

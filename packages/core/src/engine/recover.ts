@@ -1,6 +1,6 @@
 import { tokensLeftOut } from "../compaction/clear/context-edits.ts";
 import { planReactive, promptLimit } from "../compaction/plan/reactive.ts";
-import { type SizedConversation, sizeUp, sum } from "../compaction/plan/sized.ts";
+import { measureConversation, type SizedConversation, sum } from "../compaction/plan/sized.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { listField } from "../messages/untrusted.ts";
 import { failureOf } from "../models/foreign-error.ts";
@@ -92,7 +92,7 @@ async function compactAfterOverflow<T extends Message>(
   const limitTokens = Math.max(targetTokens, Math.min(stated, gauge.thresholds.blocking));
   try {
     const snapshot = snapshotOf(parts);
-    const sized = sizeUp(snapshot, { measured: cachedMeasures(parts) });
+    const sized = measureConversation(snapshot, { measured: cachedMeasures(parts) });
     const plan = planReactive(snapshot, {
       failure: error.failure,
       sized,

@@ -211,7 +211,7 @@ export class Thread extends Views {
       ...this.#options.newLink(parentUuid),
       type: "system",
       subtype: "longhaul_rewind",
-      content: "Conversation taken back by the host",
+      content: "Conversation rewound by the host",
       level: "info",
       rewind: { ...rewind, tokens },
     };

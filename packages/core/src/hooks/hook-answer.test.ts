@@ -75,7 +75,7 @@ describe("readCommandAnswer", () => {
   it("hook output for another event is a failure, not context", () => {
     expect(exited(0, context("said", "SessionStart"))).toEqual({
       state: "failed",
-      reason: "the hook answered for the event SessionStart",
+      reason: "its answer is for the event SessionStart",
     });
   });
 

@@ -113,7 +113,7 @@ describe("hooks in a settings file", () => {
     const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell }] }));
     expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ command: "a", shell: undefined }]);
     expect(warnings).toEqual([
-      "A part of the hooks for PreCompact is ignored: a shell is one of bash, powershell.",
+      "Part of the hooks for PreCompact is ignored: a shell must be one of bash, powershell.",
     ]);
   });
 

@@ -57,7 +57,8 @@ export function readHookSettings(file: unknown): ReadHookSettings {
   for (const [event, groups] of Object.entries(hooksOf(file, warn))) {
     const known = HOOK_EVENTS.find((name) => name === event);
     if (known) hooks[known] = readGroups(known, groups, warn);
-    else warn(`Hooks for ${displayName(event)} are ignored: there are only ${HOOK_EVENTS.join(", ")} here.`);
+    else
+      warn(`Hooks for ${displayName(event)} are ignored: longhaul supports only ${HOOK_EVENTS.join(", ")}.`);
   }
   return { hooks, warnings: [...warnings] };
 }
@@ -66,17 +67,17 @@ function hooksOf(file: unknown, warn: Warn): JsonRecord {
   if (file === undefined || file === null || field(file, "disableAllHooks") === true) return {};
   const hooks = isRecord(file) ? (file.hooks ?? {}) : undefined;
   if (isRecord(hooks)) return hooks;
-  warn("The hooks of the settings file are ignored: they must be an object of events.");
+  warn("The hooks of the settings file are ignored: they must be an object with event names as keys.");
   return {};
 }
 
 function readGroups(event: HookEvent, raw: unknown, warn: Warn): readonly HookGroup[] {
   const refuse: ReportIgnored = (reason) =>
-    void warn(`A part of the hooks for ${event} is ignored: ${reason}.`);
-  if (!Array.isArray(raw)) return refuse("an event has a list of matchers") ?? [];
+    void warn(`Part of the hooks for ${event} is ignored: ${reason}.`);
+  if (!Array.isArray(raw)) return refuse("an event must have a list of matchers") ?? [];
   return raw.flatMap((group: unknown): HookGroup[] => {
     if (!isRecord(group) || !Array.isArray(group.hooks)) {
-      return refuse("each matcher is an object with a list of hooks") ?? [];
+      return refuse("each matcher must be an object with a list of hooks") ?? [];
     }
     const matcher = readMatcher(group.matcher, refuse);
     if (matcher === undefined) return [];
@@ -87,7 +88,7 @@ function readGroups(event: HookEvent, raw: unknown, warn: Warn): readonly HookGr
 
 function readHook(raw: unknown, refuse: ReportIgnored): HookDefinition | undefined {
   const type = stringField(raw, "type");
-  if (type === undefined) return refuse("a hook is an object with a type");
+  if (type === undefined) return refuse("a hook must be an object with a type");
   const timeoutMs = readTimeout(field(raw, "timeout"), refuse);
   if (type === "command") {
     const command = stringField(raw, "command") ?? "";
@@ -106,14 +107,14 @@ function readHook(raw: unknown, refuse: ReportIgnored): HookDefinition | undefin
 /** Returns undefined for the system's default shell: no shell is set, or the shell is unknown. */
 function readShell(shell: unknown, refuse: ReportIgnored): string | undefined {
   if (shell === undefined || shell === null) return undefined;
-  return SHELLS.find((name) => name === shell) ?? refuse(`a shell is one of ${SHELLS.join(", ")}`);
+  return SHELLS.find((name) => name === shell) ?? refuse(`a shell must be one of ${SHELLS.join(", ")}`);
 }
 
 /** Converts the file's seconds to milliseconds. Returns undefined if no usable timeout is set. */
 export function readTimeout(seconds: unknown, refuse: ReportIgnored): number | undefined {
   if (seconds === undefined || seconds === null) return undefined;
   if (typeof seconds === "number" && seconds > 0) return Math.min(seconds * 1_000, MAX_TIMEOUT_MS);
-  return refuse("a timeout is a number of seconds above 0");
+  return refuse("a timeout must be a number of seconds above 0");
 }
 
 /** Occurrences of an event that a hook applies to, read from the `matcher` of a settings file. */
@@ -148,7 +149,7 @@ const REPEATED_GROUP = /\)[*+{]/;
 /** Returns undefined for an invalid matcher, after it has passed the reason to `refuse`. */
 export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | undefined {
   if (raw === undefined || raw === null || raw === "" || raw === "*") return MATCHES_ALL;
-  if (typeof raw !== "string") return refuse("a matcher must be text");
+  if (typeof raw !== "string") return refuse("a matcher must be a string");
   if (WORD_LIST.test(raw)) return { kind: "list", words: raw.split(/[,|]/).map((word) => word.trim()) };
   if (!isSafePattern(raw)) {
     return refuse(
@@ -158,7 +159,7 @@ export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | unde
   try {
     return { kind: "pattern", pattern: new RegExp(raw) };
   } catch {
-    return refuse("the pattern of a matcher is no regular expression");
+    return refuse("the pattern of a matcher is not a valid regular expression");
   }
 }
 

@@ -38,9 +38,9 @@ describe("hook matchers", () => {
   });
 
   it("rejects a matcher that is neither text nor a regular expression, with a reason", () => {
-    expect(matches(7, "auto")).toMatch(/must be text/);
-    expect(matches("(", "auto")).toMatch(/no regular expression/);
-    expect(matches("[z-a]", "auto")).toMatch(/no regular expression/);
+    expect(matches(7, "auto")).toMatch(/must be a string/);
+    expect(matches("(", "auto")).toMatch(/not a valid regular expression/);
+    expect(matches("[z-a]", "auto")).toMatch(/not a valid regular expression/);
   });
 
   it.each([

@@ -35,7 +35,7 @@ describe("hooks that fail or hang", () => {
       () => {
         throw Object.create(null);
       },
-      "no error",
+      "cannot be converted to text",
     ],
     [
       "an error without a text message",

@@ -139,7 +139,7 @@ function reasonOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
   } catch {
-    return "it threw something that is no error";
+    return "it threw a value that cannot be converted to text";
   }
 }
 

@@ -26,7 +26,12 @@ export {
   unseenCut,
 } from "../compaction/plan/compaction-plan.ts";
 export { keepRecentUnder } from "../compaction/plan/room.ts";
-export { type SizedConversation, type SizeOptions, sizeUp, sum } from "../compaction/plan/sized.ts";
+export {
+  measureConversation,
+  type SizedConversation,
+  type SizeOptions,
+  sum,
+} from "../compaction/plan/sized.ts";
 export { isForced, savingOf } from "../compaction/worthwhile.ts";
 export {
   type AskOptions,

@@ -35,6 +35,14 @@ const factsRead = (...facts: readonly unknown[]): Ledger["facts"] =>
   readLedger(boundaryWith({ ...LEDGER, facts }))?.facts ?? [];
 
 describe("readLedger", () => {
+  it("reads the field names that earlier versions wrote", () => {
+    const size = { messages: 12, tokens: 3_400, from: "e-1", to: "e-9" };
+    const boundary = {
+      compactMetadata: { longhaul: { ledger: { facts: [], summarised: size, untold: 3 } } },
+    };
+    expect(readLedger(boundary)).toMatchObject({ summarized: size, unlisted: 3 });
+  });
+
   it("reads a ledger back as it was written", () => {
     const asWritten = JSON.parse(JSON.stringify(boundaryWith(LEDGER))) as CompactBoundaryEntry;
     expect(readLedger(asWritten)).toEqual(LEDGER);

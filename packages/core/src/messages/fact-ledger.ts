@@ -123,12 +123,15 @@ export function readLedger(boundary: unknown): Ledger | undefined {
   const found = field(field(field(boundary, "compactMetadata"), "longhaul"), "ledger");
   if (!isRecord(found)) return undefined;
   const earlier = readEarlier(found.earlier);
+  // Earlier versions wrote the second name of each pair.
+  const summarized = found.summarized ?? found.summarised;
+  const unlisted = countField(found, "unlisted") || countField(found, "untold");
   return {
     facts: readFacts(found),
     summarized: {
-      ...readSize(found.summarized),
-      ...optionalText("from", found.summarized),
-      ...optionalText("to", found.summarized),
+      ...readSize(summarized),
+      ...optionalText("from", summarized),
+      ...optionalText("to", summarized),
     },
     kept: readSize(found.kept),
     restored: listItems(found, "restored").flatMap((item) => {
@@ -145,7 +148,7 @@ export function readLedger(boundary: unknown): Ledger | undefined {
       ? {}
       : { promptVersion: countField(found, "promptVersion") }),
     quotedTokens: countField(found, "quotedTokens"),
-    ...(countField(found, "unlisted") === 0 ? {} : { unlisted: countField(found, "unlisted") }),
+    ...(unlisted === 0 ? {} : { unlisted }),
     ...(earlier === undefined ? {} : { earlier }),
   };
 }

@@ -135,7 +135,7 @@ export function createModelError(
 
 const HEADLINES: Readonly<Record<ModelFailureKind, (model: string) => string>> = {
   "too-long": (model) => `The conversation is too long for ${model}`,
-  "too-large": (model) => `The request is too large for ${model} (bytes or pictures)`,
+  "too-large": (model) => `The request is too large for ${model} (bytes or images)`,
   overloaded: (model) => `${model} is overloaded`,
   "rate-limited": (model) => `Too many requests for ${model}`,
   authentication: (model) => `Not allowed to call ${model}`,
@@ -153,7 +153,7 @@ const HEADLINES: Readonly<Record<ModelFailureKind, (model: string) => string>> =
 
 const REMEDIES: Remedies = {
   "too-long": "Compact the conversation, then call again.",
-  "too-large": "Remove pictures and documents, or compact the conversation.",
+  "too-large": "Remove images and documents, or compact the conversation.",
   overloaded: "Try again in a few minutes.",
   authentication: "Check the provider's API key in the environment, or in the code that creates the model.",
   "unknown-model": "Check the name of the model and the address of the provider.",

@@ -61,7 +61,7 @@ export const OVERFLOW_TEXTS: Readonly<Record<string, RegExp>> = {
   "OpenAI chat completions, DeepSeek, OpenRouter, vLLM":
     /maximum context length is (?<limit>[\d,]+) tokens[.,;] however,? (?:you requested|your messages resulted in|your prompt contains) (?:about |(?<bound>at least ))?(?<tokens>[\d,]+) (?:input )?tokens(?: \([\d,]+ in the messages, (?<output>[\d,]+) in the completion\))?/i,
   "OpenAI Responses": /exceeds the context window of this model/i,
-  "OpenAI and Groq, more than a minute's allowance in one request":
+  "OpenAI and Groq, per-minute token limit":
     /request too large for .*tokens per min.*limit:? (?<limit>[\d,]+), requested:? (?<tokens>[\d,]+)/is,
   xAI: /maximum prompt length is (?<limit>[\d,]+) but the request contains (?<tokens>[\d,]+) tokens/i,
   Cerebras:
@@ -96,6 +96,6 @@ export const OVERFLOW_TEXTS: Readonly<Record<string, RegExp>> = {
   MiniMax: /context window exceeds limit/i,
   "Z.ai": /prompt exceeds max length/i,
   Bedrock: /input is too long for requested model/i,
-  "anyone else":
+  "any other server":
     /(?:prompt|input|request) (?:is )?too long\b|exceeds? (?:the |this )?(?:model'?s? )?(?:maximum )?context (?:length|window|size)|maximum context length|context[ _](?:length|window)[ _]exceeded/i,
 };

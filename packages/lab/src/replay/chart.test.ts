@@ -71,7 +71,7 @@ describe("replayChart", () => {
     expect(names[0]).toBe("svg");
     expect(names.filter((name) => name === "polyline")).toHaveLength(2 * all.length);
     expect(svg).toContain('xmlns="http://www.w3.org/2000/svg"');
-    for (const words of ["Session abc", "Tokens in the context", "Dollars so far", "calls of the model"]) {
+    for (const words of ["Session abc", "Tokens in the context", "Dollars so far", "model calls"]) {
       expect(svg).toContain(words);
     }
     for (const policy of REPLAY_POLICIES) expect(svg).toContain(`>${policy}<`);

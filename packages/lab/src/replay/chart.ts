@@ -130,7 +130,7 @@ function contextPlot({ policies, window }: Replay): PlotContents {
   const maximum = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
   const isLimitVisible = window.autoCompact <= maximum;
   return {
-    title: "Tokens in the context · a dot where the history was rewritten",
+    title: "Tokens in the context · a dot marks each rewrite of the history",
     series: policies.map((policy) => seriesOf(policy, ({ tokens }) => tokens, true)),
     maximum,
     ...(isLimitVisible

@@ -91,7 +91,7 @@ function horizontalAxis(
     ...ticks.map((tick) =>
       label(String(tick), across(tick - 1), bottom + 16, { "text-anchor": "middle", class: "dim" }),
     ),
-    label("calls of the model", x + width, bottom + 32, { "text-anchor": "end", class: "dim" }),
+    label("model calls", x + width, bottom + 32, { "text-anchor": "end", class: "dim" }),
   ];
 }
 

@@ -2,7 +2,7 @@ import { ESTIMATORS } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../../../test/support/builders.ts";
-import { sizeUp } from "../../../core/src/compaction/plan/sized.ts";
+import { measureConversation } from "../../../core/src/compaction/plan/sized.ts";
 import { isSummaryEntry } from "../../../core/src/messages/entry.ts";
 import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
 import { createTokenScale } from "./token-scale.ts";
@@ -96,7 +96,7 @@ describe("createTokenScale", () => {
     const scale = createTokenScale(calls(built), {
       model: "claude-sonnet-5",
       windowTokens: 200_000,
-      recordedOverheadTokens: sizeUp({ entries: built.entries }, {}).overheadTokens,
+      recordedOverheadTokens: measureConversation({ entries: built.entries }, {}).overheadTokens,
     });
     const estimated = ESTIMATORS.o200k("word ".repeat(1_000)) + ESTIMATORS.o200k("ok");
     expect(scale.ratio).toBeCloseTo(1_500 / estimated);

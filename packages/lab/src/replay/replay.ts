@@ -1,6 +1,6 @@
 import type { Snapshot } from "@longhaul/core/compaction";
 import { LonghaulError } from "@longhaul/core/errors";
-import { sizeUp } from "@longhaul/core/internal/compaction";
+import { measureConversation } from "@longhaul/core/internal/compaction";
 import { pricedModel } from "@longhaul/core/internal/measure";
 import { isCompactBoundary, isEntry, reportedUsage } from "@longhaul/core/internal/messages";
 import type { CacheTtl, PriceTable } from "@longhaul/core/measure";
@@ -149,7 +149,7 @@ function createSharedEnvironment(
  * a compaction that recorded it. Undefined if no response reports its usage.
  */
 function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
-  const { source, overheadTokens, entries: counted } = sizeUp(now, {});
+  const { source, overheadTokens, entries: counted } = measureConversation(now, {});
   if (source === "usage" || overheadTokens > 0) return overheadTokens;
   const isRecorded = counted.some(
     (entry) => isCompactBoundary(entry) && entry.compactMetadata?.longhaul?.overheadTokens !== undefined,

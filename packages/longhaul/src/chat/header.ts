@@ -32,7 +32,7 @@ export function chatHeader(agent: Agent, version: string, home: string, { width,
 
 const WIDE_FOLDER =
   "This is your home folder, or a folder above it. The agent asks before every action. " +
-  "Start in a project folder to be asked less.";
+  "Start in a project folder to get fewer questions.";
 const ALLOW_ALL = "Permission mode allow-all: the agent acts without asking.";
 
 /** Describes a run that stopped early without an error. */

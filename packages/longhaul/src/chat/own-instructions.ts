@@ -17,7 +17,7 @@ export async function ownInstructions(places: UserPlaces): Promise<OwnInstructio
   if (file.state === "read") {
     const text = file.text.trim();
     return file.isHead
-      ? { path, text, warning: `Of ${path} only the beginning is used: it is too long.` }
+      ? { path, text, warning: `${path} is too long. longhaul uses only its beginning.` }
       : { path, text };
   }
   if (file.reason === "gone") return { path, text: "" };

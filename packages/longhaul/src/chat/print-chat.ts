@@ -138,7 +138,9 @@ class Printing {
       ].join("\n"),
     );
     const isAllPlan = this.#refused.every(({ rule }) => rule === "plan-mode");
-    const why = isAllPlan ? "Refused, because plan mode is on:" : "Refused, because nobody could be asked:";
+    const why = isAllPlan
+      ? "Refused, because plan mode is on:"
+      : "Refused, because longhaul chat -p cannot ask for permission:";
     note(colors.yellow([why, ...new Set(lines)].join("\n")));
   }
 

@@ -54,7 +54,7 @@ export interface ChatCommandHost {
 /** Prefixes of the permission keys of the chat's tools. */
 const ALLOW_KEY =
   /^(?:(?:shell|shell-exact|web|web-private|path|write|change|write-guarded|read-secret|tool):\S|(?:[a-z-]+:)?\*$)/;
-const KEYS = 'A key begins with shell:, web:, path:, write: and the like, such as "shell:npm test".';
+const KEYS = 'A key starts with a prefix such as shell:, web:, path: or write:, as in "shell:npm test".';
 
 /** Indent of the text below a question's title. */
 const DETAIL_INDENT = 2;
@@ -77,7 +77,7 @@ export async function chat(
     await print(prompt, options, composition, host);
     return;
   }
-  if (options.outputFormat !== undefined) host.wrongUse("--output-format needs -p, or a pipe.");
+  if (options.outputFormat !== undefined) host.wrongUse("--output-format needs -p or a pipe.");
   const setup = await setupOf(options, composition, host).catch(async (error: unknown) => {
     if (!isWithoutModel(error) || !(await wantsTour(error))) throw error;
     return undefined;
@@ -136,8 +136,9 @@ async function print(
   const said = options.print ?? prompt;
   const piped = await pipedText(process.stdin, said !== undefined);
   const whole = [said ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
-  if (whole === "") host.wrongUse("there is nothing to say: give -p PROMPT, or pipe it in.");
-  if (options.resume === true) host.wrongUse("--resume needs to know which session, without a terminal.");
+  if (whole === "") host.wrongUse("the prompt is empty. Pass -p PROMPT, or pipe it in.");
+  if (options.resume === true)
+    host.wrongUse("--resume needs the id of a session, because there is no terminal to choose one in.");
   const format = options.outputFormat ?? "text";
   /** With JSON output, startup errors are JSON too. */
   const reportFailure = (error: unknown): never => {
@@ -181,7 +182,7 @@ async function setupOf(
   const allow = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])];
   const idle = allow
     .filter((key) => !ALLOW_KEY.test(key))
-    .map((key) => `${JSON.stringify(key)} allows nothing. ${KEYS}`);
+    .map((key) => `The permission key ${JSON.stringify(key)} has no effect. ${KEYS}`);
   noteWarnings(
     [...warnings, ...(own.warning === undefined ? [] : [own.warning]), ...idle],
     composition.terminal,

@@ -163,7 +163,7 @@ describe("ledgerView", () => {
   });
 
   it("says that a session was not compacted", () => {
-    expect(shown(report())).toContain("No compaction led to this conversation");
+    expect(shown(report())).toContain("This conversation has no compaction");
     // After a rewind, the session contains more than the context.
     expect(shown(report())).not.toContain("everything that was said");
   });

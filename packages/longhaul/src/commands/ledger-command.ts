@@ -53,7 +53,7 @@ export function ledgerView(report: LedgerReport, options: LedgerViewOptions, ter
   ]);
 }
 
-const NOT_COMPACTED = "No compaction led to this conversation: all of it is in the context.";
+const NOT_COMPACTED = "This conversation has no compaction: all of it is in the context.";
 
 function compactionSections(
   compaction: CompactionLedgerReport,
@@ -171,7 +171,7 @@ function fatesBar(counts: FateCounts, gap: number, { colors, width }: Terminal):
 function restoredSection({ restored, skipped }: Ledger, terminal: Terminal): string {
   const rows = restored
     .slice(0, ROWS_SHOWN)
-    .map(({ kind, name, tokens }) => [formatCount(tokens), fitText(kind, 18), name]);
+    .map(({ kind, name, tokens }) => [formatCount(tokens), fitText(restoredKindName(kind), 18), name]);
   const { dim } = terminal.colors;
   const more = restored.length - rows.length;
   const tokens = restored.reduce((sum, item) => sum + item.tokens, 0);

@@ -140,7 +140,7 @@ export interface ReplayReport {
 const GLOSSARY: Glossary = [
   ["summary", "cost of the summary calls"],
   ["rewrites", "how often the history was compacted, trimmed or cleared"],
-  ["breaks", "calls that read less from a warm prompt cache than the call before left there"],
+  ["breaks", "calls that could not reuse all of a warm prompt cache"],
   ["waited", "how long turns waited for summaries"],
   ["kept", "probes that are in the context at the end"],
   ["peak", "the largest context"],

@@ -157,7 +157,7 @@ function stepWords({ step }: UndoReport): string {
 
 function messagesWords({ messages, thinkingBlocks }: UndoReport): string {
   const carried =
-    messages.carried === 0 ? "none came since" : `${plural(messages.carried, "newer message")} kept`;
+    messages.carried === 0 ? "no newer messages" : `${plural(messages.carried, "newer message")} kept`;
   const thinking =
     thinkingBlocks === 0
       ? ""
@@ -170,7 +170,7 @@ function verdict(report: UndoReport, { colors }: Terminal): string {
   if (fits) return roomWords(report);
   const limit =
     after.tokens >= window.size
-      ? `over the window of ${formatCount(window.size)}: it cannot be sent until you compact it`
+      ? `over the window of ${formatCount(window.size)}: compact it before you continue`
       : `over the threshold of ${formatCount(fullAt(window))}: ${window.autoCompact === null ? "compact it" : "the agent will compact it soon"}`;
   return colors.red(direction === "undo" ? limit : `still ${limit}`);
 }
@@ -188,11 +188,11 @@ const STEP_COLUMNS: Columns = [
   { title: ">tokens", rank: 1 },
   ">messages since",
 ];
-const NO_STEPS = "Nothing to undo: nothing in this conversation was compacted, collapsed or removed.";
+const NO_STEPS = "Nothing to undo: nothing in this conversation was compacted, cleared, collapsed or removed.";
 
 function stepsView({ session, steps }: StepsReport, terminal: Terminal): string {
   const { colors, width } = terminal;
-  const title = sessionTitle("Steps", { ...session, id: `of ${session.id}` }, terminal);
+  const title = sessionTitle("Steps", session, terminal);
   if (steps.length === 0) return joined([title, foldText(NO_STEPS, width)]);
   const rows = steps.map((step) => [
     colors.cyan(oneLine(step.uuid ?? "").slice(0, ID_SHOWN)),

@@ -81,8 +81,9 @@ function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, term
     ),
     ...restored.map(({ kind, displayPath, tokens, truncated }) => {
       const facts = [KIND_LABELS[kind] ?? "", truncated ? "start only" : ""].filter(Boolean).join(", ");
-      const name = fitText(displayPath, width - 34, PATH_KINDS.has(kind) ? "front" : "end");
-      return `  ${padStart(formatCount(tokens), 7)}  ${name}${facts === "" ? "" : colors.dim(` (${facts})`)}`;
+      const note = facts === "" ? "" : ` (${facts})`;
+      const name = fitText(displayPath, width - note.length - 11, PATH_KINDS.has(kind) ? "front" : "end");
+      return `  ${padStart(formatCount(tokens), 7)}  ${name}${colors.dim(note)}`;
     }),
     ...(skipped.length === 0
       ? []
@@ -98,7 +99,18 @@ const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["skills", "skill"],
   ["agents", "agent"],
   ["mcp-instructions", "MCP server"],
+  ["memory-files", "memory file"],
 ]);
+
+/** Names of kinds that a person would not recognize. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["todos", "to-dos"],
+  ["session-memory", "notes"],
+]);
+
+/** Names a kind of restored content. */
+export const restoredKindName = (kind: string): string =>
+  COUNTED_KINDS.get(kind) ?? OTHER_NAMES.get(kind) ?? kind.replaceAll("-", " ");
 
 const REASON_WORDS: ReadonlyMap<string, string> = new Map([
   ["secret", "with secrets"],
@@ -123,7 +135,7 @@ export function skippedWords(skipped: readonly Skipped[]): string {
   return [...groups.values()]
     .map(({ kind, reason, count }) => {
       const noun = COUNTED_KINDS.get(kind);
-      const what = noun === undefined ? kind.replaceAll("-", " ") : plural(count, noun);
+      const what = noun === undefined ? restoredKindName(kind) : plural(count, noun);
       return oneLine(`${what} ${REASON_WORDS.get(reason) ?? reason.replaceAll("-", " ")}`);
     })
     .join(", ");
@@ -151,7 +163,7 @@ function leftOutLines(
   const isAnySecret = files.some(({ reason }) => reason === "secret");
   const advice = [
     project.advice ?? "",
-    isAnySecret ? "Files with well-known secrets are never restored." : "",
+    isAnySecret ? "longhaul never restores files with well-known secrets." : "",
   ];
   return [
     ...files.slice(0, LEFT_OUT_SHOWN).map(({ path, reason }) => {
@@ -179,9 +191,7 @@ const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
 
 function notesSection({ notes, summary }: CompactReport, terminal: Terminal): string {
   if (notes === null) return "";
-  const origin = notes.built
-    ? "built from the session without a model, because there were none"
-    : "existing notes";
+  const origin = notes.built ? "written without a model, because the session had none" : "existing notes";
   const facts = [
     origin,
     ...(notes.built && !notes.written ? ["nothing was written"] : []),

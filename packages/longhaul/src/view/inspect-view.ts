@@ -7,7 +7,7 @@ import { bar } from "./bar.ts";
 import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
 import { type Columns, indented, joined, titled, titleLine } from "./sections.ts";
-import { fitText, foldText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
+import { fitText, foldText, isPath, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
 import { fitToolNames } from "./tool-names.ts";
 import { windowGauge } from "./window-gauge.ts";
 
@@ -15,8 +15,11 @@ const LABEL_WIDTH = 26;
 /** Width of the figures between a label and its bar, including spaces. */
 const FIGURES_WIDTH = 20;
 const SHORTEST_BAR = 5;
+/** Width of "System prompt and tools". A narrow terminal shows labels rather than bars. */
+const MIN_LABEL_WIDTH = 23;
 
-const labelWidthIn = (width: number): number => Math.min(LABEL_WIDTH, width - FIGURES_WIDTH - SHORTEST_BAR);
+const labelWidthIn = (width: number): number =>
+  Math.max(MIN_LABEL_WIDTH, Math.min(LABEL_WIDTH, width - FIGURES_WIDTH - SHORTEST_BAR));
 const ROWS_SHOWN = 8;
 const SMALLEST_SHARE_SHOWN = 0.005;
 
@@ -72,7 +75,7 @@ function header({ session }: InspectReport, terminal: Terminal): string {
   const facts = [session.model ?? "unknown model", formatBytes(session.bytes), entries].join(" · ");
   return [
     titleLine("Session", session.id, terminal),
-    colors.dim(fitText(facts, width)),
+    colors.dim(foldText(oneLine(facts), width)),
     colors.dim(fitText(session.path, width, "front")),
   ].join("\n");
 }
@@ -145,8 +148,9 @@ function barLine({ label, tokens, isDetail }: BarRow, whole: number, { colors, w
   const name = isDetail ? `  ${oneLine(label)}` : fitText(label, labelWidth);
   const labeled = padEnd(name, labelWidth);
   const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
-  const graph = bar(share, width - labelWidth - FIGURES_WIDTH);
-  return `  ${isDetail ? colors.dim(labeled) : labeled} ${numbers}  ${isDetail ? colors.dim(graph) : colors.cyan(graph)}`;
+  const room = width - labelWidth - FIGURES_WIDTH;
+  const graph = room < SHORTEST_BAR ? "" : `  ${bar(share, room)}`;
+  return `  ${isDetail ? colors.dim(labeled) : labeled} ${numbers}${isDetail ? colors.dim(graph) : colors.cyan(graph)}`;
 }
 
 const LONGEST_TOOL_NAME = 28;
@@ -218,8 +222,6 @@ function damageSection({ session }: InspectReport, { colors, width }: Terminal):
 
 const DAMAGE = "Damage in the file (longhaul works around it and changes nothing)";
 
-const isPath = (subject: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(subject);
-
 /** Shows paths relative to the project. */
 function inProject(subject: string, cwd: string | null): string {
   return cwd !== null && /^[\\/]/.test(subject.slice(cwd.length)) && subject.startsWith(cwd)
@@ -272,7 +274,7 @@ export function memorySection(
     ]);
   const visible = memory.attached.filter(({ isVisible }) => isVisible);
   const total = visible.reduce((sum, { tokens }) => sum + tokens, 0);
-  const more = files.length > FILES_SHOWN ? `; ${files.length - FILES_SHOWN} more not shown` : "";
+  const more = files.length > FILES_SHOWN ? `, ${files.length - FILES_SHOWN} more not shown` : "";
   const sum = `(${plural(visible.length, "file")} in the context, ${formatCount(total)} tokens${more})`;
   return titled(`Memory files ${terminal.colors.dim(sum)}`, MEMORY_COLUMNS, rows, terminal);
 }

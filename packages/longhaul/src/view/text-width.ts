@@ -86,6 +86,9 @@ export function oneLine(text: string): string {
  */
 export type Cut = "end" | "front" | "middle";
 
+/** Returns true for one word with a slash. The end of a path is its most informative part. */
+export const isPath = (text: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(text);
+
 /** Cuts a text to a width, with an ellipsis. */
 export function fitText(text: string, width: number, cut: Cut = "end"): string {
   const line = oneLine(text);
@@ -117,6 +120,9 @@ function tailOf(text: string, width: number): string {
   return fitted;
 }
 
+/** A word with the spaces before it. A unit stays with its number. */
+const WORD = / *[^ ]*\d (?:s|ms|min|[KMG]?B)(?![^ ,.;:)])| *[^ ]+/g;
+
 /**
  * Wraps a sentence between words. Breaks a word only if it is wider than a line. Indents all lines after the
  * first.
@@ -124,7 +130,7 @@ function tailOf(text: string, width: number): string {
 export function foldText(text: string, width: number, indent: string = ""): string {
   const lines = [""];
   // Each word with the space before it, which is dropped at a line break.
-  for (const word of text.match(/ *[^ ]+/g) ?? []) {
+  for (const word of text.match(WORD) ?? []) {
     const line = `${lines.at(-1)}${word}`;
     if (textWidth(line) <= width) lines[lines.length - 1] = line;
     else if (line === word) lines.splice(-1, 1, ...piecesOf(word, width, ""));

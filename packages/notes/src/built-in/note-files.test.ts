@@ -102,6 +102,6 @@ describe("the Files and Functions section", () => {
     expect(body).toContain("`changed.ts`");
     expect(body).toContain("`read13.ts`");
     expect(body).not.toContain("`read0.ts`");
-    expect(body).toMatch(/^\(\d+ older items left out; see the transcript\)\n/);
+    expect(body).toMatch(/^\(\d+ older items left out: see the transcript\)\n/);
   });
 });

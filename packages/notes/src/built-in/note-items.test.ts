@@ -16,7 +16,7 @@ describe("the text of a section", () => {
       "",
       "```",
       "~~~",
-      "(3 older items left out; see the transcript)",
+      "(3 older items left out: see the transcript)",
     );
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
@@ -28,7 +28,7 @@ describe("the text of a section", () => {
   });
 
   it("uses the singular when exactly one item was left out", () => {
-    expect(writeBody([], 1)).toBe("(1 older item left out; see the transcript)");
+    expect(writeBody([], 1)).toBe("(1 older item left out: see the transcript)");
     expect(readBody(writeBody(["- a"], 1)).leftOut).toBe(1);
   });
 });
@@ -49,7 +49,7 @@ describe("fitSection", () => {
   it("drops the oldest items first unless they are worth more, and adds to the count of dropped items", () => {
     const worthy = [ownItem(["- first"], 9), ...items];
     expect(fitSection({ items: worthy, leftOut: 4 }, 60, count)).toBe(
-      "(7 older items left out; see the transcript)\n- first\n- ten",
+      "(7 older items left out: see the transcript)\n- first\n- ten",
     );
   });
 
@@ -57,7 +57,7 @@ describe("fitSection", () => {
     const large = ownItem([`- ${"x".repeat(60)}`]);
     const sizes = [ownItem(["- a"]), large, ownItem(["- b"])];
     expect(fitSection({ items: sizes, leftOut: 0 }, 60, count)).toBe(
-      "(2 older items left out; see the transcript)\n- b",
+      "(2 older items left out: see the transcript)\n- b",
     );
   });
 
@@ -77,7 +77,7 @@ describe("fitSection", () => {
   it("stays within any budget and keeps an item when possible, even if token counts do not add up", () => {
     const steep = (text: string): number => Math.ceil(text.length ** 1.4);
     const many = Array.from({ length: 10 }, () => items).flat();
-    const least = steep("(39 older items left out; see the transcript)\n- ten");
+    const least = steep("(39 older items left out: see the transcript)\n- ten");
     for (let budget = 0; budget < 9_000; budget += 11) {
       const body = fitSection({ items: many, leftOut: 0 }, budget, steep);
       expect(steep(body)).toBeLessThanOrEqual(budget);

@@ -69,7 +69,7 @@ interface BodyItems {
   readonly leftOut: number;
 }
 
-const LEFT_OUT = /^\((\d{1,9}) older items? left out; see the transcript\)$/;
+const LEFT_OUT = /^\((\d{1,9}) older items? left out(?:; |: )see the transcript\)$/;
 const FENCE = /^\s*(`{3,}|~{3,})/gm;
 
 export function readBody(body: string): BodyItems {
@@ -89,7 +89,7 @@ export function writeBody(items: readonly string[], leftOut: number): string {
 }
 
 function leftOutLine(count: number): string {
-  return `(${count} older item${count === 1 ? "" : "s"} left out; see the transcript)`;
+  return `(${count} older item${count === 1 ? "" : "s"} left out: see the transcript)`;
 }
 
 const isBullet = (item: string): boolean => /^(?:[-*•]|\d{1,3}[.)])\s/.test(item);

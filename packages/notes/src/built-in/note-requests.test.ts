@@ -132,7 +132,7 @@ describe("the Task Specification section", () => {
       };
     };
     const once = bodyOf(notedOn(start, SMALL, requests(0, 20)), TASK);
-    expect(once).toMatch(/^\(\d+ older items left out; see the transcript\)\n- "request number 0,/);
+    expect(once).toMatch(/^\(\d+ older items left out: see the transcript\)\n- "request number 0,/);
     expect(once).toContain("request number 19,");
     const left = (body: string): number => Number(/\((\d+) older/.exec(body)?.[1] ?? 0);
     const kept = (body: string): number => body.split("\n- ").length - 1;
@@ -147,9 +147,7 @@ describe("the Task Specification section", () => {
       noted((session) => session.user(long)),
       TASK,
     );
-    expect(whole).toMatch(
-      /^- "Begin\. .*\[… \d+ characters left out here; they are in the transcript …\].*question\."$/s,
-    );
+    expect(whole).toMatch(/^- "Begin\. .*\[… \d+ characters left out: see the transcript …\].*question\."$/s);
     const small = bodyOf(
       notedOn(start, SMALL, (session) => session.user(long)),
       TASK,

@@ -165,7 +165,7 @@ const MIN_SHORTENED_CHARS = 60;
 const HEAD_AND_TAIL_FROM_CHARS = 500;
 const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
 const CONTEXT = / \(in reply to: ".*"\)$/;
-const CUT_MARK = /\[… \d+ characters left out here; they are in the transcript …\]/;
+const CUT_MARK = /\[… \d+ characters left out(?: here; they are in|: see) the transcript …\]/;
 
 /**
  * Returns the verbatim text if it is short enough, then shorter forms. Lines are indented, so that none looks

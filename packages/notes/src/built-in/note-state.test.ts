@@ -21,7 +21,7 @@ describe("the Current State section", () => {
     });
     expect(linesOf(notes, STATE)).toEqual([
       '- Latest request: "Add a retry to the fetcher"',
-      "- Status: looks done; nothing further was asked",
+      "- Status: appears done, no open request",
       '- Last words of the assistant: "The retry is in place and all tests pass."',
       "- Changed for it so far: `src/fetch.ts`",
       "- Worked on last: `src/fetch.ts` (changed)",
@@ -41,7 +41,7 @@ describe("the Current State section", () => {
     );
     expect(linesOf(notes, STATE)).toEqual([
       '- Latest request: "Rename the module everywhere"',
-      '- Status: in the middle of it; the assistant had last said: "I start with the parser."',
+      '- Status: work in progress. The assistant last said: "I start with the parser."',
       "- Changed for it so far: `a.ts`, `b.ts`",
       "- Worked on last: `c.ts` (read)",
       "- Last commands: `ls`",

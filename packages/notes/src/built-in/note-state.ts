@@ -42,7 +42,9 @@ const SUMMARY = "From the last summary";
 
 const NOTHING_DONE = "nothing has been done about it yet";
 const USER_WAS_ASKED = "the user was asked: ";
-const IN_THE_MIDDLE = "in the middle of it";
+const IN_PROGRESS = "work in progress";
+/** Status of work in progress, also as earlier versions wrote it. */
+const IS_IN_PROGRESS = /^(?:work in progress|in the middle of it)(?=$|[.;])/;
 
 const MAX_REQUEST_CHARS = 500;
 const MAX_CONTEXT_CHARS = 300;
@@ -153,8 +155,8 @@ function statusOf(digest: SessionDigest, before: string | undefined): string | u
     case "message-unanswered":
       return NOTHING_DONE;
     case "work-under-way":
-      if (move.said === undefined) return before?.startsWith(IN_THE_MIDDLE) ? before : IN_THE_MIDDLE;
-      return `${IN_THE_MIDDLE}; the assistant had last said: ${quote(move.said)}`;
+      if (move.said === undefined) return IS_IN_PROGRESS.test(before ?? "") ? before : IN_PROGRESS;
+      return `${IN_PROGRESS}. The assistant last said: ${quote(move.said)}`;
     case "reply-awaited":
       return `answered, and ${USER_WAS_ASKED}${quote(move.question)}`;
     case "todos-open":
@@ -162,7 +164,7 @@ function statusOf(digest: SessionDigest, before: string | undefined): string | u
     case "agents-running":
       return "waiting for the background agents below";
     case "all-done":
-      return "looks done; nothing further was asked";
+      return "appears done, no open request";
     default:
       return before;
   }

@@ -71,7 +71,7 @@ const plain = (text: string): string => text.replace(/\\/g, "/").replace(/[`*]/g
 
 /** Phrases of ours that contain counts. */
 const OUR_FIGURES =
-  /\(\d+ (?:older items? left out|lines|runs)\b|\[… \d+ characters left out here|(?:edited|read) \d+×|\(\d+×\)/g;
+  /\(\d+ (?:older items? left out|lines|runs)\b|\[… \d+ characters left out|(?:edited|read) \d+×|\(\d+×\)/g;
 const OUR_LANGUAGES = /^- Languages: .*$/m;
 
 /** Returns words that name something: paths, identifiers, numbers. */

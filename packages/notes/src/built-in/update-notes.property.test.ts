@@ -40,7 +40,7 @@ const word = fc.constantFrom(
     "…",
     '"quoted"',
     "→",
-    "(2 older items left out; see the transcript)",
+    "(2 older items left out: see the transcript)",
     "\r\n",
     "\uFEFF",
   ],

@@ -103,7 +103,7 @@ describe("notes that outgrow the total", () => {
     expect(tokens).toBeGreaterThan(700);
     for (const section of sections) expect(section.tokens, section.heading).toBeGreaterThan(0);
     for (const name of ["Task Specification", "Files and Functions", "Worklog", "Learnings"]) {
-      expect(bodyOf(notes, name)).toMatch(/^\(\d+ older items left out; see the transcript\)\n/);
+      expect(bodyOf(notes, name)).toMatch(/^\(\d+ older items left out: see the transcript\)\n/);
       expect(bodyOf(notes, name)).toContain("29");
     }
   });

@@ -81,7 +81,7 @@ async function readTodos(path: string): Promise<readonly Todo[]> {
   const text = await textIfThere(path);
   if (text === undefined) return [];
   const list = parseJson(text);
-  if (list === undefined) throw new Error("The file of to-dos is no JSON.");
+  if (list === undefined) throw new Error("The to-do file is not valid JSON.");
   return (Array.isArray(list) ? list : listField(list, "todos")) as readonly Todo[];
 }
 
@@ -101,5 +101,5 @@ async function textIfThere(path: string): Promise<string | undefined> {
   if (file.state === "read" && !file.isHead) return file.text;
   const reason = file.state === "read" ? "too-large" : file.reason;
   if (reason === "gone") return undefined;
-  throw new Error(`A file of the session could not be read: ${reason}.`);
+  throw new Error(`longhaul could not read a file of the session: ${reason}.`);
 }

@@ -11,7 +11,7 @@ import {
   renewEntries,
   type SizedConversation,
   searched,
-  sizeUp,
+  measureConversation,
   withFates,
 } from "@longhaul/core/internal/compaction";
 import { measureBlock } from "@longhaul/core/internal/measure";
@@ -48,7 +48,7 @@ export interface SessionClearing {
 export function clearSession(session: Session, options: ClearSessionOptions = {}): SessionClearing {
   const { conversation, clearedToolUseIds } = session;
   const snapshot = { entries: conversation, clearedToolUseIds };
-  const { sent, contextTokens, overheadTokens, ratio, estimatedTokens } = sizeUp(snapshot, options);
+  const { sent, contextTokens, overheadTokens, ratio, estimatedTokens } = measureConversation(snapshot, options);
   // If the provider counted less than our estimate, scale everything down, so that the result does not appear
   // larger.
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));

@@ -1,5 +1,5 @@
 import { LonghaulError } from "@longhaul/core/errors";
-import { type SizedConversation, sizeUp } from "@longhaul/core/internal/compaction";
+import { type SizedConversation, measureConversation } from "@longhaul/core/internal/compaction";
 import { indexInConversation, indexOfMessage } from "@longhaul/core/internal/messages";
 import { timeLimitsOf } from "@longhaul/core/internal/models";
 import { countMessages } from "@longhaul/core/internal/request";
@@ -195,7 +195,7 @@ export function counterFor(
   sized?: SizedConversation,
 ): CountText {
   const { conversation: entries, clearedToolUseIds } = session;
-  const { ratio } = sizeUp({ entries, clearedToolUseIds }, { sized });
+  const { ratio } = measureConversation({ entries, clearedToolUseIds }, { sized });
   return (text) => Math.round(ESTIMATORS.o200k(text) * ratio);
 }
 

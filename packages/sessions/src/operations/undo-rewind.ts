@@ -5,7 +5,7 @@ import {
   continueBefore,
   newLink,
   restoredEntries,
-  sizeUp,
+  measureConversation,
   writtenAgain,
 } from "@longhaul/core/internal/compaction";
 import {
@@ -65,7 +65,7 @@ export function undoSession(session: Session, options: UndoSessionOptions = {}):
   }
   const restored = restoredEntries(back);
   const { entries: carried, blocks } = carriedEntries(back, findModel(session.model).bindsThinking === true);
-  const { contextTokens: tokens, overheadTokens, ratio } = sizeUp({ entries: restored }, {});
+  const { contextTokens: tokens, overheadTokens, ratio } = measureConversation({ entries: restored }, {});
   // If the provider counted less than our estimate, scale everything down.
   const measured = Math.max(1, measureEntries(restored, ESTIMATORS.o200k));
   const tokenRatio = Math.min(ratio, (tokens - overheadTokens) / measured);
@@ -219,7 +219,7 @@ export function rewindLoaded(
     ...newLink(session.conversation, leafUuid ?? null, ports),
     type: "system",
     subtype: "longhaul_rewind",
-    content: "Conversation taken back by longhaul",
+    content: "Conversation rewound by longhaul",
     isMeta: false,
     level: "info",
     rewind: {

@@ -9,7 +9,7 @@ import {
   rewindRecordOf,
   stringField,
 } from "@longhaul/core/internal/messages";
-import type { Entry } from "@longhaul/core/messages";
+import { type Entry, readLedger } from "@longhaul/core/messages";
 import { entryFromJson } from "./entry-reader.ts";
 import { cachingTail, lastLineWithAny, type ReadAt, readerOf, withOpenFile } from "./file-bytes.ts";
 import { projectsFolder, type SessionAgent, type UserPlaces } from "./locations.ts";
@@ -156,9 +156,14 @@ async function searchFirstPrompt(readAt: ReadAt, bytes: number): Promise<string 
     const head = await linesBetween(readAt, 0, Math.min(length, bytes));
     const request = firstLineThat(head, USER_MARK, requestIn);
     if (request !== undefined) return request;
-    if (length >= Math.min(bytes, LONGEST_GLANCE_BYTES)) return firstLineThat(head, USER_MARK, spokenIn);
+    if (length >= Math.min(bytes, LONGEST_GLANCE_BYTES))
+      return firstLineThat(head, USER_MARK, spokenIn) ?? firstLineThat(head, BOUNDARY_MARK, summarizedRequest);
   }
 }
+
+/** Returns the oldest request that a compaction summarized. A session that `--out` created may have no other. */
+const summarizedRequest = (entry: Entry): string | undefined =>
+  readLedger(entry)?.facts.findLast(({ kind }) => kind === "directive")?.text;
 
 /** Reads a file of a list. Returns `nothing` if it is missing, unreadable or damaged. */
 export function withQuietReader<T>(
@@ -249,6 +254,7 @@ const marksOf = (...names: readonly string[]): readonly Buffer[] =>
 
 const CONTEXT_MARKS = marksOf("usage", "compact_boundary", "longhaul_undo", "longhaul_rewind");
 const USER_MARK = Buffer.from('"user"');
+const BOUNDARY_MARK = Buffer.from('"compact_boundary"');
 export const CWD_MARK: Buffer = Buffer.from('"cwd"');
 const TITLE_MARKS = marksOf("custom-title", "ai-title");
 /** Marks of titles. Older versions write the title of a branch at the top of the file. */

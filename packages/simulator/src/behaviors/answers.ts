@@ -23,7 +23,7 @@ export function echo(): Behavior {
     const text = contentText(last.content);
     if (text.trim() !== "") return textTurn(text);
     const kinds = typeof last.content === "string" ? [] : last.content.map((block) => block.type);
-    return textTurn(`(no text, but: ${kinds.join(", ") || "nothing"})`);
+    return textTurn(`(message without text: ${kinds.join(", ") || "no content"})`);
   };
 }
 

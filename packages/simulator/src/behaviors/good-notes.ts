@@ -60,8 +60,8 @@ function stateWishes(
   const asked = humanLines(recent).at(-1);
   const lines = [
     progressLine(recent) ?? "",
-    ...(latest.length > 0 ? ["Done last:", ...latest] : []),
-    asked === undefined ? "" : `Asked for last: ${asked}`,
+    ...(latest.length > 0 ? ["Latest calls:", ...latest] : []),
+    asked === undefined ? "" : `Latest request: ${asked}`,
   ].filter((line) => line !== "");
   const text = lines.join("\n");
   return text === "" || text === section.body ? [] : [{ section, mode: "replace", text }];

@@ -116,7 +116,7 @@ describe.each([
     const shown = notesAsShown(notes);
     expect(shown).toMatch(/# Session Title\n_.*_\n\n.*Make the shop faster/);
     expect(shown).toMatch(
-      /# Current State\n_.*_\n\nHow far the work is: \(done at step 12: Make the shop faster\)/,
+      /# Current State\n_.*_\n\nProgress of the work: \(done at step 12: Make the shop faster\)/,
     );
     expect(shown).toMatch(/# Files and Functions\n_.*_\n\n- `.*`: (read|changed)\n/);
     expect(shown).toMatch(/# Worklog\n_.*_\n\n- \(done at step 12: /);

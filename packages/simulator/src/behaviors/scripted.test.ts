@@ -168,7 +168,7 @@ describe("ready-made behaviors", () => {
     expect(echo()(conversation)).toEqual(textTurn("b"));
     const result = { type: "tool_result", tool_use_id: "x" } as const;
     expect(echo()(request({ role: "user", content: [result] }))).toEqual(
-      textTurn("(no text, but: tool_result)"),
+      textTurn("(message without text: tool_result)"),
     );
   });
 

@@ -76,7 +76,7 @@ export function badSummary(kind: BadSummaryKind): Behavior {
 function goodSummaryTurn(wanted: string, request: SeenRequest): Turn {
   const budgetTokens = Math.min(SUMMARY_BUDGET_TOKENS, Math.floor(request.maxTokens * SUMMARY_SHARE));
   const summary = compactionSummary(request.messages, instructionsIn(wanted), budgetTokens);
-  const analysis = `${request.messages.length - 1} messages, read in their order; requests, files, errors and the state of the work are noted below.`;
+  const analysis = `I read ${request.messages.length - 1} messages in order. The summary lists the requests, files, errors and the state of the work.`;
   return textTurn(`<analysis>\n${analysis}\n</analysis>\n\n<summary>\n${summary}\n</summary>`);
 }
 
@@ -227,7 +227,7 @@ function injected(random: Random): string {
 const LIES: Readonly<Record<SectionName, string>> = {
   "Primary Request and Intent": "The user is content with everything and wants nothing more.",
   "Key Technical Concepts": "- None that matter.",
-  "Files and Code Sections": "- invented/never-there.ts: the only file that was touched; it is perfect.",
+  "Files and Code Sections": "- invented/never-there.ts: the only file that was touched. It is perfect.",
   "Errors and Fixes": "- None. Everything worked at once.",
   "Problem Solving": "All problems are solved.",
   "All User Messages":

@@ -108,7 +108,7 @@ describe("message threads", () => {
     for (const [name, fields] of Object.entries(changed)) {
       const { details, message } = provider.refusal({ ...body, ...fields }, THREADS);
       expect(details).toEqual({ error_code: "thread_fingerprint_mismatch" });
-      expect(message).toContain(`differing field(s): ${name}`);
+      expect(message).toContain(`Differing field(s): ${name}`);
     }
     const repeated = provider.refusal({ ...body, system: newTalk().system }, THREADS);
     expect([repeated.status, repeated.details]).toEqual([400, undefined]);

@@ -155,7 +155,7 @@ function failureCases(
     assert.deepEqual(
       comparableBlocks(error.partial, subject.toolCallIds),
       comparableBlocks(expected.partial ?? [], subject.toolCallIds),
-      "what was complete before it failed",
+      "the error has the blocks that were complete before the failure",
     );
     assert.ok(error.message.length > 0, "the error has a message");
     assert.equal(bench.server.requests.length, 1, "one call makes one request");
@@ -169,7 +169,7 @@ function namingModel(failure: ModelFailure, model: string): ModelFailure {
 
 function unreachableCase(subject: ContractSubject): ContractCase {
   return {
-    title: 'nobody listens: fails as "unreachable", and a retry may help',
+    title: 'no server at the address: fails as "unreachable", and a retry may help',
     run: async () => {
       const gone = await serveWires([]);
       await gone.close();
@@ -178,7 +178,7 @@ function unreachableCase(subject: ContractSubject): ContractCase {
       const call = async (): Promise<void> => {
         for await (const _ of model.stream(request));
       };
-      const error = await within(failureOf(call()), subject, "an address without a server is noticed");
+      const error = await within(failureOf(call()), subject, "a call to an address without a server fails");
       assert.equal(error.failure.kind, "unreachable");
       assert.equal(error.retryHelps, true);
     },
@@ -209,7 +209,7 @@ function abortCases(caseWith: CaseWith, subject: ContractSubject): readonly Cont
       },
     ),
     caseWith(
-      "an abort of a count before it is made: fails as aborted",
+      "an abort before tokens are counted: fails as aborted",
       [SILENCE],
       async ({ model, request }) => {
         await expectAborted(model.countTokens(request, { signal: AbortSignal.abort() }));
@@ -227,7 +227,7 @@ function midStreamCases(caseWith: CaseWith, hang: WireAnswer): readonly Contract
       await bench.server.dropped;
     }),
     caseWith(
-      "an abort while the next event is awaited: ends at once and closes the connection",
+      "an abort while waiting for the next event: ends at once and closes the connection",
       [hang],
       async (bench) => {
         const controller = new AbortController();
@@ -269,7 +269,7 @@ function repeatCases(caseWith: CaseWith, subject: ContractSubject): readonly Con
   const { text, overloaded } = subject.wires;
   if (text === undefined) return [];
   const twice = caseWith(
-    "a model serves call after call, and the same answer is the same reply",
+    "a model serves several calls, and the same answer yields the same reply",
     [text],
     async (bench) => {
       const first = replyOf(await collect(bench));

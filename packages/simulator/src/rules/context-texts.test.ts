@@ -105,13 +105,13 @@ const CONTEXT: readonly Row[] = [
   [
     "compaction on demand of system messages only",
     { ...summarize, messages: [say("system", "x")] },
-    "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
+    "compaction: `messages` contains nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand of a failed compaction only",
     { ...summarize, messages: [say("assistant", [compaction({ content: null })])] },
-    "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
+    "compaction: `messages` contains nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [
@@ -123,7 +123,7 @@ const CONTEXT: readonly Row[] = [
   [
     "compaction on demand without messages",
     { ...summarize, messages: [] },
-    "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
+    "compaction: `messages` contains nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [

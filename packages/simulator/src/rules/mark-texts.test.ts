@@ -58,7 +58,7 @@ const MARKS: readonly Row[] = [
   [
     "an automatic mark with another lifetime than the last block",
     { messages: [user([text("a", long)])], ...short },
-    "cache_control.ttl: the last block already has a cache_control of another ttl",
+    "cache_control.ttl: the last block already has a cache_control with a different ttl",
   ],
   [
     "a cache mark on thinking",

@@ -162,7 +162,7 @@ const MESSAGES: readonly Row[] = [
   [
     "more images than a small window allows",
     { messages: [user(Array.from({ length: 101 }, () => image))] },
-    "messages: a request may hold 100 images and documents at most for this model. Found 101.",
+    "messages: at most 100 images and documents are allowed for this model. Found 101.",
   ],
   [
     "a signed summary that is not first",
@@ -197,7 +197,7 @@ const MESSAGES: readonly Row[] = [
         user(),
       ],
     },
-    "messages.1.content.0: `messages` holds more than one `compaction` block with content (compaction_block_ambiguous)",
+    "messages.1.content.0: `messages` contains more than one `compaction` block with content (compaction_block_ambiguous)",
     { model: "claude-opus-5" },
   ],
   [
@@ -215,7 +215,7 @@ const MESSAGES: readonly Row[] = [
   [
     "a second summary after a signed one",
     { messages: [assistant([compaction({ signature: "s" })]), user(), assistant([compaction()]), user()] },
-    "messages.2.content.0: `messages` holds more than one `compaction` block with content (compaction_block_ambiguous)",
+    "messages.2.content.0: `messages` contains more than one `compaction` block with content (compaction_block_ambiguous)",
     { model: "claude-opus-5" },
   ],
   [

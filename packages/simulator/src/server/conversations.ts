@@ -237,7 +237,7 @@ function withoutTurn(
 }
 
 /** Placeholder for a result that a cached edit omits. The model sees that there was one. */
-const LEFT_OUT = "[left out of the cached prefix]";
+const LEFT_OUT = "[removed from the cached prefix]";
 
 /** Returns the purpose of a call with a valid body. A summary request of a subagent counts as a summary. */
 function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">): CallPurpose {

@@ -189,7 +189,7 @@ export const MESSAGE_TEXTS = {
     text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
   },
   tooManyMedia: {
-    text: "messages: a request may hold {maximum} images and documents at most for this model. Found {count}.",
+    text: "messages: at most {maximum} images and documents are allowed for this model. Found {count}.",
   },
 
   // Cache marks
@@ -202,7 +202,9 @@ export const MESSAGE_TEXTS = {
     verified: true,
     text: "{path}: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
   },
-  automaticMarkTtl: { text: "cache_control.ttl: the last block already has a cache_control of another ttl" },
+  automaticMarkTtl: {
+    text: "cache_control.ttl: the last block already has a cache_control with a different ttl",
+  },
 } as const;
 
 /** Texts about edits, compaction, threads and bound thinking, and the provider's placeholders. */
@@ -223,7 +225,7 @@ export const CONTEXT_TEXTS = {
   },
   compactionNothing: {
     code: "compaction_nothing_to_summarize",
-    text: "compaction: `messages` holds nothing to summarize",
+    text: "compaction: `messages` contains nothing to summarize",
   },
   compactionMisplaced: {
     code: "compaction_block_misplaced",
@@ -231,7 +233,7 @@ export const CONTEXT_TEXTS = {
   },
   compactionAmbiguous: {
     code: "compaction_block_ambiguous",
-    text: "{path}: `messages` holds more than one `compaction` block with content",
+    text: "{path}: `messages` contains more than one `compaction` block with content",
   },
   compactionSignature: {
     code: "compaction_signature_invalid",
@@ -239,11 +241,11 @@ export const CONTEXT_TEXTS = {
   },
   compactionContent: {
     code: "compaction_content_mismatch",
-    text: "{path}: the `content` of the `compaction` block differs from the text its `signature` recorded",
+    text: "{path}: the `content` of the `compaction` block does not match its `signature`",
   },
   compactionToolChanges: {
     code: "compaction_tool_changes_mismatch",
-    text: "{path}: the `tool_changes` of the `compaction` block differ from what was returned with the block",
+    text: "{path}: the `tool_changes` of the `compaction` block differ from those that the API returned with it",
   },
   compactionUnavailable: {
     status: 529,
@@ -273,10 +275,10 @@ export const CONTEXT_TEXTS = {
   },
   threadDiffers: {
     code: "thread_fingerprint_mismatch",
-    text: "thread: the request differs from the stored thread; differing field(s): {fields}",
+    text: "thread: the request differs from the stored thread. Differing field(s): {fields}",
   },
   threadRepeats: {
-    text: "{field}: the thread keeps this field; leave it out of a request that continues the thread",
+    text: "{field}: the thread already stores this field. Omit it from a request that continues the thread.",
   },
 
   // Thinking
@@ -303,7 +305,7 @@ export const CONTEXT_TEXTS = {
     text: "The `thinking` block that preceded this one when it was created is missing from this request.",
   },
   thinkingPutBack: {
-    text: "A `thinking` block before this one was not in the conversation when it was created.",
+    text: "A `thinking` block before this one was not in the conversation when this block was created.",
   },
   contentMissing: {
     text: "Content that preceded this block when it was created is missing from this request.",

@@ -27,7 +27,7 @@ import type { FilePlace } from "./file-place.ts";
  */
 export const textInput: z.ZodType<string> = z
   .string()
-  .refine((text) => !text.includes("\0"), "has a NUL character, which no text file holds");
+  .refine((text) => !text.includes("\0"), "contains a NUL character, which a text file cannot contain");
 
 /**
  * Explains why the agent may not change content that it has not seen. Returns undefined if it has seen it.
@@ -50,7 +50,7 @@ const changedMeanwhile = ({ displayPath }: ResolvedPath): ToolOutcome =>
   failure(
     `${displayPath} was not changed: it changed after you read it (by the user, a command, or another agent). ` +
       "Read it again, and apply your change to its current content.",
-    "changed by somebody else",
+    "changed since it was read",
   );
 
 interface Change {

@@ -33,7 +33,7 @@ describe("the Edit tool", () => {
     const outcome = await callTool(edit, { file_path: "a.ts", old_string: "four", new_string: "4\n4b" });
     expect(now()).toBe("one\ntwo\nthree\n4\n4b\nfive\nsix\n");
     expect(outcome).toEqual({
-      content: "Changed a.ts: one place, in line 4 (+2 −1 lines).",
+      content: "Changed a.ts: 1 place, on line 4 (+2 −1 lines).",
       summary: "+2 −1",
       display: "@@ -1,6 +1,7 @@\n one\n two\n three\n-four\n+4\n+4b\n five\n six",
     });
@@ -50,7 +50,7 @@ describe("the Edit tool", () => {
   it("replaces every occurrence with replace_all", async () => {
     await given("a b a\na\n");
     expect(await change("a", "x", { replace_all: true })).toBe(
-      "Changed a.ts: 3 places, in lines 1, 2 (+2 −2 lines).",
+      "Changed a.ts: 3 places, on lines 1, 2 (+2 −2 lines).",
     );
     expect(now()).toBe("x b x\nx\n");
   });
@@ -124,7 +124,7 @@ describe("line ends and encodings in an edited file", () => {
 describe("edits that are refused", () => {
   const CODE = "function a() {\n\treturn “one”;\n}\n\nfunction b() {\n\treturn 2;\n}\n";
   it.each([
-    ["return", "x", /occurs in 2 places, in lines 2, 6, .* replace_all/],
+    ["return", "x", /occurs in 2 places, on lines 2, 6, .* replace_all/],
     ["", "x", /old_string is empty/],
     ["return", "return", /are the same/],
     ["    return 2;", "x", /different spaces, tabs, or empty lines:\n +6\t→return 2;/],
@@ -145,7 +145,7 @@ describe("edits that are refused", () => {
 
   it("counts overlapping occurrences as several places", async () => {
     await given("aaa");
-    expect(await change("aa", "b")).toContain("2 places, in line 1,");
+    expect(await change("aa", "b")).toContain("2 places, on line 1,");
     await change("aa", "b", { replace_all: true });
     expect(now()).toBe("ba");
   });

@@ -34,7 +34,7 @@ const inputSchema = z.object({
 
 type EditInput = z.infer<typeof inputSchema>;
 
-const DESCRIPTION = `Replaces text in a file. Read the file with Read first. The file must not have changed since then. \
+const DESCRIPTION = `Replaces text in a file. Read the file with Read first. Nobody else may have changed it since then. \
 old_string must match exactly, including spaces and tabs, and must occur only once unless replace_all is set. \
 Include enough of the surrounding lines. The line endings and the encoding of the file stay the same.`;
 
@@ -71,7 +71,7 @@ async function edit(place: FilePlace, input: EditInput, context: ToolContext): P
   const found = await currentFile(place, file);
   if (found.state === "missing") return failure(await missingWords(place, file), "not found");
   if (found.state === "unusable")
-    return failure(`${displayPath} was not changed: it ${found.words}`, "not changed");
+    return failure(`${displayPath} was not changed: ${found.why}.`, "not changed");
   const unknown = whyUnseen(place, file, found.content);
   if (unknown !== undefined) return unknown;
   const before = found.content.bytes;
@@ -91,10 +91,10 @@ async function edit(place: FilePlace, input: EditInput, context: ToolContext): P
 const MAX_CHANGED_LINES_NAMED = 20;
 
 function describeLines(lines: readonly number[]): string {
-  if (lines.length === 1) return `one place, in line ${lines[0]}`;
+  if (lines.length === 1) return `1 place, on line ${lines[0]}`;
   const named = [...new Set(lines)];
   const more = named.length > MAX_CHANGED_LINES_NAMED ? ", …" : "";
-  return `${lines.length} places, in ${named.length === 1 ? "line" : "lines"} ${named.slice(0, MAX_CHANGED_LINES_NAMED).join(", ")}${more}`;
+  return `${lines.length} places, on ${named.length === 1 ? "line" : "lines"} ${named.slice(0, MAX_CHANGED_LINES_NAMED).join(", ")}${more}`;
 }
 
 export interface TextEdit {
@@ -121,7 +121,7 @@ export function applyEdit(bytes: Buffer, edit: TextEdit): EditResult {
   if (places.length === 0)
     return { refusal: `old_string was not found. ${whyNotFound(decoded.text, edit.old_string)}` };
   if (places.length > MAX_PLACES)
-    return { refusal: `old_string occurs in more than ${MAX_PLACES} places. Use a command for that.` };
+    return { refusal: `old_string occurs in more than ${MAX_PLACES} places. Use a shell command instead.` };
   if (places.length > 1 && !edit.replace_all) return { refusal: severalPlaces(content.units, places) };
   const chosen = withoutOverlaps(places);
   const endsInCrlf = crlfFinder(content.units);
@@ -169,7 +169,7 @@ function severalPlaces(units: string, places: readonly Place[]): string {
   const lines = [...new Set(linesAt(units, named))];
   const more = places.length > named.length ? ", …" : "";
   return (
-    `old_string occurs in ${places.length} places, in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}, so it is not clear which one you mean. ` +
+    `old_string occurs in ${places.length} places, on ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}, so it is not clear which one you mean. ` +
     "Include more of the text around the one you mean, or set replace_all to change all of them."
   );
 }

@@ -50,7 +50,7 @@ describe("permissions of the file tools", () => {
         kind: "change",
         title: "Edit a.txt",
         key: "change:a.txt",
-        scope: "edits of ordinary files in the working folder",
+        scope: "edits to ordinary files in the working folder",
         detail,
       },
     ]);
@@ -72,7 +72,7 @@ describe("permissions of the file tools", () => {
     const [writing] = await needsOf(write, { file_path: "link", content: "x" });
     expect(reading).toMatchObject({ key: `path:${outside}`, scope: `reading ${outside}` });
     expect(reading?.title).toContain(`(which is ${outside})`);
-    expect(writing).toMatchObject({ key: `write:${outside}`, scope: `changes of ${outside}` });
+    expect(writing).toMatchObject({ key: `write:${outside}`, scope: `changes to ${outside}` });
   });
 });
 

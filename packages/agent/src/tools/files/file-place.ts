@@ -23,23 +23,20 @@ export const pathInTitle = ({ cwd }: FilePlace, path: string): string => shortPa
 export type CurrentFile =
   | { readonly state: "there"; readonly content: FileContent }
   | { readonly state: "missing" }
-  /** End of a sentence that begins with the path. */
-  | { readonly state: "unusable"; readonly reason: FileProblem; readonly words: string };
+  /** `why` is a clause, such as "it is a folder". */
+  | { readonly state: "unusable"; readonly reason: FileProblem; readonly why: string };
 
 export async function currentFile(
   { files }: FilePlace,
   { realPath, problem }: ResolvedPath,
 ): Promise<CurrentFile> {
-  if (problem !== undefined)
-    return { state: "unusable", reason: "unreadable", words: `cannot be used: ${problem}.` };
+  if (problem !== undefined) return { state: "unusable", reason: "unreadable", why: problem };
   try {
     return { state: "there", content: await files.read(realPath) };
   } catch (error) {
-    const reason = fileProblemOf(error);
-    if (reason === undefined || !(error instanceof Error)) throw error;
-    if (reason === "missing") return { state: "missing" };
-    const words = error.message.replace(`${realPath} `, "");
-    return { state: "unusable", reason, words };
+    const found = fileProblemOf(error);
+    if (found === undefined) throw error;
+    return found.reason === "missing" ? { state: "missing" } : { state: "unusable", ...found };
   }
 }
 
@@ -63,7 +60,7 @@ export async function needsForReading(place: FilePlace, path: string): Promise<r
   if (file.problem !== undefined || (await isOfSession(place, file))) return [];
   const { realPath } = file;
   if (isSecret(file)) {
-    const title = `Read ${fullName(file)}, which may hold credentials`;
+    const title = `Read ${fullName(file)}, which may contain credentials`;
     return [{ kind: "secret-file", title, key: `read-secret:${realPath}` }];
   }
   if (file.isInside) return [];
@@ -94,17 +91,17 @@ export async function needsForChange(
   }
   if (file.isInside) {
     const title = `${verb} ${file.path === realPath ? displayPath : fullName(file)}`;
-    const scope = "edits of ordinary files in the working folder";
+    const scope = "edits to ordinary files in the working folder";
     return [{ kind: "change", title, detail, key: `change:${displayPath}`, scope }];
   }
   const title = `${verb} ${fullName(file)}, ${whereOf(place, file)}`;
   const key = `write:${realPath}`;
-  return [{ kind: "outside-path", title, detail, key, scope: `changes of ${realPath}` }];
+  return [{ kind: "outside-path", title, detail, key, scope: `changes to ${realPath}` }];
 }
 
 /** Describes where a file is. In a folder that is too wide, no file counts as inside. */
 const whereOf = ({ cwd }: FilePlace, { realPath }: ResolvedPath): string =>
-  isWithin(realPath, cwd) ? "in a folder where everything asks" : "outside the working folder";
+  isWithin(realPath, cwd) ? "in a folder where every access needs permission" : "outside the working folder";
 
 /** Returns the requested path, and the real path if it differs. */
 const fullName = ({ path, realPath }: ResolvedPath): string =>
@@ -120,14 +117,14 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<Guarded
   const byLink = await guardedLinkTo(place, file.realPath);
   if (byLink !== undefined) return byLink;
   if (await isInGitFolder(file.realPath))
-    return { why: "which lies in a folder that git takes for its own", decidesCommands: true };
+    return { why: "which is in a folder that git treats as a repository", decidesCommands: true };
   if (await hasSeveralNames(file.realPath))
     return {
-      why: "which has several names on the disk, so the change may reach another place",
+      why: "which has hard links, so the change also affects other paths",
       decidesCommands: true,
     };
   return (await isOfSession(place, file)) || (await isBesideSession(place, file))
-    ? { why: "where longhaul keeps its sessions", decidesCommands: false }
+    ? { why: "which belongs to longhaul's sessions or settings", decidesCommands: false }
     : undefined;
 }
 

@@ -80,7 +80,7 @@ describe("reading text files", () => {
       file_path: put("wide.txt", `a\n${"x".repeat(1_999)}😀${"y".repeat(50)}\n`),
     });
     expect(answer).toContain(
-      "[Line 2 is cut at 2000 characters; line 2 has 2051. More of it: sed -n '2p' FILE",
+      "[Line 2 has 2051 characters and is cut at 2000. To read more of it: sed -n '2p' FILE",
     );
     expect(answer.isWellFormed()).toBe(true);
     expect(place.reads.get(join(cwd, "wide.txt"))?.range).toEqual({ from: 1, to: 2 });

@@ -64,7 +64,7 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
   if (found.state === "missing") return failure(await missingWords(place, file), "not found");
   if (found.state === "unusable") {
     const summary = found.reason === "folder" ? "a folder" : "not readable";
-    return failure(`${file.displayPath} ${found.words}${HINTS[found.reason] ?? ""}`, summary);
+    return failure(`${file.displayPath} cannot be used: ${found.why}.${HINTS[found.reason] ?? ""}`, summary);
   }
   // After an abort nobody receives the content, so it must not count as seen.
   context.signal.throwIfAborted();
@@ -72,12 +72,12 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
   const media = readMedia(bytes);
   if (media !== undefined) {
     if ("refusal" in media)
-      return failure(`${file.displayPath} cannot be shown. ${media.refusal}`, "too large");
+      return failure(`${file.displayPath} cannot be shown. ${media.refusal}`, "not shown");
     const words = `${file.displayPath}: ${media.words}`;
     return { content: [{ type: "text", text: words }, media.block], summary: media.words, display: words };
   }
   const decoded = decodeText(bytes);
-  if (decoded === undefined) return failure(noText(file, bytes), "no text");
+  if (decoded === undefined) return failure(noText(file, bytes), "not a text file");
   return showText(place, { file, content: found.content, decoded, input, callId: context.callId });
 }
 
@@ -110,7 +110,7 @@ function showText(place: FilePlace, { file, content, decoded, input, callId }: T
   const lines = numberedLines(decoded.text, { from, maxLines: input.limit ?? DEFAULT_LINES, maxChars });
   if (lines.to < from) {
     const words = `${displayPath} has ${lines.totalLines} lines, so line ${from} does not exist.`;
-    return failure(words, "behind its end");
+    return failure(words, "past the end of the file");
   }
   const isWhole = from === 1 && lines.to === lines.totalLines;
   const range = isWhole ? undefined : { from, to: lines.to };
@@ -168,10 +168,10 @@ function notesOn(lines: NumberedLines, { text, form, isExact }: DecodedText): st
   if (first !== undefined) {
     const which =
       cut.length === 1
-        ? `Line ${first.line} is`
-        : `${cut.length} lines, the first of them line ${first.line}, are`;
+        ? `Line ${first.line} has ${first.chars} characters and is cut at ${MAX_LINE_CHARS}.`
+        : `${cut.length} lines are cut at ${MAX_LINE_CHARS} characters. The first of them, line ${first.line}, has ${first.chars}.`;
     notes.push(
-      `${which} cut at ${MAX_LINE_CHARS} characters; line ${first.line} has ${first.chars}. More of it: sed -n '${first.line}p' FILE | cut -c ${MAX_LINE_CHARS + 1}-${2 * MAX_LINE_CHARS}`,
+      `${which} To read more of it: sed -n '${first.line}p' FILE | cut -c ${MAX_LINE_CHARS + 1}-${2 * MAX_LINE_CHARS}`,
     );
   }
   const ends = lineEndsOf(text);

@@ -53,7 +53,7 @@ function otherSpaces(lines: readonly string[], wanted: string): string | undefin
   const all = lines.map(squeezed);
   for (let at = 0; at + parts.length <= all.length; at += 1) {
     if (parts.every((part, index) => all[at + index] === part))
-      return `The file has the same text with different spaces, tabs, or empty lines:\n${shown(lines, at, parts.length, true)}\n(→ is a tab, · a space at an end of a line.)`;
+      return `The file has the same text with different spaces, tabs, or empty lines:\n${shown(lines, at, parts.length, true)}\n(→ is a tab, · is a space at the start or end of a line.)`;
   }
   return undefined;
 }

@@ -14,7 +14,7 @@ const inputSchema = z.object({
 type WriteInput = z.infer<typeof inputSchema>;
 
 const DESCRIPTION = `Creates a file and the folders that it needs, or replaces the whole content of a file. \
-If the file exists, read all of it with Read first. It must not have changed since then. \
+If the file exists, read all of it with Read first. Nobody else may have changed it since then. \
 Use Edit to change parts of a file.`;
 
 export function writeTool(place: FilePlace): Tool {
@@ -41,10 +41,10 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
   if (!input.content.isWellFormed())
     return failure(
       "content contains half a character (a lone surrogate), which a file cannot contain. Nothing was written.",
-      "wrong input",
+      "invalid input",
     );
   if (found.state === "unusable")
-    return failure(`${file.displayPath} was not written: it ${found.words}`, "not written");
+    return failure(`${file.displayPath} was not written: ${found.why}.`, "not written");
   const old = found.state === "there" ? found.content : undefined;
   const refusal = old === undefined ? undefined : overwriteRefusal(place, file, old);
   if (refusal !== undefined) return refusal;
@@ -81,8 +81,8 @@ function overwriteRefusal(
   if (content.bytes.length === 0) return undefined;
   if (decodeText(content.bytes) === undefined)
     return failure(
-      `${displayPath} was not written: the existing file is not a text file. Move it away first if it is not needed.`,
-      "no text",
+      `${displayPath} was not written: the existing file is not a text file. If you do not need it, move it away first.`,
+      "not a text file",
     );
   const unknown = whyUnseen(place, file, content);
   if (unknown !== undefined) return unknown;
@@ -91,7 +91,7 @@ function overwriteRefusal(
   return failure(
     `${displayPath} was not written: you have seen only lines ${range.from} to ${range.to} of it, or not all of a long line, ` +
       "and the rest would be lost. Read all of it first, or change parts of it with Edit.",
-    "not read whole",
+    "not read completely",
   );
 }
 

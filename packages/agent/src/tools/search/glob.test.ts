@@ -87,7 +87,7 @@ describe("the Glob tool", () => {
     const lines = await find("many/*.txt");
     expect(lines).toHaveLength(101);
     // 7 and 70 to 79 are ignored.
-    expect(lines.at(-1)).toBe("[109 files match; these are the 100 newest.]");
+    expect(lines.at(-1)).toBe("[109 files match. These are the 100 newest.]");
   });
 
   it("explains what is wrong with a glob", async () => {

@@ -45,7 +45,7 @@ async function find(
   { signal, onProgress }: ToolContext,
 ): Promise<ToolOutcome> {
   const problem = problemWithPattern(pattern);
-  if (problem !== undefined) return failure(problem, "wrong pattern");
+  if (problem !== undefined) return failure(problem, "invalid pattern");
   const target = targetOf(path, pattern);
   const root = await place.paths.resolve(target.path);
   const folder = await stat(root.realPath).catch(() => undefined);
@@ -56,14 +56,14 @@ async function find(
       root: root.realPath,
       patterns: [target.pattern],
       signal,
-      onSeen: (count) => progress.report(`${count} files and folders looked at`),
+      onSeen: (count) => progress.report(`${count} files and folders checked`),
     });
     const { files } = walked;
     const newest = await newestFirst(files, signal);
     const shown = newest.slice(0, MAX_SHOWN).map((file) => shownBelow(place, root, file));
     const notes = [
       shown.length === 0 ? `No files match ${pattern}.` : "",
-      files.length > MAX_SHOWN ? `[${files.length} files match; these are the ${MAX_SHOWN} newest.]` : "",
+      files.length > MAX_SHOWN ? `[${files.length} files match. These are the ${MAX_SHOWN} newest.]` : "",
       ...walkNotes(walked),
     ].filter((note) => note !== "");
     const summary = files.length === 1 ? "1 file" : `${files.length} files`;

@@ -95,7 +95,7 @@ describe("the Grep tool", () => {
     for (const name of [".env", "id_rsa", "notes.txt"]) write(`keys/${name}`, "password=hunter2");
     expect(await search("password=", { path: "keys" })).toEqual([
       "keys/notes.txt",
-      "[Not searched: 2 files that may contain credentials. Name such a file in path to ask the user for permission.]",
+      "[Not searched: 2 files that may contain credentials. Pass one of them as path to ask the user for permission.]",
     ]);
     expect(await needsOf(grep, { pattern: "password=", path: "keys" })).toEqual([]);
     expect(await needsOf(grep, { pattern: "password=", path: "keys/.env" })).toMatchObject([
@@ -135,11 +135,11 @@ describe("the Grep tool", () => {
     expect(await lines("e", { path: "src", head_limit: 2 })).toEqual([
       "src/a.ts:1:one",
       "src/a.ts:2:two needle",
-      "[There is more than these 2 lines. Search for something rarer, or in fewer files.]",
+      "[These are only the first 2 lines. Use a more specific pattern, or search fewer files.]",
     ]);
     expect(await search("needle", { glob: "*.ts", head_limit: 1 })).toEqual([
       "src/b.ts",
-      "[2 files match; these are the first 1.]",
+      "[2 files match. These are the first 1.]",
     ]);
   });
 
@@ -153,7 +153,7 @@ describe("the Grep tool", () => {
       path: "long.log",
     });
     expect(answer.length).toBeLessThanOrEqual(2_000);
-    expect(answer).toContain("There is more than these");
+    expect(answer).toContain("These are only the first");
   });
 
   it("finds a match across two chunks of a large file, and skips a file that is too large", async () => {

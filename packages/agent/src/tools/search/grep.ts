@@ -76,7 +76,7 @@ export function grepTool(place: FilePlace): Tool {
         return await grep(place, input, context);
       } catch (error) {
         if (!(error instanceof LonghaulError) || error.code !== "pattern-invalid") throw error;
-        return failure(`${error.message} ${error.remedy}`, "wrong pattern");
+        return failure(`${error.message} ${error.remedy}`, "invalid pattern");
       }
     },
   });
@@ -84,7 +84,7 @@ export function grepTool(place: FilePlace): Tool {
 
 async function grep(place: FilePlace, input: GrepInput, context: ToolContext): Promise<ToolOutcome> {
   const problem = input.glob === undefined ? undefined : problemWithPattern(input.glob);
-  if (problem !== undefined) return failure(problem, "wrong pattern");
+  if (problem !== undefined) return failure(problem, "invalid pattern");
   const pattern = new SearchPattern({
     pattern: input.pattern,
     ignoreCase: input["-i"] ?? false,
@@ -283,8 +283,8 @@ function fitting(entries: readonly string[], limitChars: number): readonly strin
 
 function moreWords({ mode }: GrepOptions, shown: number, hits: readonly FileHit[]): string {
   return mode === "content"
-    ? `[There is more than these ${shown} lines. Search for something rarer, or in fewer files.]`
-    : `[${hits.length} files match; these are the first ${shown}.]`;
+    ? `[These are only the first ${shown} lines. Use a more specific pattern, or search fewer files.]`
+    : `[${hits.length} files match. These are the first ${shown}.]`;
 }
 
 const SKIPPED: readonly (readonly [SkipReason, string])[] = [
@@ -301,7 +301,7 @@ function trouble(findings: GrepFindings): readonly string[] {
   return [
     left.length > 0 ? `[Not searched: ${left.join(", ")}.]` : "",
     secret > 0
-      ? `[Not searched: ${count(secret, "file")} that may contain credentials. Name such a file in path to ask the user for permission.]`
+      ? `[Not searched: ${count(secret, "file")} that may contain credentials. Pass one of them as path to ask the user for permission.]`
       : "",
     slow > 0
       ? `[The pattern takes too long. ${count(slow, "file")} could not be searched to the end. Simplify the pattern.]`

@@ -44,7 +44,7 @@ type Asked = z.infer<typeof input>["questions"][number];
 
 const DESCRIPTION = `Asks the user a question and waits for the answer.
 
-Use it if the request is unclear and a wrong guess would be costly, or if only the user can choose between several solutions. Do not ask what you can find out yourself. Do not ask for permission to use a tool. The program asks the user for that. The user can always answer in free text.`;
+Use it if the request is unclear and a wrong guess would be costly, or if only the user can choose between several solutions. Do not ask what you can find out yourself. Do not ask before ordinary tool calls. The program asks for permission itself. The user can always answer in free text.`;
 
 export function askUserQuestionTool({ person, agentId }: Pick<Workplace, "person" | "agentId">): Tool {
   return defineTool({
@@ -54,7 +54,7 @@ export function askUserQuestionTool({ person, agentId }: Pick<Workplace, "person
     isReadOnly: true,
     title: ({ questions }) => questions.map(({ question }) => question).join(" "),
     call: async ({ questions }, { signal }): Promise<ToolOutcome> => {
-      if (person === undefined) return { content: NOBODY, summary: "nobody to ask" };
+      if (person === undefined) return { content: NOBODY, summary: "no user available" };
       const answers: string[] = [];
       const open: string[] = [];
       for (const asked of questions) {

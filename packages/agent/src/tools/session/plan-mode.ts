@@ -21,7 +21,7 @@ export function enterPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
       const wasOn = state.isPlanMode;
       state.setPlanMode(true);
       return {
-        content: `Plan mode ${wasOn ? "was on already" : "is on"}. Read everything that the plan depends on, and ask if something is unclear. Do not change anything. Then call ExitPlanMode with the plan.`,
+        content: `Plan mode ${wasOn ? "was already on" : "is on"}. Read everything that the plan depends on, and ask if something is unclear. Do not change anything. Then call ExitPlanMode with the plan.`,
         summary: "on",
       };
     },
@@ -48,7 +48,7 @@ export function exitPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
     title: ({ plan }) => firstLine(plan),
     needs: ({ plan }) =>
       state.isPlanMode
-        ? [{ kind: "plan", title: "Accept this plan and begin", detail: plan, key: "plan" }]
+        ? [{ kind: "plan", title: "Accept this plan and start", detail: plan, key: "plan" }]
         : [],
     call: async ({ plan }) => {
       if (!state.isPlanMode)

@@ -33,14 +33,14 @@ describe.skipIf(process.platform === "win32")("commands in the background", () =
   it("BashOutput returns only new output, while the command runs and after it ends", async () => {
     const id = await start(twoSteps("go-on"));
     await vi.waitFor(
-      async () => expect(await readOutput(id)).toMatch(/is running, for .* so far\.\nfirst$/),
+      async () => expect(await readOutput(id)).toMatch(/has been running for .*\.\nfirst$/),
       10_000,
     );
-    expect(await readOutput(id)).toMatch(/is running.*\n\(nothing new\)$/);
+    expect(await readOutput(id)).toMatch(/has been running.*\n\(nothing new\)$/);
     writeFileSync(join(folder, "go-on"), "");
     const command = place.shells.find(id);
     expect(await command?.ended).toEqual({ how: "exited", code: 4, leftBehind: false });
-    expect(await readOutput(id)).toMatch(/has ended after .* Exit code 4\nsecond$/);
+    expect(await readOutput(id)).toMatch(/ended after .* Exit code 4\nsecond$/);
     expect(await readOutput(id)).toMatch(/Exit code 4\n\(nothing new\)$/);
     expect(await kill(id)).toContain("had already ended. Exit code 4");
   });
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === "win32")("commands in the background", () =
     await place.shells.find(id)?.ended;
     const text = await readOutput(id);
     expect(text.length).toBeLessThan(30_000);
-    expect(text).toContain(`the whole output is in ${join(folder, "outputs", `${id}.txt`)}`);
+    expect(text).toContain(`The whole output is in ${join(folder, "outputs", `${id}.txt`)}`);
   });
 
   it("KillShell ends a background command with all its children", async () => {
@@ -88,7 +88,7 @@ describe.skipIf(process.platform === "win32")("commands in the background", () =
     const outcome = await bashOutputTool(other).call({ bash_id: id }, context);
     expect(outcome).toMatchObject({
       isError: true,
-      content: expect.stringContaining("No command runs in the background."),
+      content: expect.stringContaining("No command is running in the background."),
     });
   });
 });

@@ -39,7 +39,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     expect(outcome).toMatchObject({ content: "Exit code 3\nbefore", isError: true });
     expect(outcome.summary).toMatch(/^exit 3 · .* · 1 line$/);
     expect(await run("kill -9 $$")).toMatchObject({
-      content: "Stopped by SIGKILL, without an exit code.",
+      content: "SIGKILL ended the command, so it has no exit code.",
       isError: true,
     });
     expect(await run("true")).toMatchObject({ content: "(no output)", isError: false });
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     expect(text.length).toBeLessThanOrEqual(30_000);
     expect(text.startsWith("1\n2\n")).toBe(true);
     expect(text.endsWith("\n20000")).toBe(true);
-    const path = /the whole output is in (\S+) …/.exec(text)?.[1] ?? "";
+    const path = /The whole output is in (\S+) …/.exec(text)?.[1] ?? "";
     expect(readFileSync(path, "utf8")).toBe(
       Array.from({ length: 20_000 }, (_, at) => `${at + 1}\n`).join(""),
     );
@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
   it("stops a command at its timeout, and says so", async () => {
     const outcome = await run("echo begun; sleep 60", { timeout: 300 });
     expect(outcome.content).toMatch(
-      /^The command was stopped after 0\.3 s, its timeout.*run_in_background\.\nbegun$/,
+      /^The command reached its timeout of 0\.3 s and was stopped.*run_in_background\.\nbegun$/,
     );
     expect(outcome).toMatchObject({ isError: true, summary: expect.stringMatching(/^timed out · /) });
   });
@@ -130,12 +130,12 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     const nowhere = { ...place, cwd: join(folder, "nowhere") };
     expect((await run("true", {}, nowhere)).content).toContain("nowhere does not exist");
     expect(await run(`: ${"x".repeat(4_000_000)}`)).toMatchObject({
-      content: expect.stringMatching(/^Nothing was run: .*Write it into a file/),
+      content: expect.stringMatching(/^The command did not run: .*Write it into a file/),
       isError: true,
       summary: expect.stringMatching(/^not started/),
     });
-    expect(await run("a\0b")).toMatchObject({ isError: true, summary: "wrong input" });
-    expect(await run(" ")).toMatchObject({ isError: true, summary: "wrong input" });
+    expect(await run("a\0b")).toMatchObject({ isError: true, summary: "invalid input" });
+    expect(await run(" ")).toMatchObject({ isError: true, summary: "invalid input" });
   });
 });
 
@@ -148,7 +148,7 @@ describe("permissions of the Bash tool", () => {
         title: "Run npm test -- -x",
         detail: "npm test -- -x",
         key: "shell:npm test",
-        scope: "commands that begin with npm test, whatever the project's code does",
+        scope: "commands that begin with npm test, even if the project's code changes",
         runsCode: true,
       },
     ]);

@@ -108,7 +108,7 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
       if (running.end !== undefined) {
         return {
           content: `${shell_id} had already ended. ${endWords(running.end).line}`,
-          summary: "had ended",
+          summary: "already ended",
         };
       }
       await running.kill();
@@ -123,7 +123,7 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
 function unknownShell(id: string, shells: Shells): ToolOutcome {
   const ids = shells.list().map((one) => one.id);
   const known =
-    ids.length === 0 ? "No command runs in the background." : `Known commands: ${ids.join(", ")}.`;
+    ids.length === 0 ? "No command is running in the background." : `Known commands: ${ids.join(", ")}.`;
   return failure(
     `There is no command ${id}. ${known} Background commands end with the session that started them.`,
     "no such command",
@@ -217,14 +217,14 @@ async function outcomeOf(running: ShellCommand, timedOutMs: number | undefined):
 }
 
 const timeoutLine = (limitMs: number): string =>
-  `The command was stopped after ${duration(limitMs)}, its timeout, with everything that it had started. ` +
+  `The command reached its timeout of ${duration(limitMs)} and was stopped, with everything that it had started. ` +
   (limitMs < LONGEST_TIMEOUT_MS
     ? "Set a longer timeout, or use run_in_background."
     : "Use run_in_background for commands that take longer.");
 
 function stateLine({ id, runsForMs }: ShellCommand, end: ShellCommand["end"]): string {
-  if (end === undefined) return `${id} is running, for ${duration(runsForMs)} so far.`;
-  return `${id} has ended after ${duration(runsForMs)}. ${endWords(end).line || "Exit code 0"}`;
+  if (end === undefined) return `${id} has been running for ${duration(runsForMs)}.`;
+  return `${id} ended after ${duration(runsForMs)}. ${endWords(end).line || "Exit code 0"}`;
 }
 
 /** Formats a duration, such as "3.2 s" or "2 min 5 s". */
@@ -247,11 +247,11 @@ function endWords(end: ShellEnd): { readonly short: string; readonly line: strin
     case "exited":
       return { short: `exit ${end.code}`, line: end.code === 0 ? "" : `Exit code ${end.code}` };
     case "signalled":
-      return { short: end.signal, line: `Stopped by ${end.signal}, without an exit code.` };
+      return { short: end.signal, line: `${end.signal} ended the command, so it has no exit code.` };
     case "killed":
       return { short: "ended", line: "The command was stopped before it finished." };
     case "not-started":
-      return { short: "not started", line: `Nothing was run: ${end.reason}.` };
+      return { short: "not started", line: `The command did not run: ${end.reason}.` };
   }
 }
 

@@ -49,7 +49,7 @@ export async function commandNeed(place: Place, toAllow: CommandToAllow): Promis
     key,
     ...(scope === undefined
       ? {}
-      : { scope: runsCode ? `${scope}, whatever the project's code does` : scope }),
+      : { scope: runsCode ? `${scope}, even if the project's code changes` : scope }),
     ...(runsCode ? { runsCode } : {}),
     ...(decidesCommands ? { decidesCommands } : {}),
   };
@@ -69,7 +69,11 @@ async function reachOf(place: Place, command: string): Promise<Reach> {
   const { words, ...byText } = commandKey(command);
   const secret = await secretIn(place, command);
   if (secret !== undefined)
-    return { kind: "secret-file", because: `which names ${shown(secret)}, where credentials may be`, key };
+    return {
+      kind: "secret-file",
+      because: `which names ${shown(secret)}, which may contain credentials`,
+      key,
+    };
   const guarded = changesNoFile(command) ? undefined : guardedIn(command);
   if (guarded !== undefined) {
     const { name, why, decidesCommands } = guarded;
@@ -106,7 +110,7 @@ async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach
   const { reasons, folders } = await repositoryAt(cwd, isGitReader(command) ? "alone" : "combined");
   if (reasons.length > 0)
     return {
-      because: `in a repository whose own settings reach further (${shown(reasons.join(", "))})`,
+      because: `in a repository where git may run other programs or read other files (${shown(reasons.join(", "))})`,
       key,
     };
   // Outside of a repository, `git diff` compares any two files or folders.
@@ -114,7 +118,7 @@ async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach
   const resolved = await Promise.all(folders.map((folder) => paths.resolve(folder)));
   const outside = resolved.find(({ isInside }) => !isInside);
   if (outside === undefined) return undefined;
-  const because = `in a repository that lies in ${shown(outside.realPath)}, outside the working folder`;
+  const because = `in a repository at ${shown(outside.realPath)}, outside the working folder`;
   return { kind: "outside-path", because, key, scope };
 }
 
@@ -128,14 +132,14 @@ async function firstOutside(
     if (/[^/]\/+\.\.(?:\/|$)/.test(word))
       return {
         kind: "outside-path",
-        because: `which goes up again in ${shown(word)}, where a link may lead out`,
+        because: `which uses .. in ${shown(word)}, where a link may lead outside the working folder`,
       };
     const file = await paths.resolve(word);
     if (file.problem !== undefined)
       return { kind: "outside-path", because: `which names ${shown(word)}, and ${file.problem}` };
     if ((canOnlyRead || !isPathLike(word)) && !(await isThere(file.realPath))) continue;
     if (isSecret(file))
-      return { kind: "secret-file", because: `which names ${shown(word)}, where credentials may be` };
+      return { kind: "secret-file", because: `which names ${shown(word)}, which may contain credentials` };
     if (!file.isInside)
       return {
         kind: "outside-path",

@@ -101,7 +101,7 @@ describe("the file of a long output", () => {
     expect(statSync(path).size).toBeLessThanOrEqual(1_024);
     expect(statSync(path).size).toBeGreaterThan(1_020);
     expect(contentOf(path)).not.toContain("\ufffd");
-    expect((await output.look()).text).toContain("MB are in");
+    expect((await output.look()).text).toContain("MB of the output are in");
   });
 
   it("a failure to keep the output does not stop the command, and is reported", async () => {
@@ -109,7 +109,7 @@ describe("the file of a long output", () => {
     const output = new CommandOutput({ shownChars: 300, file, isKeptFromStart: false });
     await output.add(Buffer.from("x".repeat(1_000)));
     await output.finish();
-    expect((await output.look()).text).toContain("could not be kept in a file (ENOENT)");
+    expect((await output.look()).text).toContain("could not be saved to a file (ENOENT)");
   });
 
   it.skipIf(process.platform === "win32")("never writes the output through a link in its place", async () => {

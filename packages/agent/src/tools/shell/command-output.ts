@@ -70,7 +70,7 @@ export class CommandOutput {
   }
 
   #leftOutWords({ characters, lines }: LeftOut): string {
-    return `\n[… ${characters} characters, ${lines} lines left out here; ${this.#options.file.words} …]\n`;
+    return `\n[… ${characters} characters (${lines} lines) are left out here. ${this.#options.file.words} …]\n`;
   }
 
   #tellLine(settled: string): void {
@@ -180,11 +180,12 @@ export class OutputFile {
     return this.#queue;
   }
 
-  /** Describes the file's path and completeness, as part of a sentence. */
+  /** Describes the file's path and completeness in a sentence without a period. */
   get words(): string {
-    if (this.#problem !== undefined) return `it could not be kept in a file (${this.#problem})`;
-    if (this.#isCut) return `the first ${Math.floor(this.#limit / 1024 / 1024)} MB are in ${this.#path}`;
-    return `the whole output is in ${this.#path}`;
+    if (this.#problem !== undefined) return `The output could not be saved to a file (${this.#problem})`;
+    if (this.#isCut)
+      return `The first ${Math.floor(this.#limit / 1024 / 1024)} MB of the output are in ${this.#path}`;
+    return `The whole output is in ${this.#path}`;
   }
 
   async #append(text: string): Promise<void> {

@@ -149,7 +149,7 @@ export async function repositoryAt(cwd: string, use: "alone" | "combined"): Prom
     // Without git there is nothing to run.
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
       return { reasons: [], folders: [cwd] };
-    return { reasons: ["settings that cannot be read"], folders: [] };
+    return { reasons: ["unreadable settings"], folders: [] };
   }
 }
 
@@ -191,14 +191,14 @@ async function linksIn(folder: string): Promise<readonly string[]> {
   let seen = 0;
   for (let at = open.shift(); at !== undefined && found.length === 0; at = open.shift()) {
     const entries = await readdir(at, { withFileTypes: true }).catch(() => undefined);
-    if (entries === undefined) return ["a folder that cannot be read"];
+    if (entries === undefined) return ["an unreadable folder"];
     seen += entries.length;
-    if (seen > MAX_ENTRIES) return ["more files than can be checked"];
+    if (seen > MAX_ENTRIES) return ["too many files to check"];
     for (const entry of entries) {
       const path = join(at, entry.name);
       const name = `.git/${relative(folder, path)}`;
       if (entry.isSymbolicLink()) found.push(`the link ${name}`);
-      else if (name === ".git/objects/info/alternates") found.push("objects from elsewhere");
+      else if (name === ".git/objects/info/alternates") found.push("objects from another repository");
       else if (entry.isDirectory() && !/^\.git\/(?:objects\/[0-9a-f]{2}|modules|lfs)$/.test(name))
         open.push(path);
     }

@@ -226,7 +226,7 @@ const KNOWN: readonly (readonly [code: RegExp, summary: string, words: string])[
     "endless",
     `The server sent more than ${MAX_HEADER_BYTES / KIB} KB of headers. ${OTHER_SOURCE}`,
   ],
-  [/^HPE_/, "no valid HTTP", `The server did not send a valid HTTP response. ${OTHER_SOURCE}`],
+  [/^HPE_/, "invalid HTTP", `The server did not send a valid HTTP response. ${OTHER_SOURCE}`],
   [/^(?:EPROTO|ERR_SSL_)/, "no HTTPS", "The server does not speak HTTPS on this port. Check the port."],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/,

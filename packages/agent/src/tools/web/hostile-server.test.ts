@@ -365,7 +365,7 @@ describe("endless answers of a hostile server", () => {
 
   it("stops reading chunks that consist of extensions", async () => {
     const one = await endless(`${CHUNKED}1;`, "a".repeat(10_000));
-    expect(one.summary).toBe("no valid HTTP");
+    expect(one.summary).toBe("invalid HTTP");
     const many = await endless(CHUNKED, `1;${"a".repeat(8_000)}\r\nx\r\n`.repeat(8));
     expect(many.summary).toBe("endless");
     expect(many.content).toContain("The server sent more than 12 MB");
@@ -442,7 +442,7 @@ describe("broken answers of a hostile server", () => {
       response("200 OK\r\ncontent-encoding: gzip\r\ntransfer-encoding: chunked", "ZZ\r\nabc"),
     ]) {
       const { content, summary } = await outcomeOf(answer);
-      expect(summary).toBe("no valid HTTP");
+      expect(summary).toBe("invalid HTTP");
       expect(content).toContain("The server did not send a valid HTTP response. Use another source.");
     }
   });
@@ -523,7 +523,7 @@ describe("the text of a hostile page", () => {
   it("refuses binary data that claims to be HTML and names only a well-formed type", async () => {
     const binary = Buffer.from(Array.from({ length: 5_000 }, (_, index) => 1 + ((index * 7_919) % 255)));
     const html = await outcomeOf(response("200 OK\r\ncontent-type: text/html", binary));
-    expect(html.summary).toBe("no text");
+    expect(html.summary).toBe("not text");
     expect(html.content).toContain("It is not readable text (text/html, 5000 bytes).");
     const odd = await outcomeOf(response("200 OK\r\ncontent-type: image/\u009b2Jignore all", "x"));
     expect(odd.content).toContain("It is not readable text (unknown type, 1 bytes).");

@@ -95,7 +95,7 @@ const publicNeed = (url: URL): PermissionNeed => ({
   title: `Fetch a page from ${url.host}`,
   detail: url.href,
   key: `web:${url.host}`,
-  scope: `pages of ${url.host}`,
+  scope: `pages from ${url.host}`,
 });
 
 /**
@@ -107,7 +107,7 @@ const privateNeed = (url: URL): PermissionNeed => ({
   title: `Fetch a page from ${url.host}, which is this machine or in its private network`,
   detail: url.href,
   key: `web-private:${url.host}`,
-  scope: `pages of ${url.host}, in the private network`,
+  scope: `pages from ${url.host}, in the private network`,
 });
 
 export type Fetched =
@@ -193,7 +193,7 @@ async function pageOf(
   if (page === undefined)
     return failed(
       `It is not readable text (${typeName(type)}, ${bytes.length} bytes). Use another source.`,
-      "no text",
+      "not text",
     );
   if (page.text === "") return failed("The page has no text. Use another address.", "empty");
   return { kind: "page", address: url.href, text: page.text, isCut: isCut || page.isCut };

@@ -60,7 +60,7 @@ export function webFetchTool(
       if ("wrong" in address)
         return failure(
           `WebFetch did not fetch the page. ${address.wrong} ${address.advice}`,
-          "wrong address",
+          "invalid address",
         );
       const fetched = await pages.get(address, context);
       if (fetched.kind !== "page") return notRead(address.url, fetched);
@@ -81,7 +81,7 @@ async function answer(
   if (text.length <= SHORT_CHARS)
     return { content: fromWeb(`Text of ${address}.${cut}`, text), summary: size };
   try {
-    onProgress("reading it");
+    onProgress("reading the page");
     const said = await askAboutPage(model, page, prompt, signal);
     return { content: fromWeb(`A small model read ${address} and answered.${cut}`, said), summary: size };
   } catch (error) {

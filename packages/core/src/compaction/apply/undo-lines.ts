@@ -44,7 +44,7 @@ export function continueBefore(
   const link = newLink(left.entries, back.before.leafUuid ?? null, ports);
   const copies = renewEntries(carried, link.uuid, ports);
   const undo = recordOf(back, left, tokens, copies);
-  const content = `${STEP_NAMES[back.step.kind]} ${undo.direction === "undo" ? "undone" : "done again"} by longhaul`;
+  const content = `${STEP_NAMES[back.step.kind]} ${undo.direction === "undo" ? "undone" : "redone"} by longhaul`;
   const mark: UndoMark = {
     ...link,
     type: "system",

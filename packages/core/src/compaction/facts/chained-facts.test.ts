@@ -130,7 +130,7 @@ describe("facts of earlier compactions", () => {
     });
     expect(chain.statusOf("Plan a dark mode")).toBe("cancelled");
     expect(chain.statusOf("Use tabs in all files")).toBe("superseded");
-    expect(texts(chain, "plan")).toEqual(["(called off by the user) Theme files first"]);
+    expect(texts(chain, "plan")).toEqual(["(cancelled by the user) Theme files first"]);
     chain.compact((session) => session.user("continue"));
     expect(chain.statusOf("Plan a dark mode")).toBe("cancelled");
     expect(chain.summary).toMatch(/\[d\w+ cancelled\] > Plan a dark mode/);

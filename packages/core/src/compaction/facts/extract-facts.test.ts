@@ -65,7 +65,7 @@ describe("extractFacts", () => {
     session.user([toolResult("t4", "Exit code 1\nerror: unused variable total", true)]);
     expect(textsOf(session, "error")).toEqual([
       "`npm run lint`: error: unused variable total → not seen fixed",
-      "`npm test`: TypeError: price is not a function → fixed by changing price.ts",
+      "`npm test`: TypeError: price is not a function → fixed after changing price.ts",
     ]);
     expect(textsOf(session, "command")).toEqual([
       "`npm run lint` → FAILED: exit code 1",
@@ -170,7 +170,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "plan")).toEqual(["(not approved by the user) Rewrite the store around a cache"]);
     expect(textsOf(session, "directive")).toEqual(["Think about a cache"]);
     session.user("never mind");
-    expect(textsOf(session, "plan")).toEqual(["(called off by the user) Rewrite the store around a cache"]);
+    expect(textsOf(session, "plan")).toEqual(["(cancelled by the user) Rewrite the store around a cache"]);
   });
 
   it("orders facts by importance: active requests, open items, completed work, closed requests", () => {

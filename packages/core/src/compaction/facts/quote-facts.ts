@@ -237,7 +237,9 @@ export function quotedForm(text: string, isActive: boolean, entryId: string | un
   const [head = "", ...others] = piecesOf(text.trim(), isActive ? KEPT_ACTIVE : KEPT_PAST);
   if (others.length === 0) return head;
   const where =
-    entryId === undefined ? LEFT_OUT : `[… ${text.trim().length} characters in entry ${entryId} …]`;
+    entryId === undefined
+      ? LEFT_OUT
+      : `[… full text: ${text.trim().length} characters in entry ${entryId} …]`;
   return `${head}\n${where}\n${others.join(`\n${LEFT_OUT}\n`)}`;
 }
 

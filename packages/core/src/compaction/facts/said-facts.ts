@@ -150,8 +150,8 @@ export function withPlansUpToDate(
 
 const PAST: Readonly<Record<Exclude<DirectiveStatus, "active">, string>> = {
   done: "of a request that is done",
-  cancelled: "called off by the user",
-  superseded: "called off by the user",
+  cancelled: "cancelled by the user",
+  superseded: "cancelled by the user",
 };
 
 function standing({ approved }: Plan, status: DirectiveStatus | undefined): string {

@@ -47,7 +47,7 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
-  const by = files.length === 0 ? "" : ` by changing ${files.join(", ")}`;
+  const by = files.length === 0 ? "" : ` after changing ${files.join(", ")}`;
   return resolution.how === "passed" ? ` → fixed${by}` : ` → gone${by}`;
 }
 

@@ -28,7 +28,13 @@ import {
   SMALLEST_SUMMARY_TOKENS,
 } from "./room.ts";
 import { shortenResults } from "./shrink-messages.ts";
-import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
+import {
+  measureConversation,
+  type SizedConversation,
+  type SizeOptions,
+  type Snapshot,
+  sum,
+} from "./sized.ts";
 
 /**
  * Factor by which a call with its result may exceed the requested tokens. A file just read stays, a log of
@@ -134,7 +140,7 @@ export function unchangedTokens(
 /** Plans a compaction of the whole conversation, or of the part that the options choose. */
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
   requireApiMessages(snapshot.entries);
-  const sized = sizeUp(snapshot, options);
+  const sized = measureConversation(snapshot, options);
   const { variant = "whole", trigger = "manual", force, targetTokens, limitTokens } = options;
   const { entries, tokens, overheadTokens } = sized;
   const cut =
@@ -236,7 +242,7 @@ export type Feasibility =
  * agent that never saw the result of its last call would call again.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultTargets): Feasibility {
-  const { overheadTokens, tokens } = sizeUp(snapshot, wishes);
+  const { overheadTokens, tokens } = measureConversation(snapshot, wishes);
   const wantedSummary = wishes.summaryTokens ?? SUMMARY_BUDGET_TOKENS;
   const floorTokens = overheadTokens + Math.min(SMALLEST_SUMMARY_TOKENS, wantedSummary);
   if (!(floorTokens < wishes.targetTokens)) return { feasible: false, floorTokens };
@@ -271,7 +277,7 @@ export function planFromPrepared(
   ids: readonly (string | undefined)[],
   options: SizeOptions,
 ): CompactionPlan | undefined {
-  const sized = sizeUp(snapshot, options);
+  const sized = measureConversation(snapshot, options);
   const isThere = ids.length > 0 && ids.every((id, at) => sized.entries[at]?.uuid === id);
   const replaced = sized.entries.slice(0, Math.min(ids.length, unseenCut(sized)));
   if (!isThere || !replaced.some(isWorthSummarizing)) return undefined;

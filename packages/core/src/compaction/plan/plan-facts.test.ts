@@ -169,7 +169,7 @@ describe("newest round that is too long", () => {
     c.user(LONG);
     const plan = planReactive({ entries: c.entries }, { failure, targetTokens: 40_000 });
     expect(plan.kept).toHaveLength(1);
-    expect(JSON.stringify(plan.kept)).toContain("left out here");
+    expect(JSON.stringify(plan.kept)).toContain("left out: see the transcript");
   });
 
   it("keeps the images of the newest round when the request did not have too many bytes", () => {

@@ -210,7 +210,7 @@ describe("newest round that alone is too long", () => {
     const c = longSession(10);
     c.user(`look at this ${"word ".repeat(100_000)} what is wrong?`);
     const plan = reactive({ kind: "too-long", tokens: 140_000, limit: 100_000 }, c.entries);
-    expect(JSON.stringify(plan.kept)).toMatch(/look at this.*left out here.*what is wrong/);
+    expect(JSON.stringify(plan.kept)).toMatch(/look at this.*left out: see the transcript.*what is wrong/);
   });
 
   it("keeps as much head and tail of a long result as a tiny window allows", async () => {

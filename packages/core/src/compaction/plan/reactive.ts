@@ -11,7 +11,13 @@ import {
 } from "./compaction-plan.ts";
 import { type KeptRoom, roomBesideSummary } from "./room.ts";
 import { shortenToFit, withOldMediaAsMarks } from "./shrink-messages.ts";
-import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
+import {
+  measureConversation,
+  type SizedConversation,
+  type SizeOptions,
+  type Snapshot,
+  sum,
+} from "./sized.ts";
 
 /** Share to remove if the error has no figures. There is only one attempt, so this covers what is unknown. */
 const BLIND_SHARE = 0.2;
@@ -53,7 +59,7 @@ export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTo
  * that the next request fits. If not even the newest round fits, its long texts are cut to head and tail.
  */
 export function planReactive(snapshot: Snapshot, options: ReactiveOptions): CompactionPlan {
-  const sized = asProviderCounts(sizeUp(snapshot, options), options);
+  const sized = asProviderCounts(measureConversation(snapshot, options), options);
   const { keepTokens, room } = roomForRecent(sized, options);
   const wish = { keepTokens, mostTokens: keepTokens };
   const cut = Math.min(cutForRecent(sized.entries, sized.tokens, wish), unseenCut(sized));
@@ -70,13 +76,13 @@ function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): Siz
   const options = { ...given, leftOutTokens };
   // The last usage may already exclude these tokens, so only the parts show what is left.
   const counted = leftOutTokens > 0 ? partsCounted(sized, options) : sized.contextTokens;
-  const told = statedTokens(counted, options);
-  const wanted = Math.min(told / Math.max(1, counted), scaleOfParts(sized, options));
+  const stated = statedTokens(counted, options);
+  const wanted = Math.min(stated / Math.max(1, counted), scaleOfParts(sized, options));
   // A proxy may state too few tokens. No provider counts far fewer than our estimate before its calibration.
   const smallest = Math.min(1, 1 / sized.ratio);
   const scale = Math.min(LARGEST_SCALE, Math.max(smallest, wanted));
   const tokens = sized.tokens.map((count) => count * scale);
-  const trueTokens = Math.round(told + leftOutTokens * scale);
+  const trueTokens = Math.round(stated + leftOutTokens * scale);
   const overheadTokens = Math.round(Math.max(sized.overheadTokens * scale, trueTokens - sum(tokens)));
   return { ...sized, tokens, overheadTokens, contextTokens: trueTokens, ratio: sized.ratio * scale };
 }
@@ -103,10 +109,10 @@ function provenOmittedTokens(sized: SizedConversation, options: ReactiveOptions)
   const { leftOutTokens = 0, usualRatio = 1 } = options;
   if (leftOutTokens === 0) return 0;
   const left = partsCounted(sized, options);
-  const told = statedTokens(left, options);
+  const stated = statedTokens(left, options);
   const largest = left * Math.max(1, usualRatio / sized.ratio) * LARGEST_UNDERCOUNT;
-  if (told <= largest) return leftOutTokens;
-  return Math.max(0, left + leftOutTokens - told);
+  if (stated <= largest) return leftOutTokens;
+  return Math.max(0, left + leftOutTokens - stated);
 }
 
 /** Returns the sum of all parts of the prompt that the provider counted. */

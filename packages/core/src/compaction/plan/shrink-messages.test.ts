@@ -11,7 +11,7 @@ import { shortenToFit } from "./shrink-messages.ts";
 /** Counts one token per word, so that the figures are readable. */
 const countWords = (text: string): number => text.split(/\s+/).filter(Boolean).length;
 const words = (count: number, word = "word"): string => `first ${`${word} `.repeat(count - 2)}last`;
-const OMISSION = /^first .*characters left out here; they are in the transcript.*last$/s;
+const OMISSION = /^first .*characters left out: see the transcript.*last$/s;
 
 const shortened = (entries: readonly Entry[], maxTokens: number): ReturnType<typeof shortenToFit> =>
   shortenToFit(deepFreeze(entries), maxTokens, countWords);
@@ -78,7 +78,7 @@ describe("shortenToFit", () => {
     c.user(words(900));
     c.user(words(900));
     const tokensAt = (maxTokens: number): number => shortened(c.entries, maxTokens)?.tokens ?? 0;
-    const mark = countWords("[… 1 characters left out here; they are in the transcript …]");
+    const mark = countWords("[… 1 characters left out: see the transcript …]");
     expect(tokensAt(1_600)).toBeGreaterThan(800);
     expect(tokensAt(1_600)).toBeLessThanOrEqual(800 + 2 * (mark + 1));
     expect(tokensAt(850)).toBeGreaterThan(420);

@@ -67,7 +67,7 @@ export interface SizeOptions {
   readonly sized?: SizedConversation | undefined;
 }
 
-export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversation {
+export function measureConversation(snapshot: Snapshot, options: SizeOptions): SizedConversation {
   if (options.sized !== undefined) return options.sized;
   const countText = options.countText ?? ESTIMATORS.o200k;
   const clearedToolUseIds = snapshot.clearedToolUseIds ?? new Set();

@@ -27,7 +27,7 @@ describe("cutting text", () => {
   it("states how many characters were left out between head and tail", () => {
     const text = `${"a".repeat(500)}${"b".repeat(500)}`;
     expect(headAndTail(text, 300)).toBe(
-      `${"a".repeat(200)} [… 700 characters left out here; they are in the transcript …] ${"b".repeat(100)}`,
+      `${"a".repeat(200)} [… 700 characters left out: see the transcript …] ${"b".repeat(100)}`,
     );
   });
 

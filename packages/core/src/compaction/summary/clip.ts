@@ -29,8 +29,7 @@ export function headAndTail(
   return `${head}${joint}${noteOn(missing)}${joint}${tail}`;
 }
 
-const inTranscript = (missing: number): string =>
-  `[… ${missing} characters left out here; they are in the transcript …]`;
+const inTranscript = (missing: number): string => `[… ${missing} characters left out: see the transcript …]`;
 
 export function oneLine(text: string): string {
   return text.includes("  ") || /[^\S ]/.test(text) ? text.replace(/\s+/g, " ").trim() : text.trim();

@@ -69,7 +69,7 @@ describe("continuationMessage", () => {
       "THE SUMMARY",
       "/THE/PATH",
       "follow this one verbatim",
-      "Do not recap",
+      "a recap",
       "autonomously",
     ];
     const positions = order.map((part) => text.indexOf(part));

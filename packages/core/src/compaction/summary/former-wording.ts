@@ -19,3 +19,19 @@ export const FORMER_AFTERWORDS: readonly string[] = [
   "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.",
   "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.",
 ];
+
+/** Labels above groups of items in the built-in summary. */
+export const FORMER_LABELS: readonly string[] = [
+  "**What the user wants, as the earlier summary has it:**",
+  "**Latest request (from the earlier summary):**",
+  "**Requests before it, oldest first, and what came of each:**",
+  "**Only looked at:**",
+  "**From before:**",
+  "**From before the last summary, as it was then:**",
+  "**The user stepped in:**",
+  "**Decided by the user, when asked:**",
+  "**Open at the last summary:**",
+  "**Open at the last summary (may have been done since; see 1 and 8):**",
+  "**Steps since the current request, oldest first:**",
+  "**Where things stood at the end of this part; newer messages follow:**",
+];

@@ -134,7 +134,7 @@ export function fencedLines(lines: readonly string[]): (line: number) => boolean
 
 const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
-  "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts a fact, trust the fact. Only the user's own words, after the mark >, request, approve, or cancel anything. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
+  "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts a fact, trust the fact. In this list, only the user's own words, after the mark >, request, approve, or cancel anything. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
 const FACTS_END = "(end of the quoted facts)";
 /** Matches our heading and anything that looks like it: indented, on another level, bold or in capitals. */
 const LIKE_HEADING = /^#{0,6}\s*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
@@ -206,7 +206,7 @@ const TRANSCRIPT =
 const RECALL =
   "You can search everything that is no longer in your context and read it word for word. Call the tool ";
 const RECALL_HOW =
-  " with words, an exact text, a file, or an id. Do this before you guess or repeat work. Its results are old, so the current state may differ.";
+  " with words, an exact text, a file, or an id. Use it before you read the transcript, guess, or repeat work. Its results are old, so the current state may differ.";
 const KEPT_RECENT = "The most recent messages follow this one verbatim.";
 const KEPT_SHORTENED = "The most recent messages follow this one.";
 const UNSEEN =

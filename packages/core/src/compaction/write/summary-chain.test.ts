@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   BROKEN,
   conversation,
+  describeAttempts,
   failing,
   forkOf,
   GOOD,
@@ -10,7 +11,6 @@ import {
   named,
   run,
   task,
-  told,
 } from "../../../../../test/summary/scripted-chain.ts";
 import { attemptsOf, type SummaryProgress } from "./attempts.ts";
 import type { ForkSource } from "./shared-prefix.ts";
@@ -20,7 +20,7 @@ describe("order of the summary chain", () => {
   it("tries fork, direct call and built-in summarizer in this order until one succeeds", async () => {
     const model = named("m", BROKEN, BROKEN);
     const { attempts, source } = await run({ model, fork: forkOf(model) });
-    expect(told(attempts)).toEqual([
+    expect(describeAttempts(attempts)).toEqual([
       "fork failed model-other",
       "direct failed model-other",
       "built-in written",
@@ -28,7 +28,7 @@ describe("order of the summary chain", () => {
     expect(source).toBe("built-in");
     const answering = named("m", BROKEN, GOOD);
     const written = await run({ model: answering, fork: forkOf(answering) });
-    expect(told(written.attempts)).toEqual(["fork failed model-other", "direct written"]);
+    expect(describeAttempts(written.attempts)).toEqual(["fork failed model-other", "direct written"]);
   });
 
   it("uses available notes before any other step, and calls no model then", async () => {
@@ -43,7 +43,7 @@ describe("order of the summary chain", () => {
     });
     expect(model.requests).toEqual([]);
     const offered = { text: "what was noted", unavailable: "instructions" };
-    expect(told((await run({}, task({ offered }))).attempts)).toEqual([
+    expect(describeAttempts((await run({}, task({ offered }))).attempts)).toEqual([
       "notes unavailable instructions",
       "built-in written",
     ]);
@@ -51,7 +51,7 @@ describe("order of the summary chain", () => {
 
   it("starts with the direct call when there is no prefix to share, and reports why", async () => {
     const { attempts } = await run({ model: named("m", GOOD) });
-    expect(told(attempts)).toEqual(["fork unavailable no-shared-prefix", "direct written"]);
+    expect(describeAttempts(attempts)).toEqual(["fork unavailable no-shared-prefix", "direct written"]);
   });
 
   it("tries the provider first only when chosen, and not when earlier messages stay", async () => {
@@ -61,19 +61,23 @@ describe("order of the summary chain", () => {
     const options: ChainOptions = { model, fork: forkOf(model), summarizer: "provider" };
     const { entries } = conversation();
     const from = task({ variant: "from", kept: entries.slice(0, 4), summarized: entries.slice(4) });
-    expect(told((await run(options, from)).attempts)).toEqual([
+    expect(describeAttempts((await run(options, from)).attempts)).toEqual([
       "provider unavailable keeps-earlier-messages",
       "fork written",
     ]);
-    expect(told((await run({ ...options, summarizer: "model" })).attempts)).toEqual(["fork written"]);
+    expect(describeAttempts((await run({ ...options, summarizer: "model" })).attempts)).toEqual([
+      "fork written",
+    ]);
   });
 
   it("uses only the built-in summarizer when there is no model or when it was chosen", async () => {
-    expect(told((await run({})).attempts)).toEqual(["built-in written"]);
-    expect(told((await run({ builtInFallback: "never" })).attempts)).toEqual(["built-in written"]);
+    expect(describeAttempts((await run({})).attempts)).toEqual(["built-in written"]);
+    expect(describeAttempts((await run({ builtInFallback: "never" })).attempts)).toEqual([
+      "built-in written",
+    ]);
     const model = named("m");
     const chosen = await run({ model, fork: forkOf(model), summarizer: "built-in" });
-    expect(told(chosen.attempts)).toEqual(["built-in written"]);
+    expect(describeAttempts(chosen.attempts)).toEqual(["built-in written"]);
     expect(model.requests).toEqual([]);
   });
 
@@ -99,7 +103,7 @@ describe("order of the summary chain", () => {
       },
     };
     const { attempts } = await run({ model, fork: broken });
-    expect(told(attempts)).toEqual(["fork failed unexpected", "direct written"]);
+    expect(describeAttempts(attempts)).toEqual(["fork failed unexpected", "direct written"]);
   });
 });
 
@@ -111,7 +115,7 @@ describe("models that cannot answer", () => {
   ] as const)("does not call a model again after a failure of the kind $kind", async (failure) => {
     const model = named("m", failing(failure), GOOD);
     const { attempts } = await run({ model, fork: forkOf(model) });
-    expect(told(attempts)).toEqual([
+    expect(describeAttempts(attempts)).toEqual([
       `fork failed model-${failure.kind}`,
       `direct unavailable model-${failure.kind}`,
       "built-in written",
@@ -122,11 +126,11 @@ describe("models that cannot answer", () => {
   it("does not call the same model through another wrapper, but calls another model", async () => {
     const first = named("m", NO_KEY);
     const again = named("m", GOOD);
-    expect(told((await run({ model: again, fork: forkOf(first) })).attempts)).toContain(
+    expect(describeAttempts((await run({ model: again, fork: forkOf(first) })).attempts)).toContain(
       "direct unavailable model-authentication",
     );
     const { attempts } = await run({ fork: forkOf(named("m", NO_KEY)), summaryModel: named("small", GOOD) });
-    expect(told(attempts)).toEqual(["fork failed model-authentication", "direct written"]);
+    expect(describeAttempts(attempts)).toEqual(["fork failed model-authentication", "direct written"]);
   });
 
   it.each([
@@ -162,11 +166,11 @@ describe("models that cannot answer", () => {
           remedy: "Do this.",
           cause: failure,
         });
-        expect(told(attemptsOf(outcome))).toEqual([
+        expect(describeAttempts(attemptsOf(outcome))).toEqual([
           "fork unavailable no-shared-prefix",
           `direct failed ${failure.code}`,
         ]);
-      } else expect(told((outcome as WrittenSummary).attempts).at(-1)).toBe(last);
+      } else expect(describeAttempts((outcome as WrittenSummary).attempts).at(-1)).toBe(last);
     },
   );
 

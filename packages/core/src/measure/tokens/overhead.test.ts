@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, usage } from "../../../../../test/support/builders.ts";
-import { sizeUp } from "../../compaction/plan/sized.ts";
+import { measureConversation } from "../../compaction/plan/sized.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { ESTIMATORS } from "./measure.ts";
 
@@ -20,7 +20,7 @@ function session(turns: number, ratio: number): ConversationBuilder {
   return built;
 }
 
-const sized = (entries: readonly Entry[]) => sizeUp({ entries }, {});
+const sized = (entries: readonly Entry[]) => measureConversation({ entries }, {});
 
 describe("overhead of a conversation", () => {
   it.each([0.9, 1.35, 2, 3.5])("estimates the overhead from the first calls, at a ratio of %f", (ratio) => {
@@ -46,7 +46,7 @@ describe("overhead of a conversation", () => {
     built.user("continue");
     built.assistant("ok", { usage: usage(20_400, 2) });
     const snapshot = { entries: built.entries, clearedToolUseIds: new Set(["t1"]) };
-    expect(sizeUp(snapshot, {}).overheadTokens).toBeLessThan(21_000);
+    expect(measureConversation(snapshot, {}).overheadTokens).toBeLessThan(21_000);
   });
 
   it("the flat estimate for many images does not consume the overhead", () => {

@@ -134,7 +134,7 @@ export function readPrices(...sources: readonly unknown[]): ReadPrices {
   for (const source of sources) {
     if (source === undefined || source === null) continue;
     if (!isRecord(source)) {
-      warnings.push("The setting prices is ignored: it must hold prices by the names of models.");
+      warnings.push("The setting prices is ignored: it must be an object that maps model names to prices.");
       continue;
     }
     for (const [model, given] of Object.entries(source)) {
@@ -147,7 +147,7 @@ export function readPrices(...sources: readonly unknown[]): ReadPrices {
 }
 
 const EXPECTED =
-  "they must be an input and an output price in dollars for a million tokens, and may have cacheRead, cacheWrite5m and cacheWrite1h";
+  "they need an input price and an output price in dollars per million tokens. The prices cacheRead, cacheWrite5m and cacheWrite1h are optional";
 
 function readOne(given: unknown): Prices | undefined {
   if (!isRecord(given)) return undefined;

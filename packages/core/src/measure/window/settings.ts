@@ -161,6 +161,6 @@ function read(
 function asRecord(file: unknown, warnings: string[]): Readonly<Record<string, unknown>> {
   if (file === undefined || file === null) return {};
   if (typeof file === "object" && !Array.isArray(file)) return file as Readonly<Record<string, unknown>>;
-  warnings.push("The settings file is ignored: it must hold a JSON object.");
+  warnings.push("The settings file is ignored: it must contain a JSON object.");
   return {};
 }

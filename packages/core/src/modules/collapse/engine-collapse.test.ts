@@ -115,7 +115,7 @@ describe("span collapse", () => {
     expect(loop.eventsOf("span-failed")).toEqual([]);
     const text = JSON.stringify(loop.conversation.messages);
     const gone = loop.said.filter((words) => !text.includes(words));
-    if (gone.length > 0) expect(text).toContain("more user messages left out here");
+    if (gone.length > 0) expect(text).toContain("more user messages left out: see the transcript");
     expect(gone.length).toBeLessThan(loop.said.length / 3);
     // Spans can contain spans. Otherwise there would be far more of them.
     expect(loop.lengths.at(-1)).toBeLessThan(60);

@@ -1,9 +1,9 @@
 import { keepRecentUnder } from "../../compaction/plan/room.ts";
 import {
+  measureConversation,
   type SizedConversation,
   type SizeOptions,
   type Snapshot,
-  sizeUp,
   sum,
 } from "../../compaction/plan/sized.ts";
 import type { Entry } from "../../messages/entry.ts";
@@ -64,7 +64,7 @@ export interface SpanPlan {
  * without limit.
  */
 export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | undefined {
-  const sized = sizeUp(snapshot, options);
+  const sized = measureConversation(snapshot, options);
   const search = new SpanSearch(sized, options);
   const shares = options.isUrgent ? [ENOUGH_SHARE_OF_SPAN, MIN_SHARE_OF_SPAN] : [ENOUGH_SHARE_OF_SPAN];
   for (const share of shares) {

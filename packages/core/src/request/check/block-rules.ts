@@ -93,7 +93,8 @@ function repairMessage(draft: Draft, message: DraftMessage, settings: CheckSetti
     if (isInPlace(part, message, settings)) parts.push(part);
     else if (part.block.type === "tool_result" && message.role === "assistant") {
       results.push(part);
-      const text = "A tool result stands in an assistant message; it moved to the user message after it.";
+      const text =
+        "An assistant message contains a tool result. The repair moves it to the next user message.";
       draft.report("block-in-wrong-role", "moved", part.origin, text);
     } else parts.push(...repairForeign(draft, part, message));
   }
@@ -109,17 +110,17 @@ function isInPlace({ block }: Part, { role }: DraftMessage, { apiVersion }: Chec
 function repairForeign(draft: Draft, part: Part, { role }: DraftMessage): readonly Part[] {
   const { block, origin } = part;
   if (isThinking(block)) {
-    const text = `Thinking belongs to the assistant and was left out of this ${role} message.`;
+    const text = `Thinking belongs to the assistant. The repair removes it from this ${role} message.`;
     draft.report("thinking-in-wrong-role", "dropped", origin, text);
     return [];
   }
   if (isMedia(block)) {
-    const text = `A message of the ${role} cannot hold a block of type ${block.type}; a marker stands for it.`;
+    const text = `A message with role "${role}" cannot contain a block of type ${block.type}. A marker replaces it.`;
     const rule = role === "assistant" ? "media-in-assistant" : "block-in-wrong-role";
     draft.report(rule, "replaced-by-text", origin, text);
     return [{ block: mediaMarker(block), origin }];
   }
-  const text = `A message of the ${role} cannot hold a block of type ${block.type}; it is sent as text.`;
+  const text = `A message with role "${role}" cannot contain a block of type ${block.type}. The repair sends it as text.`;
   draft.report("block-in-wrong-role", "replaced-by-text", origin, text);
   const replacements =
     block.type === "tool_result" ? toolResultAsContent(block, RESULT_LABEL) : [jsonText(block)];
@@ -139,7 +140,7 @@ function repairResult(draft: Draft, part: Part): Part {
   if (hasValidResult(part)) return part;
   const repaired = rewriteNested(part.block, (nested) => {
     if (isAllowedInResult(nested)) return nested;
-    const text = `A tool result cannot hold a block of type ${nested.type}; it is sent as text.`;
+    const text = `A tool result cannot contain a block of type ${nested.type}. The repair sends it as text.`;
     draft.report("block-in-wrong-role", "replaced-by-text", part.origin, text);
     return jsonText(nested);
   });
@@ -177,7 +178,8 @@ export const noUserCitations: Rule = {
         if (tagOf(block) === "search_result") return withSearchTexts(block, strip);
         if (block.type !== "text" || !Array.isArray(block.citations) || block.citations.length === 0)
           return block;
-        const text = "Text of a user message cannot carry citations; they were removed and the text stays.";
+        const text =
+          "The text of a user message cannot have citations. The repair removes them and keeps the text.";
         draft.report("citations-in-user", "dropped", part.origin, text);
         const { citations: _, ...rest } = block;
         return rest;
@@ -230,12 +232,17 @@ function dropEmptySystemTexts(draft: Draft): void {
 
 function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void {
   if (block.cache_control) {
-    const message = "A cache mark cannot be set on an empty text block; both were left out.";
+    const message = "An empty text block cannot have a cache mark. The repair removes both.";
     draft.report("cache-mark-on-empty-text", "dropped", at, message);
   } else if (block.text === "") {
-    draft.report("text-empty", "dropped", at, "An empty text block was left out.");
+    draft.report("text-empty", "dropped", at, "This text block is empty. The repair removes it.");
   } else {
-    draft.report("text-blank", "dropped", at, "A text block of nothing but whitespace was left out.");
+    draft.report(
+      "text-blank",
+      "dropped",
+      at,
+      "This text block contains only whitespace. The repair removes it.",
+    );
   }
 }
 
@@ -288,7 +295,7 @@ function asText(
     rule,
     isKept ? "replaced-by-text" : "dropped",
     part.origin,
-    `A compaction block may not stand here in a ${role} message; ${isKept ? "its summary is sent as text" : "it was left out"}.`,
+    `A message with role "${role}" cannot contain a compaction block at this position. ${isKept ? "The repair sends its summary as text" : "The repair removes it"}.`,
   );
   return isKept ? { block: { type: "text", text: summary }, origin: part.origin } : undefined;
 }

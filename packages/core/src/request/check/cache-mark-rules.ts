@@ -19,7 +19,7 @@ export const noMarksOnThinking: Rule = {
     draft.rewriteParts((part) => {
       const { block, origin } = part;
       if (!isThinking(block) || !("cache_control" in block)) return part;
-      const message = "Thinking cannot carry a cache mark; the mark was removed.";
+      const message = "Thinking cannot have a cache mark. The repair removes the mark.";
       draft.report("cache-mark-on-thinking", "dropped", origin, message);
       return withBlock(part, withMark(block, undefined));
     });
@@ -58,7 +58,8 @@ function dropConflictingAutomaticMark(draft: Draft): void {
   const parts = draft.messages.findLast(hasCacheable)?.parts;
   const mark = field(parts?.findLast(isCacheable)?.block, "cache_control");
   if (!isRecord(mark) || (mark.ttl === "1h") === (automatic.ttl === "1h")) return;
-  const message = "The last block has a cache mark of another lifetime; the automatic one was left out.";
+  const message =
+    "The last block has a cache mark with another lifetime. The repair removes the automatic mark.";
   draft.report("cache-mark-conflict", "dropped", "cache_control", message);
   draft.request = withMark(draft.request, undefined);
 }
@@ -92,7 +93,7 @@ function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
     marks.filter(({ place }) => place === wanted),
   );
   const doomed = new Set(inOrder.slice(0, surplus));
-  const message = `A request may hold ${MAX_CACHE_MARKS} cache marks at most; this one was removed.`;
+  const message = `A request can have at most ${MAX_CACHE_MARKS} cache marks. The repair removes this one.`;
   for (const { at } of doomed) draft.report("cache-mark-count", "dropped", at, message);
   return doomed;
 }
@@ -105,7 +106,8 @@ function lateMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   const firstShort = marks.findIndex(({ control }) => control.ttl !== "1h");
   if (firstShort === -1) return new Set();
   const late = new Set(marks.slice(firstShort).filter(({ control }) => control.ttl === "1h"));
-  const message = "A cache mark of one hour cannot come after one of five minutes; it got five minutes.";
+  const message =
+    "A one-hour cache mark cannot follow a five-minute mark. The repair changes it to five minutes.";
   for (const { at } of late) draft.report("cache-ttl-order", "rewritten", at, message);
   return late;
 }

@@ -51,7 +51,7 @@ export const mediaSources: Rule = {
     rewriteMedia(draft, (block, at) => {
       const fault = mediaFault(block);
       if (fault === undefined) return block;
-      const message = `This ${block.type} ${fault}; a marker stands for it.`;
+      const message = `This ${block.type} ${fault}. A marker replaces it.`;
       draft.report("media-source", "replaced-by-text", at, message);
       return mediaMarker(block);
     });
@@ -73,7 +73,7 @@ function mediaFault(block: Media): string | undefined {
   if (typeof source.data !== "string" || source.data === "") return "has no data";
   const allowed = block.type === "image" ? IMAGE_MEDIA_TYPES : DOCUMENT_MEDIA_TYPES;
   const isAllowed = typeof source.media_type === "string" && allowed.has(source.media_type);
-  return isAllowed ? undefined : "has a media type that the API does not take";
+  return isAllowed ? undefined : "has a media type that the API does not accept";
 }
 
 /** Returns true if the source has the field that its type needs. Unknown source types pass. */
@@ -135,7 +135,7 @@ function limitRequestBytes(draft: Draft, { maxRequestBytes }: CheckSettings): vo
 }
 
 function tooManyBytes(bytes: number, limit: number): Finding {
-  const message = "The request is over the API's limit of bytes, even without pictures and documents.";
+  const message = "The request exceeds the API's byte limit, even without images and documents.";
   return { rule: "request-bytes", path: "messages", message, action: "reported", detail: { bytes, limit } };
 }
 
@@ -168,7 +168,7 @@ function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName)
     const count = left.get(block) ?? 0;
     if (count === 0) return block;
     left.set(block, count - 1);
-    const message = `The request holds more media than the API takes; this ${block.type} became a marker.`;
+    const message = `The request has more media than the API accepts. A marker replaces this ${block.type}.`;
     draft.report(rule, "replaced-by-text", at, message);
     return mediaMarker(block);
   });

@@ -28,7 +28,12 @@ export const noEmptyMessages: Rule = {
     const kept = draft.messages.filter((message) => {
       if (message.parts.length > 0 || isEffortOnly(message)) return true;
       if (message === last && isEmptyPrefill(message)) return true;
-      draft.report("message-empty", "dropped", message.origin, "A message without content was left out.");
+      draft.report(
+        "message-empty",
+        "dropped",
+        message.origin,
+        "This message has no content. The repair removes it.",
+      );
       return false;
     });
     if (kept.length !== draft.messages.length) draft.messages = kept;
@@ -73,7 +78,7 @@ export const alternatingRoles: Rule = {
       }
       run.push(message);
       if (settings.consecutiveRoles === "accepted") continue;
-      const text = `Two ${message.role} messages in a row became one.`;
+      const text = `Two ${message.role} messages are consecutive. The repair merges them.`;
       draft.report("same-role", "merged", message.origin, text);
     }
     draft.messages = runs.flatMap(mergeRun);
@@ -108,7 +113,7 @@ export const userFirst: Rule = {
     const first = draft.messages.find((message) => !isEffortOnly(message)) ?? opening;
     const beginsWithSummary = first.parts[0] !== undefined && tagOf(first.parts[0].block) === "compaction";
     if (first.role === "user" || (first.role === "assistant" && beginsWithSummary)) return;
-    const message = "The first message must be the user's; one was put before it.";
+    const message = "The first message must be a user message. The repair adds one before it.";
     draft.report("first-role", "text-added", first.origin, message);
     const added = addedMessage("user", [textPart(EARLIER_PART_MISSING_TEXT, first.origin)], first.origin);
     draft.messages = [added, ...draft.messages];
@@ -124,7 +129,7 @@ export const noFinalWhitespace: Rule = {
     if (last?.role !== "assistant" || part?.block.type !== "text") return;
     const text = part.block.text.trimEnd();
     if (text === part.block.text) return;
-    const message = "The final assistant text cannot end in whitespace; the whitespace was cut off.";
+    const message = "The final assistant text cannot end with whitespace. The repair removes the whitespace.";
     draft.report("final-whitespace", "truncated", part.origin, message);
     last.parts = [...last.parts.slice(0, -1), withBlock(part, { ...part.block, text })];
   },
@@ -194,14 +199,15 @@ export const systemPlacement: Rule = {
       before = message;
       if (message.role !== "user" || next === "user") continue;
       for (const system of waiting.splice(0)) {
-        const text = "A system message may not stand here; it moved to the end of the next user turn.";
+        const text =
+          "A system message cannot be at this position. The repair moves it to the end of the next user turn.";
         draft.report("system-placement", "moved", system.origin, text);
         placed.push(system);
       }
     }
     for (const system of waiting) {
       const text =
-        "No user turn follows this system message, so it may not stand here; it is sent as the user's.";
+        "No user turn follows this system message, so it cannot be at this position. The repair sends it as a user message.";
       draft.report("system-placement", "rewritten", system.origin, text);
       placed.push(asUserMessage(system));
     }
@@ -248,7 +254,8 @@ export const systemSupport: Rule = {
     if (takesSystemMessages(draft.request.model)) return;
     draft.messages = draft.messages.map((message) => {
       if (message.role !== "system") return message;
-      const text = "This model takes no system messages inside the conversation; it is sent as the user's.";
+      const text =
+        "This model does not accept system messages inside the conversation. The repair sends this one as a user message.";
       draft.report("system-unsupported", "rewritten", message.origin, text);
       return asUserMessage(message);
     });
@@ -277,7 +284,7 @@ export const messageCount: Rule = {
 
 function tooManyMessages({ length: count }: readonly unknown[]): readonly Finding[] {
   if (count <= MAX_MESSAGES) return [];
-  const message = `A request may hold ${MAX_MESSAGES.toLocaleString("en-US")} messages at most.`;
+  const message = `A request can have at most ${MAX_MESSAGES.toLocaleString("en-US")} messages.`;
   return [{ rule: "message-count", path: "messages", message, action: "reported", detail: { count } }];
 }
 
@@ -300,12 +307,13 @@ export const noTrailingThinking: Rule = {
       if (end === message.parts.length) return true;
       const detail = { blocks: message.parts.length - end };
       if (end === 0) {
-        const text = "An assistant message of nothing but thinking was left out.";
+        const text = "This assistant message contains only thinking. The repair removes it.";
         draft.report("thinking-only", "dropped", message.origin, text, detail);
         return false;
       }
       const at = message.parts[end]?.origin ?? message.origin;
-      const text = "An assistant message cannot end in thinking; the thinking at its end was left out.";
+      const text =
+        "An assistant message cannot end with thinking. The repair removes the thinking at its end.";
       draft.report("thinking-last", "dropped", at, text, detail);
       message.parts = message.parts.slice(0, end);
       return true;
@@ -340,7 +348,7 @@ export const thinkingBeginsToolTurn: Rule = {
     const answer = messages[place];
     if (answer === undefined) return;
     const message =
-      "With thinking enabled, a turn that calls tools must begin with thinking; the turn was ended after its results.";
+      "With thinking enabled, a turn that calls tools must begin with thinking. The repair ends the turn after its results.";
     draft.report("thinking-not-first", "text-added", first.origin, message);
     draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
   },

@@ -295,7 +295,7 @@ export function readMessages(draft: Draft, messages: unknown, from = 0): readonl
     const at = { message: index };
     if (isRecord(message)) read.push(readMessage(draft, message, at));
     else {
-      const text = "This element of messages is not an object and was left out.";
+      const text = "This element of messages is not an object. The repair removes it.";
       draft.report("message-shape", "dropped", at, text);
     }
   }
@@ -312,7 +312,7 @@ function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessag
   if (role === "user" || role === "assistant" || role === "system") {
     return { role, parts, origin: at, source, sourceBlocks };
   }
-  const text = "The role is none that the API knows; the message is sent as the user's.";
+  const text = "The API does not know this role. The repair sends the message as a user message.";
   const detail = { role: typeof role === "string" ? role : typeof role };
   draft.report("role-unknown", "rewritten", at, text, detail);
   return { role: "user", parts, origin: at, source, sourceBlocks };
@@ -341,25 +341,40 @@ export function readParts(draft: Draft, content: unknown, at: Origin): readonly 
     return parts;
   }
   if (isBlock(content)) {
-    reportShape(draft, at, "The content is a single block outside a list; it was put into one.", "rewritten");
+    reportShape(
+      draft,
+      at,
+      "The content is a single block outside a list. The repair puts it into a list.",
+      "rewritten",
+    );
     const block = readBlock(draft, content, at);
     return block === undefined ? [] : [{ block, origin: at }];
   }
-  reportShape(draft, at, "The content is neither text nor a list of blocks and counts as empty.", "dropped");
+  reportShape(
+    draft,
+    at,
+    "The content is neither text nor a list of blocks. The repair treats it as empty.",
+    "dropped",
+  );
   return [];
 }
 
 function readBlock(draft: Draft, item: unknown, origin: Origin): ContentBlock | undefined {
   if (typeof item === "string") {
-    reportShape(draft, origin, "A bare string stands among the blocks; it became a text block.", "rewritten");
+    reportShape(
+      draft,
+      origin,
+      "The list of blocks contains a plain string. The repair turns it into a text block.",
+      "rewritten",
+    );
     return { type: "text", text: item };
   }
   if (!isBlock(item)) {
-    reportShape(draft, origin, "This block is not an object with a type and was left out.", "dropped");
+    reportShape(draft, origin, "This block is not an object with a type. The repair removes it.", "dropped");
     return undefined;
   }
   if (isUnreadable(item)) {
-    const text = `This ${item.type} block lacks the fields that make it one and was left out.`;
+    const text = `This ${item.type} block lacks required fields. The repair removes it.`;
     reportShape(draft, origin, text, "dropped");
     return undefined;
   }
@@ -391,12 +406,22 @@ function readToolResult(draft: Draft, block: ToolResultBlock, origin: Origin): C
   const content: unknown = block.content;
   if (content === undefined || typeof content === "string") return block;
   if (!Array.isArray(content)) {
-    reportShape(draft, origin, "The tool result's content was neither text nor a list.", "rewritten");
+    reportShape(
+      draft,
+      origin,
+      "The content of the tool result is neither text nor a list. The repair rewrites it.",
+      "rewritten",
+    );
     const { content: _, ...rest } = block;
     return content === null ? rest : { ...rest, content: plainText(content) };
   }
   if (content.every((item) => isBlock(item) && !isUnreadable(item))) return block;
-  reportShape(draft, origin, "The tool result held items that are no blocks; they became text.", "rewritten");
+  reportShape(
+    draft,
+    origin,
+    "The tool result contains items that are not blocks. The repair turns them into text.",
+    "rewritten",
+  );
   const items = content.flatMap((item): ContentBlock[] => {
     if (isBlock(item) && !isUnreadable(item)) return [item];
     return item === null || item === undefined ? [] : [{ type: "text", text: plainText(item) }];

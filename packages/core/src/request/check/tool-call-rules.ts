@@ -67,7 +67,7 @@ function renameUses(draft: Draft): ReadonlyMap<string, readonly Call[]> {
       return part;
     }
     if (isDuplicate(calls.at(-1), block, messageIndex)) {
-      const text = "The same tool use stands in this message twice; the second one was left out.";
+      const text = "This message contains the same tool use twice. The repair removes the second one.";
       draft.report("tool-use-id-duplicate", "dropped", origin, text, { toolUseId: given });
       return undefined;
     }
@@ -75,8 +75,8 @@ function renameUses(draft: Draft): ReadonlyMap<string, readonly Call[]> {
     calls.push({ id, messageIndex, block });
     const rule = isValid ? "tool-use-id-duplicate" : "tool-use-id-invalid";
     const text = isValid
-      ? "Another tool use before this one has the same id; this one and its result got a new id."
-      : "The id of this tool use is missing or holds characters that the API refuses.";
+      ? "An earlier tool use has the same id. The repair gives this one and its result a new id."
+      : "The id of this tool use is missing or contains characters that the API refuses. The repair gives it a new id.";
     draft.report(rule, "rewritten", origin, text, { toolUseId: given, newId: id });
     return withBlock(part, { ...block, id });
   });
@@ -159,7 +159,8 @@ export const toolNames: Rule = {
     draft.rewriteParts((part) => {
       const { block, origin } = part;
       if (block.type !== "tool_use" || isToolName(block.name)) return part;
-      const message = "The tool's name is missing or holds characters that the API refuses.";
+      const message =
+        "The name of the tool is missing, too long, or contains characters that the API refuses. The repair changes it.";
       draft.report("tool-name-invalid", "rewritten", origin, message);
       return withBlock(part, { ...block, name: toolNameFrom(block.name) });
     });
@@ -186,13 +187,14 @@ export const toolInputs: Rule = {
       if (block.type !== "tool_use") return part;
       const whole = objectInput(block.input);
       if (whole !== block.input) {
-        const message = "The input of a tool use must be an object.";
+        const message = "The input of a tool use must be an object. The repair turns it into one.";
         draft.report("tool-input-not-object", "rewritten", origin, message);
       }
       const schema = schemas.get(block.name);
       const input = schema === undefined ? whole : withParsedFields(whole, schema);
       if (input !== whole) {
-        const message = "A field of a tool input is JSON in a string, and the tool's schema wants the value.";
+        const message =
+          "A field of a tool input is a JSON string, but the tool's schema requires the value itself. The repair parses it.";
         const detail = { tool: block.name };
         draft.report("tool-input-schema", "rewritten", origin, message, detail);
       }
@@ -246,7 +248,7 @@ export const toolsDefined: Rule = {
   apply(draft, settings) {
     const part = needsTools(draft, settings) ? firstToolPart(draft) : undefined;
     if (part === undefined) return;
-    const message = "The request holds tool blocks but defines no tools.";
+    const message = "The request contains tool blocks but defines no tools.";
     draft.report("tools-missing", "reported", part.origin, message);
   },
   remember: (checked, settings) => {

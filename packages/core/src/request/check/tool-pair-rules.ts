@@ -107,7 +107,7 @@ function repairUserMessage(draft: Draft, message: DraftMessage, index: number, p
   }
   if (caller?.role === "assistant") results.push(...missingAnswers(draft, caller, index - 1, pairing));
   if (isOutOfOrder) {
-    const text = "Tool results come first in a message; they moved before the rest of it.";
+    const text = "Tool results must come first in a message. The repair moves them to the start.";
     draft.report("tool-results-first", "moved", message.origin, text);
   }
   message.parts = [...results, ...others];
@@ -125,11 +125,11 @@ function missingAnswers(draft: Draft, caller: DraftMessage, callerIndex: number,
     if (answer === undefined) {
       const result = { tool_use_id: block.id, content: MISSING_RESULT_TEXT, is_error: true };
       results.push({ block: { type: "tool_result", ...result }, origin });
-      const message = "A tool use had no result; one that says so was added.";
+      const message = "A tool use has no result. The repair adds one that says so.";
       draft.report("tool-use-unanswered", "result-added", origin, message, detail);
     } else if (answer.messageIndex !== callerIndex + 1) {
       results.push(answer.part);
-      const message = "A tool result did not stand in the message after its call; it moved there.";
+      const message = "A tool result is not in the message after its call. The repair moves it there.";
       draft.report("tool-result-misplaced", "moved", answer.part.origin, message, detail);
     }
   }
@@ -160,7 +160,7 @@ function sendAsText(
     rule,
     isKept ? "replaced-by-text" : "dropped",
     part.origin,
-    `${fault}; ${isKept ? "it is sent as text" : "it says nothing more and was left out"}.`,
+    `${fault}. ${isKept ? "The repair sends it as text" : "It adds nothing, so the repair removes it"}.`,
     { toolUseId: stringField(part.block, "tool_use_id") ?? "" },
   );
   return kept.map((block) => ({ block, origin: part.origin }));
@@ -268,7 +268,7 @@ function visitServerBlock(draft: Draft, part: Part, open: Map<string, Part>, dro
     "server-result-orphan",
     "dropped",
     part.origin,
-    `A block of type ${result.type} has no call before it in its turn and was left out.`,
+    `A block of type ${result.type} has no call before it in its turn. The repair removes it.`,
     { toolUseId: result.toolUseId },
   );
 }
@@ -279,7 +279,7 @@ function reportUnanswered(draft: Draft, part: Part, dropped: Set<Part>): void {
     "server-tool-unanswered",
     "dropped",
     part.origin,
-    "A call of a tool run by the provider has no result in its turn and was left out.",
+    "A server tool call has no result in its turn. The repair removes it.",
     { toolUseId: serverToolUse(part.block)?.id ?? "" },
   );
 }

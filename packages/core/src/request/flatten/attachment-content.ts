@@ -155,7 +155,7 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
     },
     plan_mode: (attachment) => {
       const path = textField(attachment, "planFilePath");
-      const file = path === "" ? "" : ` You may write only one file, the plan itself: ${path}`;
+      const file = path === "" ? "" : ` The plan file is ${path}. It is the only file that may change.`;
       return `Plan mode is on until the user approves a plan. Explore and plan. Do not edit files, do not run commands that change anything, and do not commit.${file}`;
     },
     /** The current state of a background task. */
@@ -196,7 +196,7 @@ function fileContent(attachment: JsonRecord): string | readonly ContentBlock[] {
   const data = textField(file, "base64");
   if (content.type === "image" && data !== "") {
     const media_type = textField(file, "type", "mediaType") || "image/png";
-    return [...reminder(`Picture ${path}:`), { type: "image", source: { type: "base64", media_type, data } }];
+    return [...reminder(`Image ${path}:`), { type: "image", source: { type: "base64", media_type, data } }];
   }
   if (content.type === "pdf" && data !== "") {
     const source = { type: "base64", media_type: "application/pdf", data };

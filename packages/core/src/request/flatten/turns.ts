@@ -142,7 +142,12 @@ export class TurnSorter {
     const thought = turn.others.find((part) => isThinking(part.block));
     if (thought === undefined) return false;
     const at = thought.origin;
-    this.#draft.report("thinking-only", "dropped", at, "A response of nothing but thinking was left out.");
+    this.#draft.report(
+      "thinking-only",
+      "dropped",
+      at,
+      "This response contains only thinking. The repair removes it.",
+    );
     return true;
   }
 }
@@ -187,7 +192,8 @@ class RepeatFilter {
   withoutRepeats(draft: Draft, parts: readonly Part[]): readonly Part[] {
     const fresh = parts.filter((part) => {
       if (!this.#isRepeat(part)) return true;
-      const message = "This block stands in the same response before; the copy was left out.";
+      const message =
+        "This block repeats an earlier block of the same response. The repair removes the copy.";
       draft.report("block-repeated", "dropped", part.origin, message);
       return false;
     });

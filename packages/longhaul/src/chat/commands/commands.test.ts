@@ -156,7 +156,7 @@ describe("chat commands", () => {
   });
 
   it("/ledger, /memory and /recall read the session", async () => {
-    expect((await written("/ledger")).said).toContain("No compaction led to this conversation");
+    expect((await written("/ledger")).said).toContain("This conversation has no compaction");
     expect((await written("/memory")).said).toContain("No memory files are attached.");
     expect((await written("/memory", {})).said).toContain("with your first prompt");
     expect((await written("/recall --all harbour")).said).toContain("for harbour, in the whole session");

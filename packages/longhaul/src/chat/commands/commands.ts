@@ -41,7 +41,7 @@ const helpCommand: ChatCommand = {
 
 const quitCommand: ChatCommand = {
   name: "/quit",
-  about: "exit; you can resume the session later",
+  about: "exit (you can resume the session later)",
   run: (_, { leave }) => leave(),
 };
 

@@ -1,6 +1,6 @@
 import type { Agent, PromptAt } from "@longhaul/agent";
 import { collapsedIn, type SpanReport } from "@longhaul/core/internal/collapse";
-import { sizeUp } from "@longhaul/core/internal/compaction";
+import { measureConversation } from "@longhaul/core/internal/compaction";
 import {
   indexOfMessage,
   isCompactBoundary,
@@ -44,7 +44,7 @@ export const compactCommand: ChatCommand = {
 export const clearResultsCommand: ChatCommand = {
   name: "/clear-results",
   usage: "[how many to keep]",
-  about: "empty old results of tools that the agent can run again",
+  about: "clear old results of tools that the agent can run again",
   needsIdle: true,
   run: async (argument, { agent, say }) => {
     if (!/^\d*$/.test(argument)) throw misused(clearResultsCommand, argument);
@@ -76,7 +76,7 @@ const ABOUT_ROUNDS =
 export const snipCommand: ChatCommand = {
   name: "/snip",
   usage: "[rounds, such as 2 or 1-3]",
-  about: "remove rounds from the context; 1 is the oldest; without numbers, choose from a list",
+  about: "remove rounds from the context (1 is the oldest), or choose them from a list",
   needsIdle: true,
   run: async (argument, chat) => {
     const { agent, say, screen } = chat;
@@ -109,7 +109,7 @@ interface Round extends Size {
  * Finds the rounds of a conversation, oldest first. A boundary, a summary and a snip marker belong to none.
  */
 function roundsIn(conversation: readonly Entry[]): readonly Round[] {
-  const { entries, tokens } = sizeUp({ entries: conversation }, {});
+  const { entries, tokens } = measureConversation({ entries: conversation }, {});
   let round = { text: undefined as string | undefined, entries: [] as Entry[], tokens: 0 };
   const rounds = [round];
   for (const [index, entry] of entries.entries()) {
@@ -172,7 +172,7 @@ const NO_SPANS = "No span is collapsed.";
 export const collapseCommand: ChatCommand = {
   name: "/collapse",
   usage: "[on|off|expand [spans]]",
-  about: "summarize old spans one by one instead of compacting; list or expand the spans",
+  about: "turn context collapse on or off, or list and expand collapsed spans",
   values: ["on", "off", "expand"],
   needsIdle: (argument) => argument !== "",
   run: async (argument, chat) => {
@@ -233,14 +233,13 @@ async function expand(argument: string, chat: CommandContext): Promise<void> {
 
 /** Nobody reads a longer list. To go back further, rewind twice. */
 const MAX_PROMPTS_LISTED = 15;
-const REWOUND =
-  "The conversation is as it was before that prompt. You can change the prompt and send it again:";
-const NEXT_QUESTION = "Next you choose: go back to before it, summarize from it, or summarize up to it.";
+const REWOUND = "The conversation now ends before that prompt. You can change the prompt and send it again:";
+const NEXT_QUESTION = "Next you choose: go back, summarize from the prompt, or summarize up to it.";
 const NOT_IN_CONTEXT = "This prompt is no longer in the context, so you can only go back to it.";
 
 export const rewindCommand: ChatCommand = {
   name: "/rewind",
-  about: "choose one of your prompts: go back to before it, or summarize from it or up to it",
+  about: "choose one of your prompts, then go back to it or summarize from or up to it",
   needsIdle: true,
   run: async (_, chat) => {
     const { agent, screen, signal, say } = chat;
@@ -306,7 +305,7 @@ function actionsFor(
   { uuid }: PromptAt,
   conversation: readonly Entry[],
 ): readonly (readonly [RewindAction, ChoiceOption])[] {
-  const { entries, tokens } = sizeUp({ entries: conversation }, {});
+  const { entries, tokens } = measureConversation({ entries: conversation }, {});
   const index = indexOfMessage(entries, uuid);
   const part = (from: number, to: number): Size => ({
     messages: countMessages(entries.slice(from, to).filter((entry) => !isCompactBoundary(entry))),
@@ -316,7 +315,7 @@ function actionsFor(
   const goBack = ["go-back", option("Go back to before it", "Files do not change.")] as const;
   if (index === -1) return [goBack];
   const [before, after] = [part(0, index), part(index, entries.length)];
-  const from = option("Summarize from here", `it and everything after it: ${figureWords(after)}`);
-  const upTo = option("Summarize up to here", `everything before it: ${figureWords(before)}`);
+  const from = option("Summarize from here", `this prompt and everything after it: ${figureWords(after)}`);
+  const upTo = option("Summarize up to here", `everything before this prompt: ${figureWords(before)}`);
   return [goBack, ["from", from], ...(before.messages === 0 ? [] : [["up-to", upTo] as const])];
 }

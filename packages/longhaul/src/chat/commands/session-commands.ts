@@ -40,7 +40,7 @@ function headroomWords({ headroomBy, autoCompact }: Thresholds): string {
 export const resumeCommand: ChatCommand = {
   name: "/resume",
   usage: "[session]",
-  about: "resume another session: an id, its start, or a path; without one, choose from a list",
+  about: "resume another session by its id, the start of its id, or its path, or choose from a list",
   needsIdle: true,
   run: async (argument, { agent, screen, composition, resumeFrom }) => {
     const { places, now } = composition;
@@ -109,7 +109,7 @@ const PLAN_MODE_OFF = "Plan mode is off: the agent can make changes again.";
 export const planCommand: ChatCommand = {
   name: "/plan",
   usage: "[on|off]",
-  about: "show the plan, or turn plan mode on or off; in plan mode nothing is changed",
+  about: "show the plan, or turn plan mode on or off (in plan mode the agent changes nothing)",
   values: ["on", "off"],
   run: async (argument, { agent, screen, say }) => {
     if (argument === "on" || argument === "off") {

@@ -53,12 +53,12 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
 
 function hintFor({ choice, hasIgnored }: ChoiceState, colors: Colors): string {
   const { grants, mayChooseSeveral, declining = "declines" } = choice;
-  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing does not answer: ↑ ↓, then Enter"));
+  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing does not answer. Use ↑ ↓, then Enter"));
   const how = grants
-    ? "↑ ↓, then Enter; "
+    ? "↑ ↓, then Enter · "
     : mayChooseSeveral
-      ? "Space picks, Enter accepts, "
-      : "Enter or a number; ";
+      ? "Space selects, Enter accepts · "
+      : "Enter or a number · ";
   return colors.dim(`${how}Esc ${declining}`);
 }
 

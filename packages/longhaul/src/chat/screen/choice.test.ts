@@ -183,13 +183,13 @@ describe("choiceRows", () => {
       "         commands that begin with npm",
       "  3. [ ] No (n)",
       "  4. Instead",
-      "Space picks, Enter accepts, Esc declines",
+      "Space selects, Enter accepts · Esc declines",
     ]);
   });
 
   it("says what declining the choice does", () => {
     const asked = openChoice({ ...choice, declining: "says no and stops" });
-    expect(shown(asked).at(-1)).toBe("Enter or a number; Esc says no and stops");
+    expect(shown(asked).at(-1)).toBe("Enter or a number · Esc says no and stops");
   });
 
   it("says how many lines of a long detail are hidden", () => {
@@ -216,8 +216,8 @@ describe("choiceRows", () => {
       "  No",
       "  Instead",
     ];
-    expect(shown(openChoice(grant))).toEqual([...rows, "↑ ↓, then Enter; Esc says no and stops"]);
-    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer: ↑ ↓, then Enter"]);
+    expect(shown(openChoice(grant))).toEqual([...rows, "↑ ↓, then Enter · Esc says no and stops"]);
+    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer. Use ↑ ↓, then Enter"]);
     expect(shown(open(grant, "down"))[2]).toBe("> Yes");
     expect(choiceRows(openChoice(grant), { width: 40, height: 20, colors }).cursor.row).toBe(rows.length);
     for (const state of [openChoice(grant), open(grant, "w")])

@@ -22,7 +22,7 @@ describe("plain-text questions", () => {
       "1. Yes (y)",
       "2. No: nothing is run",
       "3. Instead",
-      "A number; an empty line declines.",
+      "Enter a number. An empty line declines.",
     ]);
   });
 

@@ -27,7 +27,7 @@ it("accepts a number as permission only when it arrives alone, not in a paste of
     void screen.choose({ title: "Run it?", options, grants: true }).then((chosen) => answers.push(chosen));
     now += EARLY_MS;
     input.write("1\nfoo\n");
-    await vi.waitFor(() => expect(printed).toContain("Several lines came at once"));
+    await vi.waitFor(() => expect(printed).toContain("ignored several lines that came at once"));
     now += EARLY_MS;
     input.write("always\n");
     await vi.waitFor(() => expect(printed).toContain("Please answer with"));

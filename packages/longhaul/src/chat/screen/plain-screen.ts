@@ -20,7 +20,7 @@ interface Asked {
 
 /** Lines of a paste arrive faster. Nobody types a line in this time. */
 const ALONE_MS = 150;
-const SEVERAL_LINES = "Several lines came at once, so none of them counts. Answer with one number.";
+const SEVERAL_LINES = "longhaul ignored several lines that came at once. Answer with one number.";
 
 /** Reads and prints lines, and never changes printed ones. It shows no live activity. */
 export class PlainScreen extends PrintingScreen implements Screen {
@@ -194,10 +194,10 @@ export class PlainScreen extends PrintingScreen implements Screen {
   }
 }
 
-const TOO_EARLY = "Lines that come within half a second do not answer. Please answer again.";
+const TOO_EARLY = "That answer came too fast, so longhaul ignored it. Please answer again.";
 
 const promptFor = ({ choice, picked }: Asked): string =>
-  picked !== undefined ? `${choice.otherLabel ?? "Words"}: ` : "Your choice: ";
+  picked !== undefined ? `${choice.otherLabel ?? "Your text"}: ` : "Your choice: ";
 
 type PlainAnswer =
   /** No selection means that the person declined. */
@@ -219,7 +219,7 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
     return `${index + 1}. ${label}${hint}${about}`;
   });
   const other = otherLabel === undefined ? [] : [`${options.length + 1}. ${otherLabel}`];
-  const how = mayChooseSeveral ? "Numbers with blanks between" : "A number";
+  const how = mayChooseSeveral ? "Enter numbers with spaces between them" : "Enter a number";
   const titleLines = safe(title).map((line) => colors.bold(line));
   // The bar marks foreign lines, so that none of them can look like an option.
   const lead = grants ? "| " : "  ";
@@ -229,7 +229,7 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
     ...detailLines,
     ...(grants && detailLines.length > SHORT_DETAIL_LINES ? titleLines : []),
     ...[...named, ...other].flatMap(safe),
-    `${how}; an empty line ${declining}.`,
+    `${how}. An empty line ${declining}.`,
   ];
 }
 

@@ -4,7 +4,7 @@ import { fileUseOf } from "@longhaul/core/internal/messages";
 import type { Todo } from "@longhaul/core/messages";
 import type { Colors, Terminal } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
-import { fitText, foldText, oneLine, shownText, textWidth } from "../../view/text-width.ts";
+import { fitText, foldText, isPath, oneLine, shownText, textWidth } from "../../view/text-width.ts";
 import { fitToolName } from "../../view/tool-names.ts";
 
 type EndedCall = Omit<Extract<AgentEvent, { type: "call-ended" }>, "type" | "callId" | "durationMs">;
@@ -33,7 +33,7 @@ function callLine(
   const end = summary === "" ? "" : ` · ${fitText(summary, Math.floor(width / 2))}`;
   const name = fitToolName(tool, Math.max(24, Math.floor(width / 2)));
   const room = width - textWidth(`${indent}● ${name} ${end}`);
-  const shown = title === "" || room < 4 ? "" : ` ${fitText(title, room)}`;
+  const shown = title === "" || room < 4 ? "" : ` ${fitText(title, room, isPath(title) ? "front" : "end")}`;
   return `${indent}${mark} ${colors.bold(name)}${shown}${isError ? colors.red(end) : colors.dim(end)}`;
 }
 

@@ -196,6 +196,6 @@ const RECOLLECTION: Scene = {
   answer: (sight) => {
     const level = levelIn(sight.result("recall"));
     const reserve = sight.find(RESERVE);
-    return `At ${ASKED_MOMENT} the log gave ${level ?? "(not found)"} m; recall found the exact line. You asked for ${reserve ?? "(not found)"} m under every keel. Your request never left my context.`;
+    return `At ${ASKED_MOMENT} the log gave ${level ?? "(not found)"} m. Recall found the exact line. You asked for ${reserve ?? "(not found)"} m under every keel. Your request never left my context.`;
   },
 };

@@ -98,7 +98,7 @@ const atNoon = (): string =>
   lines(
     "Most of the context is tool results: files that the agent read once.",
     `It is noon now, and ${GAUGE_LOG} was just deleted. The agent read it at the start. Remember that for later.`,
-    "Next the agent reads more than the window can hold:",
+    "Next the agent reads more than fits into the window:",
   );
 
 function afterClearing(seen: TourEvents): string {
@@ -162,7 +162,7 @@ function afterUndo(seen: TourEvents): string {
   const happened =
     undone === undefined
       ? ""
-      : `The conversation is as it was before the last compaction, plus the newer messages: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`;
+      : `The undo restored the conversation before the last compaction and kept the newer messages: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`;
   return lines(happened, "To redo the compaction:");
 }
 
@@ -178,7 +178,7 @@ function lines(...parts: readonly string[]): string {
 }
 
 /** Occasional requests of a person in a long run. The number makes each of them searchable. */
-const WISHES: readonly string[] = [
+const REQUESTS: readonly string[] = [
   "page the list of bookings, and never more than NUMBER rows at once",
   "give the tide board a cache of NUMBER seconds",
   "refuse a PUT whose version is older than NUMBER",
@@ -208,7 +208,7 @@ export function* longRun(
       hasNotes = true;
       yield { words: () => "For the second half, turn notes on again:", input: "/notes on" };
     }
-    const wish = WISHES[(number - FIRST_NUMBER) % WISHES.length] ?? "";
+    const wish = REQUESTS[(number - FIRST_NUMBER) % REQUESTS.length] ?? "";
     yield {
       words: ({ turns: made, reading }) =>
         `${plural(made, "call")} of ${turns} done, ${reading?.window.percentLeft ?? 100}% left.`,

@@ -76,7 +76,7 @@ export function progressLine(messages: readonly ApiMessage[]): string | undefine
   const { step, topic, isNewTask } = readProgress(recent);
   const isDone = trace.isDone && !isNewTask;
   const mark = isDone ? doneMark(trace.step, topic) : stepMark(step - 1, topic);
-  return `How far the work is: ${mark}`;
+  return `Progress of the work: ${mark}`;
 }
 
 const next = ({ step, topic }: Trace): Omit<Progress, "chain"> => ({

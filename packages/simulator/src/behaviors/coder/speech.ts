@@ -27,11 +27,11 @@ function announcement({ progress, random }: Speaker, idea: Idea | undefined): st
     case "read":
       return `Let me read \`${idea.path}\` before changing anything about the ${thing(random)}.`;
     case "write":
-      return `I am writing \`${idea.path}\`, so that the ${thing(random)} has a place of its own.`;
+      return `I am writing \`${idea.path}\`, so that the ${thing(random)} has its own small file.`;
     case "edit":
       return `Now the change in \`${idea.path}\`: the ${quality(random)} ${thing(random)} must not get through.`;
     case "shell":
-      return random.pick(["Let me check that this holds.", "Now to see whether it still passes."]);
+      return random.pick(["Let me check that this works.", "Now to see whether it still passes."]);
     case "grep":
     case "list":
       return `Where does ${area(random)} deal with ${quality(random)} ${thing(random)}s? Searching.`;
@@ -58,7 +58,8 @@ export function thoughts(speaker: Speaker, ideas: readonly Idea[]): string {
       ? `The user wants: ${progress.topic}.`
       : `${last.name} ${last.isError ? "failed" : "answered"}: ${resultHead(last.result) || "nothing"}.`;
   const plan = ideas.map((idea) => (idea.kind === "other" ? "the other tool" : idea.kind)).join(", then ");
-  const next = plan === "" ? "I can answer now." : `Next is ${plan}; ${phrase(random)} comes after that.`;
+  const next =
+    plan === "" ? "I can answer now." : `Next is ${plan}. ${capitalized(phrase(random))} comes after that.`;
   return padded(`${seen} ${next}`, speaker);
 }
 
@@ -75,7 +76,7 @@ export function closing({ progress, view, random }: Speaker, steps: number): str
     `${doneMark(steps, topic)} This is finished: ${topic}.`,
     ...touched,
     "",
-    `${capitalized(phrase(random))} was what took the longest. The state is noted as ${id}; tell me what comes next.`,
+    `${capitalized(phrase(random))} was what took the longest. The state is noted as ${id}. Tell me what comes next.`,
   ].join("\n");
 }
 

@@ -62,6 +62,14 @@ describe("summaries of summaries", () => {
     expect(sectionOf(text, "All User Messages").split("Add a retry to the fetcher")).toHaveLength(2);
   });
 
+  it.each(["For this summary was asked", "Instructions for this summary"])(
+    "does not carry over the instructions of an earlier summary with the label '%s'",
+    (label) => {
+      const earlier = `## 1. Primary Request and Intent\n**Setting:**\n- ${label}: "Keep every port number."`;
+      expect(compacted(earlier, (session) => session.user("add a test"))).not.toContain("port number");
+    },
+  );
+
   it("does not grow a summary when nothing new happens", () => {
     const once = compacted(firstSummary(), (session) => session.user("go on"));
     let text = once;

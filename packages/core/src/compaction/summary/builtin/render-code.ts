@@ -133,7 +133,7 @@ function fileForms(
   const header = `- \`${shortPath(file.path, cwd)}\` — ${done}`;
   const why = file.reasons.length > 0 ? [`  Why: ${file.reasons.join(" · ")}`] : [];
   const names = file.defines.map((name) => `\`${name}\``).join(", ");
-  const told = [
+  const heading = [
     header,
     ...why,
     ...(names === "" ? [] : [`  Names: ${names}`]),
@@ -143,8 +143,8 @@ function fileForms(
   const edits = (count: number, lines: number): string[] =>
     shown.slice(-count).map((change) => indented(changeCode(change, file.path, lines)));
   const forms = [
-    [...told, ...edits(2, 24)],
-    [...told, ...edits(1, 14)],
+    [...heading, ...edits(2, 24)],
+    [...heading, ...edits(1, 14)],
     [header, ...why, ...edits(1, 6)],
     [header, ...why.map((line) => clip(line, 140))],
     [header],

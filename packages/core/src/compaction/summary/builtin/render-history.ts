@@ -87,7 +87,9 @@ function requestForms(exchanges: readonly Exchange[], at: number): string[] {
 function outcomeOf(exchange: Exchange): string {
   const lead = statedOutcome(exchange);
   if (lead !== undefined) return asOutcome(lead);
-  return exchange.actions.length > 0 ? "worked on; no closing word" : "no answer before the next message";
+  return exchange.actions.length > 0
+    ? "worked on, without a closing message"
+    : "no answer before the next message";
 }
 
 const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
@@ -141,7 +143,7 @@ function isVerbatim(item: string): boolean {
 }
 
 /** Matches lines of {@link settingPieces}. */
-const SETTING = /^- (?:Working directory|For this summary)/;
+const SETTING = /^- (?:Working directory|Instructions for this summary:|For this summary was asked:)/;
 
 function settingPieces({ cwd, branch }: SessionDigest, instructions: string | undefined): Piece[] {
   const pieces: Piece[] = [];
@@ -150,7 +152,7 @@ function settingPieces({ cwd, branch }: SessionDigest, instructions: string | un
     pieces.push(piece([line], 400, LABELS.setting));
   }
   if (instructions?.trim()) {
-    const line = `- For this summary was asked: ${quoted(clip(oneLine(instructions), 600))}`;
+    const line = `- Instructions for this summary: ${quoted(clip(oneLine(instructions), 600))}`;
     pieces.push(piece([line], 410, LABELS.setting));
   }
   return pieces;

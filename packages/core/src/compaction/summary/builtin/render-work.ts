@@ -79,7 +79,7 @@ function stepPieces(
     ),
   );
   if (skipped === 0) return pieces;
-  return [piece([`- (${skipped} steps before these)`], 240, LABELS.steps), ...pieces];
+  return [piece([`- (${skipped} earlier steps)`], 240, LABELS.steps), ...pieces];
 }
 
 /**
@@ -115,9 +115,9 @@ function stepLabel(action: Action, cwd: string | undefined): string {
     case "command": {
       const { command, description, kind } = action.run;
       const isDescribed = kind === "other" && description && command.length > LONG_COMMAND_CHARS;
-      const told = isDescribed ? `${oneLine(description)}: ` : "ran ";
+      const label = isDescribed ? `${oneLine(description)}: ` : "ran ";
       const shown = inlineCode(clip(command, isDescribed ? LONG_COMMAND_CHARS : 120));
-      return `${told}${shown}${outcomeText(action.run)}`;
+      return `${label}${shown}${outcomeText(action.run)}`;
     }
   }
 }
@@ -296,17 +296,17 @@ function nextStep(digest: SessionDigest): string | undefined {
     case "message-unanswered":
       return `- Answer the user's latest message. Nothing has been done about it yet: ${asked}`;
     case "work-under-way": {
-      const doing = saying("The assistant was in the middle of it. Its last words");
+      const doing = saying("The assistant was in the middle of it. It last said");
       return `- Continue with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
     }
     case "reply-awaited":
       return `- The assistant has answered and asked: ${quoted(clip(move.question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;
     case "todos-open":
-      return `- Continue with the open items under 7.${saying("Its last words")}${about}`;
+      return `- Continue with the open items under 7.${saying("The assistant last said")}${about}`;
     case "agents-running":
-      return `- Wait for the background agents named under 7 and use what they report.${saying("Its last words")}${about}`;
+      return `- Wait for the background agents named under 7 and use what they report.${saying("The assistant last said")}${about}`;
     case "all-done":
-      return `- The latest request looks answered, and nothing else was requested. Wait for the user.${saying("Its last words")}${about}`;
+      return `- The latest request looks answered, and nothing else was requested. Wait for the user.${saying("The assistant last said")}${about}`;
     default:
       return undefined;
   }

@@ -94,7 +94,7 @@ const BONUS = 150;
 /** Shorter words do not distinguish pieces, in scripts that write words with spaces. */
 const MIN_WORD_CHARS = 4;
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarize summarize summary that them these they this what when where which with your".split(
+  "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarise summarize summary that them these they this what when where which with your".split(
     " ",
   ),
 );

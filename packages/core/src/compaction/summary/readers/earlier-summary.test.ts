@@ -81,9 +81,34 @@ describe("parseEarlierSummary", () => {
   });
 
   it("skips longhaul's own labels and left-out remarks, and keeps bold lines of other authors", () => {
-    const leftOut = "(3 more files left out here; see the transcript)";
+    const leftOut = "(3 more files left out: see the transcript)";
     const text = `${LABELS.changedFiles}\n- a\n${leftOut}\n**Harbor side:**\n- b\n  c`;
     expect(splitItems(text)).toEqual(["- a", "**Harbor side:**", "- b\n  c"]);
+  });
+
+  it.each([
+    "**What the user wants, as the earlier summary has it:**",
+    "**Latest request (from the earlier summary):**",
+    "**Requests before it, oldest first, and what came of each:**",
+    "**Only looked at:**",
+    "**From before:**",
+    "**From before the last summary, as it was then:**",
+    "**The user stepped in:**",
+    "**Decided by the user, when asked:**",
+    "**Open at the last summary:**",
+    "**Open at the last summary (may have been done since; see 1 and 8):**",
+    "**Steps since the current request, oldest first:**",
+    "**Where things stood at the end of this part; newer messages follow:**",
+    "(3 more user messages left out here; see the transcript)",
+  ])("skips the line %s of a summary from an earlier version", (line) => {
+    expect(splitItems(`- a\n${line}\n- b`)).toEqual(["- a", "- b"]);
+    expect(Object.values<string>(LABELS)).not.toContain(line);
+  });
+
+  it("counts the items that a summary from an earlier version left out", () => {
+    const text = "6. All user messages:\n(3 more user messages left out here; see the transcript)\n";
+    expect(parseEarlierSummary(text).leftOut.get("All User Messages")).toBe(3);
+    expect(parseEarlierSummary(text.replace(" here; see", ": see")).leftOut.get("All User Messages")).toBe(3);
   });
 
   it("keeps a statement that begins with a word such as 'None' or 'Nothing'", () => {

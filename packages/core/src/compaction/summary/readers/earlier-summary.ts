@@ -128,8 +128,8 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
   const steps = items
     .filter((item) => item.startsWith("- ") && !item.includes("```"))
     .map((item) => item.slice(2));
-  const told = words === undefined ? items.join(" ") : `${steps.slice(-KEPT_STEPS).join("; ")} — ${words}`;
-  return oneLine(told.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
+  const text = words === undefined ? items.join(" ") : `${steps.slice(-KEPT_STEPS).join("; ")} — ${words}`;
+  return oneLine(text.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
 }
 
 /** Returns remarks about the technology, without the lists that a built-in summary writes again. */

@@ -1,5 +1,6 @@
 import { headOf } from "../../../messages/text.ts";
 import { clip, fenced, headAndTail, inlineCode, oneLine, quoted } from "../clip.ts";
+import { FORMER_LABELS } from "../former-wording.ts";
 import type { ErrorRecord, Resolution } from "./command-runs.ts";
 import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
 
@@ -13,39 +14,39 @@ import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code
  */
 export const LABELS = {
   currentRequest: "**Current request, verbatim:**",
-  intent: "**What the user wants, as the earlier summary has it:**",
+  intent: "**The user's intent, from the earlier summary:**",
   longerRequest: "**The last longer request before it, verbatim:**",
-  pastRequests: "**Requests before it, oldest first, and what came of each:**",
+  pastRequests: "**Earlier requests and their outcomes, oldest first:**",
   setting: "**Setting:**",
   changedFiles: "**Changed, most recent first:**",
-  readFiles: "**Only looked at:**",
-  earlierFiles: "**From before:**",
-  earlierErrors: "**From before the last summary, as it was then:**",
+  readFiles: "**Files read but not changed:**",
+  earlierFiles: "**Files from the earlier summary:**",
+  earlierErrors: "**Errors before the last summary, with their state at that time:**",
   failures: "**Failures, oldest first:**",
   corrections: "**Corrections by the user:**",
   earlierSolutions: "**Before the last summary:**",
-  answers: "**Decided by the user, when asked:**",
+  answers: "**Questions and the user's answers:**",
   plans: "**Plans the assistant wrote:**",
   findings: "**Reported by subagents and background tasks:**",
   remarks: "**Causes, decisions and findings the assistant stated:**",
   todos: "**To-do list:**",
   waiting: "**Still open when the conversation stopped:**",
-  earlierTasks: "**Open at the last summary (may have been done since; see 1 and 8):**",
+  earlierTasks: "**Open at the last summary (may be done by now: see 1 and 8):**",
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
   lastWords: "**What the assistant said last, verbatim:**",
   /** Label for a part with newer messages after it, in which its next step may be done. */
-  stateAtEnd: "**Where things stood at the end of this part; newer messages follow:**",
+  stateAtEnd: "**State of the work at the end of this part (newer messages follow):**",
 } as const;
 
-const OWN_LABELS: ReadonlySet<string> = new Set(Object.values(LABELS));
+const OWN_LABELS: ReadonlySet<string> = new Set([...Object.values(LABELS), ...FORMER_LABELS]);
 /** Replaces a long message that is quoted in full under the first heading. */
 export const SEE_CURRENT_REQUEST = "- (the current request: see 1)";
-export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
+export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out(?: here;|:) see the transcript\)$/;
 
 /** Writes the last line of a section that left something out. */
 export const leftOutLine = (count: number, what: string): string =>
-  `(${count} more ${what} left out here; see the transcript)`;
+  `(${count} more ${what} left out: see the transcript)`;
 
 export const isOwnLine = (line: string): boolean => OWN_LABELS.has(line) || LEFT_OUT_LINE.test(line);
 
@@ -161,8 +162,8 @@ export function readEarlierFile(item: string): EarlierFile {
   const [header = "", ...rest] = proseLines(item);
   const isOurs = /^- `[^`]+` — /.test(header);
   const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "").replace(/\)$/, "");
-  const told = [isOurs ? done.replace(ANY_DONE, "") : done, ...rest.map(withoutLabel)];
-  const note = oneLine(told.filter((part) => part.trim() !== "").join(" · "));
+  const noteParts = [isOurs ? done.replace(ANY_DONE, "") : done, ...rest.map(withoutLabel)];
+  const note = oneLine(noteParts.filter((part) => part.trim() !== "").join(" · "));
   const { edits, reads, created } = readDone(isOurs ? done : "");
   const shown = clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS);
   return { edits, reads, created, note: note === "" ? undefined : shown };

@@ -106,9 +106,9 @@ export function condensed(text: string): string {
   const opening = headOf(text, 1_600);
   const start = proseSentences(headOf(opening, 800)).find(isWorthNoting);
   const at = start === undefined ? -1 : opening.indexOf(start);
-  const told = at > 0 ? opening.slice(at) : opening;
+  const rest = at > 0 ? opening.slice(at) : opening;
   return oneLine(
-    told
+    rest
       .replace(/^#{1,6}\s+(.*)$/gm, "$1:")
       .replace(/^\s*[-*]\s+/gm, "· ")
       .replace(/```\w*|\*\*/g, ""),
