@@ -40,6 +40,35 @@ describe("help of each command", () => {
   });
 });
 
+it.each(commandNames.filter((name) => !name.startsWith("_")))(
+  "wrong usage of longhaul %s points to the help of that command",
+  async (name) => {
+    const { error, text } = await refused(name, "--no-such-option");
+    expect(error).toMatchObject({ code: "commander.unknownOption" });
+    expect(text).toContain(`Run \`longhaul ${name} --help\` to see how to use it.`);
+  },
+);
+
+it("an unknown command points to the help of longhaul", async () => {
+  const { text } = await refused("inspct");
+  expect(text).toContain("Did you mean inspect?");
+  expect(text).toContain("Run `longhaul --help` to see how to use it.");
+});
+
+it("every example in the help calls longhaul, also if an argument contains that name", () => {
+  const { program: created, printed } = program();
+  for (const command of created.commands) command.outputHelp();
+  const examples = printed
+    .join("")
+    .split(/^Examples:$/m)
+    .slice(1)
+    .map((part) => part.split(/^(?:Usage|\S)/m)[0] ?? "");
+  const lines = examples.flatMap((part) => part.split("\n").filter((line) => line.trim() !== ""));
+  expect(lines.length).toBeGreaterThan(20);
+  expect(lines.filter((line) => !/^ {2}(?:.*[|(] ?)?longhaul /.test(line))).toEqual([]);
+  expect(lines).toContain("  longhaul replay *.jsonl --policies longhaul,plain-summary --json");
+});
+
 describe("flags that became settings", () => {
   const moved = Object.entries(MOVED_FLAGS).flatMap(([command, flags]) =>
     Object.entries(flags).map(([flag, remedy]) => [command, flag, remedy] as const),

@@ -67,7 +67,7 @@ function nothingToClearError(results: number): LonghaulError {
           "Compact the conversation to free more tokens.",
         ]
       : [
-          "all tool results that are left are among the newest that stay",
+          "all remaining tool results are among the newest, which stay",
           "Keep fewer of them, or compact the conversation.",
         ];
   return new LonghaulError("nothing-to-clear", `Nothing to clear: ${why}.`, { remedy, facts: { results } });

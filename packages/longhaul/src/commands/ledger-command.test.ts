@@ -85,6 +85,17 @@ describe("ledgerView", () => {
     expect(view).not.toContain("gone  ");
   });
 
+  it("names the kinds of restored content in plain words", () => {
+    const restored = ["files", "todos", "session-memory", "mcp-instructions", "plan-mode"].map((kind) => ({
+      kind,
+      name: "x",
+      tokens: 5,
+    }));
+    const view = shown(report(compaction(ledgerOf(SOME, { restored }))));
+    for (const name of ["file", "to-dos", "notes", "MCP server", "plan mode"])
+      expect(view).toMatch(new RegExp(`^ +5 {2}${name} +x$`, "m"));
+  });
+
   it("lists facts outside the context with the message to recall, and every fact with --all", () => {
     const view = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))));
     expect(view).toContain("00000005  file  changed src/a/rather/long/folder/of/the/project/part-5.ts\n");

@@ -10,7 +10,7 @@ import {
 import { uniqueIdLength } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "../view/bar.ts";
-import { skippedWords } from "../view/compact-view.ts";
+import { restoredKindName, skippedWords } from "../view/compact-view.ts";
 import { contextWords, goneWords } from "../view/fate-words.ts";
 import { formatCount, formatTime, plural } from "../view/numbers.ts";
 import { type Columns, indented, joined, sessionTitle, titled } from "../view/sections.ts";

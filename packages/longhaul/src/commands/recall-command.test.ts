@@ -10,7 +10,7 @@ const hit: RecallHit = {
   id: "1f0c9d2e-aaaa-bbbb-cccc-000000000001",
   timestamp: "2026-03-30T09:46:18.156Z",
   kind: "result",
-  who: "result of Bash",
+  who: "Bash result",
   tool: "Bash",
   toolUseId: "t1",
   file: "/a/long/path/to/the/file/server.ts",
@@ -39,7 +39,7 @@ describe("output of recall", () => {
     const shown = recallView(report(), terminal(80, true));
     expect(shown).toContain("\u001b[33mzebra\u001b[39m");
     const plain = stripVTControlCharacters(shown);
-    expect(plain).toContain("2026-03-30 09:46  result of Bash  failed");
+    expect(plain).toContain("2026-03-30 09:46  Bash result  failed");
     expect(plain).toContain("server.ts");
     expect(plain).toContain(hit.id);
     expect(plain).toContain("the zebra after");
@@ -58,7 +58,7 @@ describe("output of recall", () => {
   });
 
   it("removes control sequences of the session from the matches", () => {
-    const evil = { ...hit, text: "\u001b[2Jzebra", matches: [[4, 9]] as const, who: "result of \u001b[2J" };
+    const evil = { ...hit, text: "\u001b[2Jzebra", matches: [[4, 9]] as const, who: "\u001b[2J result" };
     expect(recallView(report({ hits: [evil] }), terminal(80))).not.toContain("\u001b");
   });
 

@@ -121,7 +121,7 @@ function tailOf(text: string, width: number): string {
 }
 
 /** A word with the spaces before it. A unit stays with its number. */
-const WORD = / *[^ ]*\d (?:s|ms|min|[KMG]?B)(?![^ ,.;:)])| *[^ ]+/g;
+const WORD = / *[^ ]*\d (?:s|ms|min|[KMG]?B)[,.;:)]*(?= |$)| *[^ ]+/g;
 
 /**
  * Wraps a sentence between words. Breaks a word only if it is wider than a line. Indents all lines after the

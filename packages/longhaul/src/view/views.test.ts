@@ -208,6 +208,37 @@ describe("restored items in compactView", () => {
   );
 });
 
+it("shows as much of a restored name at 44 columns as fits next to its label", () => {
+  const item = (kind: "skills" | "file", displayPath: string, truncated = false) => ({
+    ...{ kind, displayPath, truncated },
+    path: displayPath,
+    tokens: 120,
+  });
+  const restored = [
+    item("file", "src/resources/vessels.ts"),
+    item("skills", "code-change-review"),
+    item("file", "packages/harbor/src/resources/tugs.ts", true),
+  ];
+  const view = compactView({ ...compacted, restored }, outline, terminal(44));
+  expect(view).toContain("      120  src/resources/vessels.ts\n");
+  expect(view).toContain("      120  code-change-review (skill)\n");
+  expect(view).toContain("      120  …resources/tugs.ts (start only)\n");
+});
+
+it("shows the labels of inspect in full at 44 columns, without bars", () => {
+  const report = inspectSession(session, thresholds);
+  const accounting = { ...report.accounting, localCommandOutput: 5_000 };
+  const view = inspectView({ ...report, accounting }, terminal(44));
+  expect(view).toMatch(/^ {2}Local command output {5,}5,000 +\d+%$/m);
+  expect(inspectView({ ...report, accounting }, terminal(80))).toMatch(/Local command output .*% {2}[▏▎▍▌▋▊▉█]/);
+});
+
+it("wraps the facts of a session at 44 columns instead of cutting them", () => {
+  const report = inspectSession(session, thresholds);
+  const named = { ...report, session: { ...report.session, model: "claude-sonnet-4-5-20250929" } };
+  expect(inspectView(named, terminal(44))).toMatch(/\nclaude-sonnet-4-5-20250929 · [\d.]+ MB · \d+\nentries\n/);
+});
+
 describe("items that were not restored in compactView", () => {
   it("counts items that were not restored by type and reason", () => {
     const skipped: CompactReport["skipped"] = [
@@ -215,9 +246,10 @@ describe("items that were not restored in compactView", () => {
       { kind: "file", path: "/b", reason: "gone" },
       { kind: "file", path: "/c", reason: "outside-project" },
       { kind: "plan-mode", path: "plan-mode", reason: "timed-out" },
+      { kind: "session-memory", path: "notes.md", reason: "over-budget" },
     ];
     expect(compactView({ ...compacted, skipped }, outline, terminal(100))).toContain(
-      "Not restored: 2 files missing, 1 file outside the project, plan mode timed out.\n",
+      "Not restored: 2 files missing, 1 file outside the project, plan mode timed out,\n  notes over budget.\n",
     );
   });
 });

@@ -32,7 +32,7 @@ const FAILURE_WORTH = 8;
 const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
 const OPEN = " → not seen to pass since";
 const OURS =
-  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|not in the next run[^\n]*))?$/;
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|(?:not|gone) in the next run[^\n]*))?$/;
 
 /** A failure as the notes describe it. */
 interface NotedError {

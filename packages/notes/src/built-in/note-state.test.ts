@@ -48,6 +48,23 @@ describe("the Current State section", () => {
     ]);
   });
 
+  it("keeps the status of work in progress that an earlier version wrote", () => {
+    const before = noted((session) => {
+      session.user("Rename the module everywhere");
+      session.assistant("I start with the parser.");
+      session.tool("a", "Edit", edit("/project/a.ts"), "ok");
+    });
+    const former = 'in the middle of it; the assistant had last said: "I start with the parser."';
+    const sections = before.sections.map((section) => ({
+      ...section,
+      body: section.body.replace(/work in progress\. The assistant last said: "[^"]*"/, former),
+    }));
+    const after = notedOn({ ...before, sections }, undefined, (session) =>
+      session.tool("l", "Bash", { command: "ls" }, "text"),
+    );
+    expect(linesOf(after, STATE)).toContain(`- Status: ${former}`);
+  });
+
   it("does not add up left-out to-do items over updates, because each update lists all of them again", () => {
     const limits = { sectionTokens: 120, totalTokens: 1_200 };
     const todos = Array.from({ length: 20 }, (_, at) => ({

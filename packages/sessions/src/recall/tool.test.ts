@@ -39,7 +39,7 @@ describe("the recall tool", () => {
     const answer = await tool.call({ query: "lighthouse" });
     expect(answer).toMatch(/^Hits 1 to 1 of 1\. OLD/);
     expect(answer).toMatch(
-      /\[2026-01-01T\S+ · result of Bash · id e-\d+\]\nthe lighthouse is out\n\nThat is all\.$/,
+      /\[2026-01-01T\S+ · Bash result · id e-\d+\]\nthe lighthouse is out\n\nThat is all\.$/,
     );
   });
 

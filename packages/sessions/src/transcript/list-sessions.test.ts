@@ -138,6 +138,24 @@ describe("listSessions", () => {
     ]);
   });
 
+  it("labels a session that begins with a compaction by the oldest request in its ledger", async () => {
+    const home = new Home();
+    const compacted = new ConversationBuilder();
+    const fact = (id: string, text: string): object => ({
+      id,
+      kind: "directive",
+      text,
+      entryIds: ["e"],
+      fate: "summary",
+    });
+    const facts = [fact("d1", "Now write the tests"), fact("d2", "Plan the harbor")];
+    compacted.boundary({ longhaul: { ledger: { facts } } } as never);
+    compacted.summary("summary");
+    compacted.assistant("answer");
+    home.write(".claude/projects/-p/a.jsonl", compacted.entries);
+    expect((await listSessions(home.places)).map(sessionLabel)).toEqual(["Plan the harbor"]);
+  });
+
   it("lists a session file that contains garbage", async () => {
     const home = new Home();
     home.write(

@@ -119,7 +119,7 @@ describe("/rewind", () => {
       "Summarize up to here",
     ]);
     expect(screen.asked[1]?.options[1]?.description).toMatch(
-      /^it and everything after it: 8 messages, about/,
+      /^this prompt and everything after it: 8 messages, about/,
     );
     expect(screen.asked[1]?.options[2]?.description).toMatch(/^everything before it: 4 messages, about/);
   });

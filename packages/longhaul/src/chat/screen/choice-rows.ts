@@ -53,7 +53,7 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
 
 function hintFor({ choice, hasIgnored }: ChoiceState, colors: Colors): string {
   const { grants, mayChooseSeveral, declining = "declines" } = choice;
-  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing does not answer. Use ↑ ↓, then Enter"));
+  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing does not answer. ↑ ↓, then Enter"));
   const how = grants
     ? "↑ ↓, then Enter · "
     : mayChooseSeveral

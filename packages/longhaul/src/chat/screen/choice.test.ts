@@ -217,7 +217,7 @@ describe("choiceRows", () => {
       "  Instead",
     ];
     expect(shown(openChoice(grant))).toEqual([...rows, "↑ ↓, then Enter · Esc says no and stops"]);
-    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer. Use ↑ ↓, then Enter"]);
+    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer. ↑ ↓, then Enter"]);
     expect(shown(open(grant, "down"))[2]).toBe("> Yes");
     expect(choiceRows(openChoice(grant), { width: 40, height: 20, colors }).cursor.row).toBe(rows.length);
     for (const state of [openChoice(grant), open(grant, "w")])

@@ -32,8 +32,10 @@ describe("callLines", () => {
 
   it("cuts a long title, so that the outcome of the call stays visible", () => {
     const [line = ""] = callLines({ ...call, title: "src/".repeat(40) }, style(40));
-    expect(line).toMatch(/^● Read src\/src\/.*… · 120 lines$/);
+    expect(line).toMatch(/^● Read ….*src\/src\/ · 120 lines$/);
     expect(textWidth(line)).toBeLessThanOrEqual(40);
+    const [command = ""] = callLines({ ...call, title: "cat src/a.ts ".repeat(9) }, style(40));
+    expect(command).toMatch(/^● Read cat src\/a\.ts .*… · 120 lines$/);
   });
 
   it("shows the first changed lines of an edit, and how many more there are", () => {
