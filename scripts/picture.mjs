@@ -53,7 +53,7 @@ function partsOf({ accounting }) {
     return [
       system,
       { name: "summary", tokens: summary, color: COLORS.summary },
-      { name: "files and to-do list put back", tokens: injected, color: COLORS.restored },
+      { name: "restored files and to-do list", tokens: injected, color: COLORS.restored },
       { name: "newest messages", tokens: accounting.total - summary - injected, color: COLORS.messages },
     ];
   }
@@ -114,7 +114,7 @@ function title(y, name, { context, window }) {
 const threshold = MARGIN + widthOf(before.window.autoCompact);
 const facts = `${counts.facts} facts checked: ${counts.summary + counts.kept} in the summary, ${
   counts.quoted + counts.restored
-} quoted below it, ${counts.recoverable + counts.gone} missing. No model call, no API key.`;
+} quoted below it, ${counts.recoverable + counts.gone} missing. Built-in summarizer: no model, no API key.`;
 const shapes = [
   ...title(BEFORE_Y - 14, "Before", before),
   ...bar(BEFORE_Y, partsOf(before)),
