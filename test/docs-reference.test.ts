@@ -180,7 +180,7 @@ describe("the agent guide", () => {
 });
 
 describe("the table of entries in the packages guide", () => {
-  const rows = tableUnder(read("docs", "guides", "packages.md"), "## Entries").map(
+  const rows = tableUnder(read("docs", "guides", "packages.md"), "## Entry points").map(
     ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
   );
   /** Source files of all public entries, by import name. */

@@ -1,5 +1,5 @@
 /**
- * Features of a text as the scanner sees them, one by one with their position. It mirrors
+ * Lists the features of a text one by one with their positions, as the scanner sees them. This file mirrors
  * packages/core/src/measure/tokens/estimate/estimate.ts step by step. train.ts checks at the end that both
  * agree.
  */

@@ -71,7 +71,7 @@ describe.skipIf(hasNoPty)("window commands in a terminal", () => {
   it("/snip removes a round from a list, and the round stays removed after kill -9", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover", "gannet"]) await reads(pty, name);
-    await send(pty, "/snip", "Space picks");
+    await send(pty, "/snip", "Space selects");
     expect(pty.screenText()).toMatch(/2\. \[ \] find plover\n\s+4 messages, about [\d,]+ tokens, just now/);
     pty.press("down", "space", "enter");
     await pty.waitFor(/4 messages removed from the context: [\d,]+ tokens freed/);
@@ -96,7 +96,7 @@ describe.skipIf(hasNoPty)("window commands in a terminal", () => {
     for (const name of ["heron", "plover"]) await reads(pty, name);
     await send(pty, "/rewind", "Which of your prompts?");
     pty.press("enter");
-    await pty.waitFor(/Summarize up to here\n\s+everything before it: 4 messages/);
+    await pty.waitFor(/Summarize up to here\n\s+everything before this prompt: 4 messages/);
     pty.press("down", "down", "enter");
     await pty.waitFor(/4 messages summarized, 4 kept/);
     await pty.waitFor("/summary or Ctrl-O shows the summary.");

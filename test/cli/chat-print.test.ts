@@ -21,7 +21,7 @@ let simulator: Simulator;
 
 beforeAll(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-print-")));
-  // Not the home folder itself, because there every action asks.
+  // The chat runs in a subfolder, because in the home folder itself the agent asks before each action.
   mkdirSync(join(home, "project"));
   simulator = await startSimulator();
 });

@@ -47,19 +47,23 @@ const samples = FOREIGN_FILES.filter(({ file }) =>
   /^(?:gemini|qwen)\.jsonl$|^opencode\.db$|^cline/.test(file),
 );
 
-it.each(samples)("every command refuses $file by name and leaves its folder unchanged", async (sample) => {
-  const folder = mkdtempSync(join(home, "f-"));
-  const path = join(folder, sample.file);
-  writeFileSync(path, sample.bytes);
-  mkdirSync(join(folder, "beside"));
-  const before = [stateOf(folder), stateOf(join(home, ".longhaul"))];
-  const run = async (command: readonly string[]): Promise<void> => {
-    const args = command.map((word) => word.replace("FILE", path).replace("FOLDER", folder));
-    const { code, stderr, stdout } = await runCli(args, { home, env });
-    expect({ command, code, stdout }).toEqual({ command, code: 1, stdout: "" });
-    expect(stderr).toMatch(sample.name);
-    expect(stderr).toMatch(/longhaul cannot read \S+ yet/);
-  };
-  for (let nth = 0; nth < COMMANDS.length; nth += 3) await Promise.all(COMMANDS.slice(nth, nth + 3).map(run));
-  expect([stateOf(folder), stateOf(join(home, ".longhaul"))]).toEqual(before);
-});
+it.each(samples)(
+  "every command refuses $file, says what it is, and leaves its folder unchanged",
+  async (sample) => {
+    const folder = mkdtempSync(join(home, "f-"));
+    const path = join(folder, sample.file);
+    writeFileSync(path, sample.bytes);
+    mkdirSync(join(folder, "beside"));
+    const before = [stateOf(folder), stateOf(join(home, ".longhaul"))];
+    const run = async (command: readonly string[]): Promise<void> => {
+      const args = command.map((word) => word.replace("FILE", path).replace("FOLDER", folder));
+      const { code, stderr, stdout } = await runCli(args, { home, env });
+      expect({ command, code, stdout }).toEqual({ command, code: 1, stdout: "" });
+      expect(stderr).toMatch(sample.name);
+      expect(stderr).toMatch(/longhaul cannot read \S+ yet/);
+    };
+    for (let nth = 0; nth < COMMANDS.length; nth += 3)
+      await Promise.all(COMMANDS.slice(nth, nth + 3).map(run));
+    expect([stateOf(folder), stateOf(join(home, ".longhaul"))]).toEqual(before);
+  },
+);

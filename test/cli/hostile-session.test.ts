@@ -178,9 +178,9 @@ describe("a hostile session file", () => {
     expect(stdout).toMatch(/secret {2}\.env\n/);
     expect(stdout).toMatch(/outside {2}~\/code\/tides\/6\.txt\n/);
     expect(stdout).toContain("and 2 more");
-    expect(unfolded(stdout)).toContain(`Only files in ${project} are restored.`);
+    expect(unfolded(stdout)).toContain(`longhaul restores only files in ${project}.`);
     expect(unfolded(stdout)).toContain(
-      "pass --project DIR. Files with well-known secrets are never restored.",
+      "pass --project DIR. longhaul never restores files with well-known secrets.",
     );
     const report = JSON.parse((await compact(session, ["--dry-run", "--json"])).stdout);
     expect(report.skipped).toContainEqual({ kind: "file", path: reads[0], reason: "outside-project" });

@@ -34,7 +34,7 @@ type Step =
   | { readonly kind: "whole"; readonly keepRecentTokens: number }
   | { readonly kind: "from" | "up-to"; readonly at: number }
   | { readonly kind: "reactive"; readonly tokens: number }
-  /** Index of the remembered message. Negative if the notes name none. */
+  /** Index of the last message that the notes cover. Negative if the notes name no message. */
   | { readonly kind: "notes"; readonly remembered: number }
   | { readonly kind: "snip-range"; readonly from: number; readonly to: number }
   | { readonly kind: "snip-turns"; readonly keepLastTurns: number }
@@ -103,7 +103,7 @@ class Life {
       const taken = new Set(staged.flatMap(({ uuids }) => uuids));
       const plan = planSpan({ entries: before }, { effectiveTokens, isUrgent: true, taken });
       if (plan === undefined) break;
-      staged.push({ ...plan, spanId: this.#ports.newUuid(), text: "These notes stand for what was." });
+      staged.push({ ...plan, spanId: this.#ports.newUuid(), text: "These notes replace a span." });
     }
     const committed = commitSpans(before, staged, this.#options);
     expect([committed.stale, committed.spans.length]).toEqual([0, staged.length]);
@@ -257,7 +257,7 @@ describe("compaction tiers in any order, any number of times", () => {
           const missing = [...before.matchAll(/request (\d+): make part \1 work/g)].filter(
             ([text]) => !after.includes(text),
           );
-          if (missing.length > 0) expect(after).toMatch(/stands? for|were? removed here|was removed here/);
+          if (missing.length > 0) expect(after).toMatch(/replaces?|were? removed here|was removed here/);
         }
       }),
       { numRuns: 40 },

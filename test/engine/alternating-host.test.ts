@@ -80,7 +80,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("a removed result stays removed in the host's list when an older list lacks it too", async () => {
+  it("a result that the host removed is not sent again, even if an older list lacks it too", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);

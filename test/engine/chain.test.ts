@@ -73,7 +73,7 @@ describe("the fallback chain in a loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("uses the built-in summarizer when three cuts were not enough", async () => {
+  it("uses the built-in summarizer when the conversation is still too long after three cuts", async () => {
     const loop = await compactedLoop(({ simulator }) => {
       simulator.fail(status(529), { times: TRIES, when: isFork });
       simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { times: 4, when: isDirect });

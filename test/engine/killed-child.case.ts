@@ -33,7 +33,7 @@ export class Child {
     return this.reports.filter((report): report is ReportOf<Type> => report.type === type);
   }
 
-  /** Resolves with the next matching report. */
+  /** Resolves when the next matching report arrives. */
   next(isTarget: (report: Report) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#listeners.push((report) => {

@@ -383,7 +383,7 @@ const OPTIONS: readonly Mistake[] = [
     "the factory of a module in place of the module",
     () => create({ modules: [sessionNotes] }),
     "option-invalid",
-    /modules\[0\]|makers of modules/,
+    /modules\[0\]|function that creates the module/,
   ],
   ["no options for memory files", () => memoryFiles(any(undefined)), "option-invalid", /memoryFilesPort/],
   ["the former option for memory files", () => create({ memoryFiles: {} }), "option-unknown", /"modules"/],

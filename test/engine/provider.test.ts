@@ -38,7 +38,7 @@ describe.each(FORMS)("the provider's own compaction, with %s in the form of %s",
 describe.each(FORMS)(
   "the provider's compaction after an overflow, with %s in the form of %s",
   (modelName, form) => {
-    it("the provider's own compaction after an overflow keeps no thinking bound to the whole request", async () => {
+    it("the provider's own compaction after an overflow keeps no thinking that the API rejects", async () => {
       const compactor = { window: { tokens: 200_000 }, compaction: { summarizer: "provider" } } as const;
       const loop = scene.loop({ modelName, form, compactor });
       expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);

@@ -154,7 +154,7 @@ describe("the fallback chain", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("cuts only the direct call when the conversation is too long for the model", async () => {
+  it("cuts a conversation that is too long only for the direct summary call, not for the fork", async () => {
     await restart("good", { windowTokens: 30_000 });
     const long = new ConversationBuilder();
     for (let round = 0; round < 40; round++) {

@@ -225,7 +225,7 @@ describe("the notes of a rewound session", () => {
     expect(await notesAfterRewind(first)).toBe("");
   });
 
-  it("undoNotes changes nothing when the notes cover nothing abandoned or do not say what they cover", async () => {
+  it("undoNotes keeps notes unchanged if they cover no abandoned message or name no covered message", async () => {
     await talk("early", 2);
     const { text } = await buildNotes(await loadSession(path));
     const [left = ""] = await talk("left", 1);

@@ -17,7 +17,7 @@ describe.each([
   ["a longhaul session", undefined],
   ["a session of Claude Code", "2.1.219"],
   ["a session of a Claude Code that writes kept messages again", "2.1.45"],
-])("%s with undo in any order", (_, version) => {
+])("%s with compactions, clearings, undos and redos in any order", (_, version) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
     "an undo restores the bytes before the step plus later messages, and rewinds reach each prompt (%s)",
     async (model) => {

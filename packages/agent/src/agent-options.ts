@@ -144,7 +144,7 @@ export function requireAgentOptions(options: AgentOptions): void {
   requireOptionNames(options ?? null, AGENT, "openAgent");
   requireModel(options.model, "model");
   if (options.smallModel !== undefined) requireModel(options.smallModel, "smallModel");
-  requireOptionNames(options.compactor, COMPACTOR, "compactor of openAgent");
+  requireOptionNames(options.compactor, COMPACTOR, 'the option "compactor" of openAgent');
   requireWindow(options.compactor?.window?.tokens, "compactor.window.tokens");
   for (const type of options.agentTypes ?? []) {
     requireOptionNames(type, AGENT_TYPE, "an agent type");

@@ -52,7 +52,7 @@ const section = (title: string, ...lines: readonly (string | false)[]): string =
 const WHO =
   "You are longhaul, an agent that works in a terminal with a person: the user. You help with software, and with " +
   "other tasks that need files, commands, and reading. You have tools to read things and to change them. The user " +
-  "sees your answers and, collapsed, what your tools do.";
+  "sees your answers, and a collapsed view of what your tools do.";
 
 const HOW_TO_WORK: string = section(
   "How to work",

@@ -225,8 +225,7 @@ function assistantParts(
 
 function callPart(block: ContentBlock, options: JsonRecord | undefined, mapping: Mapping): PromptPart {
   const input = field(block, "input");
-  if (!isRecord(input))
-    mapping.changes.notSupported("input of a call that is not an object, sent as an object");
+  if (!isRecord(input)) mapping.changes.notSupported("tool input that is not an object, sent as an object");
   return {
     type: "tool-call",
     toolCallId: wireToolId(stringField(block, "id") ?? "", mapping.dialect.toolIds),

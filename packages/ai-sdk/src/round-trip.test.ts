@@ -45,7 +45,7 @@ describe("provider data that the next request sends back", () => {
     expect(reply.changes).toEqual([]);
   });
 
-  it("sends Google the signature of a tool call back", async () => {
+  it("sends the signature of a tool call back to Google", async () => {
     const first = await send(
       gemini,
       { messages: [{ role: "user", content: "When?" }] },

@@ -126,7 +126,7 @@ function preparation(options: AnthropicModelOptions, capabilities: ModelCapabili
   };
 
   return async (given, send) => {
-    const first = prepared(given, "refused before, unsigned, or from another provider");
+    const first = prepared(given, "refused by an earlier call, unsigned, or from another provider");
     try {
       return await send(first);
     } catch (thrown) {

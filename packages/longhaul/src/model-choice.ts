@@ -138,8 +138,8 @@ interface ChatModelOptions extends PackageSource {
 }
 
 /**
- * Returns the model of a name, if it seems callable before the first call. Other providers' SDKs look for
- * their keys at that call.
+ * Returns the model with this name. For an Anthropic model, checks the SDK and the API key before the first
+ * call. Other providers' SDKs look for their keys at that call.
  */
 export async function chatModel(name: string, options: ChatModelOptions): Promise<Model> {
   const { baseUrl, environment, loadSdk, program = runningProgram() } = options;

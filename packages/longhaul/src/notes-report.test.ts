@@ -88,7 +88,7 @@ describe("notesView", () => {
     expect(shown({ sections: [{ name: "Mood", tokens: 0, text: "" }] })).toContain("(nothing noted)");
   });
 
-  it("shows no sections for a session without messages", () => {
+  it("shows no sections of notes for a session without messages", () => {
     const view = shown({ outcome: "up-to-date", tokens: 0, written: false, work: null });
     expect(view).toContain("This session has no messages yet, so there are no notes.");
     expect(view).not.toContain("Worklog");

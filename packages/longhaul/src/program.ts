@@ -221,8 +221,8 @@ const PAGES: readonly Page[] = [
       JSON_REPORT,
     ],
     notes: [
-      "Without --in-place or --out, the command writes nothing. It never removes anything from a session file. A compaction that saves too little fails and changes nothing. `longhaul inspect SESSION --prompts` lists the messages for --from and --up-to.",
-      "longhaul restores files from one folder: --project, else the session's project folder, else the current folder. Your home folder needs --project. It never restores files with well-known secrets.",
+      "Without --in-place or --out, it writes nothing. It never removes anything from a session file. A compaction that saves too little fails and changes nothing. `longhaul inspect SESSION --prompts` lists the messages for --from and --up-to.",
+      "It restores files from one folder: --project, else the session's project folder, else the current folder. Your home folder needs --project. It never restores files with well-known secrets.",
     ],
     examples: [
       "compact latest --dry-run --summary",

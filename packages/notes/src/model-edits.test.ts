@@ -108,7 +108,7 @@ describe("editsOf", () => {
   it.each([
     ["view", COMMANDS],
     ["create", PROVIDERS],
-  ])("refuses a tool call with another command: %s", (command, tool) => {
+  ])("refuses an edit call with a command other than str_replace: %s", (command, tool) => {
     const input = { command, path: "/n.md", old_str: "a", new_str: "b", file_text: "all gone" };
     expect(editsOf(call(input), found(tool))).toEqual({
       refused: expect.stringMatching(/only the command "str_replace"/),

@@ -46,7 +46,7 @@ describe("noteBlocksIn", () => {
     expect(good?.edit).toMatchObject({ section: "Worklog", text: "fine" });
   });
 
-  it("keeps other tags inside a block unchanged", () => {
+  it("keeps tags in the text of a note block unchanged", () => {
     expect(edits(note("<note>see</notes> <b>"))).toMatchObject([{ text: "<note>see</notes> <b>" }]);
   });
 

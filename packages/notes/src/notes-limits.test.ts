@@ -11,7 +11,7 @@ describe("the limits of notes", () => {
     expect(NOTES_LIMITS).toEqual({ sectionTokens: 2_000, totalTokens: 12_000 });
   });
 
-  it("counts only the text of sections, not headings, italic lines and text above them", () => {
+  it("counts only the text of note sections, without headings, italic lines and text above the first heading", () => {
     expect(measured).toEqual({
       tokens: 12,
       sections: [

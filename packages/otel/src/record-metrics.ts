@@ -136,7 +136,11 @@ function createInstruments(meter: TelemetryMeter) {
     contextUtilization: shares(METRIC.contextUtilization, "Context size as a fraction of the threshold"),
     hookDuration: seconds(METRIC.hookDuration, "Duration of a hook run"),
     compactions: counter(METRIC.compactions, "{compaction}", "Finished compactions, successful or not"),
-    verdicts: counter(METRIC.verdicts, "{compaction}", "Compactions judged by the next reported usage"),
+    verdicts: counter(
+      METRIC.verdicts,
+      "{compaction}",
+      "Compactions checked for effect against the next reported usage",
+    ),
     resultsCleared: counter(METRIC.resultsCleared, "{result}", "Cleared tool results"),
     clearedTokens: counter(METRIC.clearedTokens, "{token}", "Tokens freed by clearing tool results"),
     cacheBreaks: counter(METRIC.cacheBreaks, "{break}", "Unexpected losses of the prompt cache"),

@@ -36,7 +36,7 @@ const LONGEST_WAIT_MS = 600_000;
 export function taskOutputTool({ agents }: Place): Tool {
   return defineTool({
     name: "TaskOutput",
-    description: "Returns the result of a background agent. Waits for it at most as long as you say.",
+    description: "Returns the result of a background agent. Waits until the agent ends, at most `timeout` milliseconds.",
     input: z.object({
       task_id: z.string().min(1).describe("The id that Task returned"),
       timeout: z

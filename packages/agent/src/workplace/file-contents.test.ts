@@ -132,7 +132,7 @@ describe("paths without file contents", () => {
     expect(await refusalOf(join(folder, "none"))).toMatchObject({ reason: "missing" });
     expect(await refusalOf(join(folder, "target", "x"))).toMatchObject({ reason: "missing" });
     expect((await refusalOf(join(folder, "huge"))).words).toContain(
-      "has 33.0 MB, more than the limit of 32.0 MB",
+      "is 33.0 MB, which is more than the limit of 32.0 MB",
     );
     expect(await refusalOf("nul\0")).toMatchObject({ reason: "unreadable" });
   });

@@ -133,7 +133,7 @@ function kindOf(found: BigIntStats): string {
 const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
 
 const tooLarge = (bytes: number): string =>
-  `has ${megabytes(bytes)} MB, more than the limit of ${megabytes(LARGEST_FILE_BYTES)} MB`;
+  `is ${megabytes(bytes)} MB, which is more than the limit of ${megabytes(LARGEST_FILE_BYTES)} MB`;
 
 const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
   new LonghaulError("file-unusable", `${path} cannot be used: it ${words}.`, {
@@ -147,10 +147,7 @@ const KNOWN: ReadonlyMap<string, readonly [FileProblem, string]> = new Map([
   ["ENOTDIR", ["missing", "does not exist"]],
   ["EACCES", ["not-allowed", "cannot be read, because this user has no permission"]],
   ["EPERM", ["not-allowed", "cannot be read, because this user has no permission"]],
-  [
-    "ELOOP",
-    ["unreadable", "is reached through a link that did not exist before, or through a circle of links"],
-  ],
+  ["ELOOP", ["unreadable", "has become a link since longhaul resolved its path, or its links form a loop"]],
 ]);
 
 function unusable(path: string, error: unknown): LonghaulError {

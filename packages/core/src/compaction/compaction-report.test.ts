@@ -61,7 +61,7 @@ describe("figures of a compaction", () => {
     await expect(attempt).rejects.toMatchObject({
       code: "compaction-ineffective",
       message: expect.stringMatching(
-        new RegExp(`${formatCount(tokensAfter)} tokens now, ${formatCount(tokensAfter)} then`),
+        new RegExp(`${formatCount(tokensAfter)} tokens before, ${formatCount(tokensAfter)} after`),
       ),
       remedy: expect.stringContaining("Nothing was changed"),
       facts: { before: tokensAfter, after: tokensAfter, saved: 0, smallestWorthwhile: 1 },

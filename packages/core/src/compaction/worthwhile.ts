@@ -88,7 +88,7 @@ function ineffective(
   const result =
     saved > 0
       ? `save${most} ${formatCount(saved)} of ${formatCount(before)} tokens`
-      : `not make the conversation smaller (${formatCount(before)} tokens now, ${formatCount(after)} then)`;
+      : `not make the conversation smaller (${formatCount(before)} tokens before, ${formatCount(after)} after)`;
   const least = formatCount(smallestWorthwhile);
   const message = `Compacting does not pay: it would ${result}, and the smallest worthwhile saving is ${least}.`;
   return new AttemptedError("compaction-ineffective", message, attempts, {

@@ -29,7 +29,7 @@ describe("strikes", () => {
     expect(fail()).toEqual([]);
   });
 
-  it("counts a compaction that the provider's usage does not confirm as a strike", () => {
+  it("counts a compaction as a strike if the provider's usage does not confirm it", () => {
     const changes = [1, 2, 3].flatMap(() => {
       turns(10);
       return [...compact(), ...health.recordVerdict("ineffective")];

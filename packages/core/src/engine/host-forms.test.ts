@@ -122,7 +122,7 @@ describe("a response that is still under way when the user compacts", () => {
 });
 
 describe("a resumed session with cleared results", () => {
-  it("sends results as cleared if a mark says so, without bound thinking between result and mark", async () => {
+  it("sends results as cleared if the session marks them, without the thinking between result and mark", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([thinking("before"), toolUse("a", "Read", { file_path: "/f" })]);

@@ -123,7 +123,7 @@ class BlockRun {
     return message === undefined ? [] : blockDigestsOf(message);
   }
 
-  /** Returns a value that equals no other run's digest if there is no further block. */
+  /** Returns the digest of the next block. If there is none, returns NaN, which equals no digest. */
   next(): number {
     if (this.isAtEnd) {
       this.at += 1;

@@ -67,7 +67,7 @@ describe("reported cache breaks", () => {
     expect(causes).toEqual(["system prompt", "tools", "model", "betas", "time gap"]);
   });
 
-  it("treats equal bytes as unchanged, and another order of fields as changed", () => {
+  it("names tools as the cause of a cache miss if their fields were reordered, but not if the bytes are equal", () => {
     call(100_000, { tools: [{ name: "Read", description: "d" }] });
     expect(call(0, { tools: [{ name: "Read", description: "d" }] })?.causes).toEqual(["unknown"]);
     call(100_000, { tools: [{ name: "Read", description: "d" }] });

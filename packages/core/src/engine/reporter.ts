@@ -88,7 +88,7 @@ const LASTING: Readonly<
     "the package that the summary model needs is not installed",
     "Install the SDK of the provider.",
   ],
-  "model-unknown-model": ["it cannot write summaries", "Correct the name of the model."],
+  "model-unknown-model": ["it does not know this name", "Correct the name of the model."],
 };
 
 const isLasting = (code: string): code is keyof typeof LASTING => Object.hasOwn(LASTING, code);

@@ -254,7 +254,12 @@ export function requireInstalledForm({ clearing, modules = [] }: CompactorOption
   if (modules.some(({ name }) => name === form)) return;
   const maker = form === "api" ? "apiClearing()" : "cachedEdits()";
   const remedy = `Add ${maker} to the modules, or choose another form.`;
-  throw invalidOption("clearing.form", "a form that the engine or one of its modules has", form, remedy);
+  throw invalidOption(
+    "clearing.form",
+    "a form that the engine or an installed module provides",
+    form,
+    remedy,
+  );
 }
 
 /** Throws `option-invalid` unless this is a possible size of a context window. */
@@ -269,7 +274,8 @@ export function requireWindow(tokens: unknown, option = "windowTokens"): void {
 function requireWindows({ window: { tokens, models } = {} }: CompactorOptions): void {
   requireWindow(tokens, "window.tokens");
   if (models === undefined) return;
-  if (!isRecord(models)) throw invalidOption("window.models", "an object of windows by model name", models);
+  if (!isRecord(models))
+    throw invalidOption("window.models", "an object that maps model names to context windows", models);
   for (const [name, facts] of Object.entries(models)) {
     const option = `window.models["${name}"].windowTokens`;
     requireWindow(isRecord(facts) ? (facts.windowTokens ?? null) : facts, option);
@@ -314,7 +320,7 @@ function requireObjects(options: CompactorOptions): void {
     throw invalidOption("host.caches", "an array of functions", caches);
   }
   if (settings?.environment !== undefined && !isRecord(settings.environment)) {
-    throw invalidOption("settings.environment", "an object of strings by name", settings.environment);
+    throw invalidOption("settings.environment", "an object that maps names to strings", settings.environment);
   }
 }
 
@@ -334,7 +340,8 @@ function requireSession({ session: { id, cwd, permissionMode } = {} }: Compactor
 }
 
 function requireModules(modules: unknown): void {
-  const remedy = "Pass what the makers of modules return, such as [sessionNotes({ file })].";
+  const remedy =
+    "Call the function that creates the module, and pass its result, such as [sessionNotes({ file })].";
   if (!Array.isArray(modules)) throw invalidOption("modules", "an array of modules", modules, remedy);
   const wrong = modules.findIndex((module) => !hasMethods(module, ["attach"]));
   if (wrong !== -1) throw invalidOption(`modules[${wrong}]`, "a module", modules[wrong], remedy);

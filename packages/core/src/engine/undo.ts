@@ -125,7 +125,7 @@ function nothingToUndo(): LonghaulError {
     "Nothing to undo: no compaction, collapse or snip led to this conversation.",
     {
       remedy:
-        "You cannot undo steps from before the transcript began, or steps of another session. You can still read them there.",
+        "You cannot undo steps from before the transcript began, or steps of another session. You can still read the steps of another session in its transcript.",
     },
   );
 }

@@ -75,7 +75,7 @@ describe("readCommandAnswer", () => {
   it("hook output for another event is a failure, not context", () => {
     expect(exited(0, context("said", "SessionStart"))).toEqual({
       state: "failed",
-      reason: "its answer is for the event SessionStart",
+      reason: "its answer names another event: SessionStart",
     });
   });
 

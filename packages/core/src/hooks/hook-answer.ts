@@ -107,7 +107,7 @@ function readJsonAnswer(answer: JsonRecord | undefined, event: HookEvent): Verdi
   if (answer.decision === "block") return blocked(firstString(answer, "reason", "stopReason"));
   if (answer.continue === false) return blocked(firstString(answer, "stopReason", "reason"));
   const meant = stringField(answer.hookSpecificOutput, "hookEventName") ?? event;
-  if (meant !== event) return failed(`its answer is for the event ${meant}`);
+  if (meant !== event) return failed(`its answer names another event: ${meant}`);
   const output = cleanOutput(stringField(field(answer, "hookSpecificOutput"), "additionalContext") ?? "");
   const shown = [stringField(answer, "systemMessage") ?? "", answer.suppressOutput === true ? "" : output];
   return { state: "completed", output, shown: cleanOutput(shown.filter((part) => part !== "").join("\n\n")) };

@@ -42,7 +42,7 @@ const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such
 const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: string]>> = {
   "openai-chat": ["OpenAI Chat Completions", `${BY_AI_SDK}, OpenAI's included`],
   "openai-responses": ["OpenAI Responses", `${BY_AI_SDK}, OpenAI's included`],
-  "ai-sdk": ["AI SDK", `${BY_AI_SDK} and converts them for it`],
+  "ai-sdk": ["AI SDK", `${BY_AI_SDK} and converts them to the format of the AI SDK`],
   "ai-sdk-ui": ["AI SDK UI", `Keep UI messages for the screen. ${BY_AI_SDK}`],
   langchain: ["LangChain", `${BY_AI_SDK}, and anthropicModel({ model }) calls Claude`],
   gemini: ["Gemini", `${BY_AI_SDK}, Google's included`],
@@ -155,7 +155,9 @@ function nestedTooDeepError(path: string): LonghaulError {
 function jsonProblem(cause: unknown): string {
   const words = cause instanceof Error ? cause.message : String(cause);
   if (words.includes("BigInt")) return "it contains a BigInt";
-  return /circular|cyclic/i.test(words) ? "it contains a reference to itself" : "one of its values throws";
+  return /circular|cyclic/i.test(words)
+    ? "it contains a reference to itself"
+    : "reading one of its values throws an error";
 }
 
 export const isPromise = (value: unknown): boolean =>

@@ -20,7 +20,7 @@ describe("isMissingPackage", () => {
     "Cannot find package '/app/node_modules/ai/node_modules/zod/index.js' imported from /app/main.js",
     "Cannot find package 'ai-tokenizer' imported from /app/main.js",
     "Cannot find it",
-  ])("returns false when another package is not found: %s", (message) => {
+  ])("returns false unless the error says that the given package is missing: %s", (message) => {
     expect(isMissingPackage(notFound(message), "ai")).toBe(false);
   });
 

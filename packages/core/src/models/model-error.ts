@@ -163,7 +163,8 @@ const REMEDIES: Remedies = {
   "timed-out": "Try again later, or raise the time limit.",
   unreachable: "Check the network and the address of the provider.",
   "thinking-mismatch": "Remove the thinking from the earlier messages.",
-  "thinking-missing": "Send the thinking together with its reply, or disable thinking for this call.",
+  "thinking-missing":
+    "Send the thinking together with the reply that it belongs to, or disable thinking for this call.",
 };
 
 function remedyFor(failure: ModelFailure): string | undefined {

@@ -110,7 +110,7 @@ describe("withCacheMarks", () => {
     ]);
   });
 
-  it("leaves the end to the automatic cache mark, which counts toward the limit", () => {
+  it("adds no cache mark at the end of a request with automatic caching, which counts as one mark", () => {
     const request: ModelRequest = { messages: turns, system: "S", tools: [tool("a")], cache_control: mark };
     expect(findMarks(withCacheMarks(request)).map(({ place }) => place)).toEqual([
       [0, 0, 0, 0],

@@ -99,7 +99,7 @@ interface Greeting {
   readonly counter: { readonly source: string };
 }
 
-/** Columns that the example with both variables needs. */
+/** Minimum terminal width to show both environment variables of the example on one line. */
 const WIDE_FROM = 80;
 
 const COUNTERS: Readonly<Record<string, string>> = {

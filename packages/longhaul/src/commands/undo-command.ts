@@ -188,7 +188,8 @@ const STEP_COLUMNS: Columns = [
   { title: ">tokens", rank: 1 },
   ">messages since",
 ];
-const NO_STEPS = "Nothing to undo: nothing in this conversation was compacted, cleared, collapsed or removed.";
+const NO_STEPS =
+  "Nothing to undo: nothing in this conversation was compacted, cleared, collapsed or removed.";
 
 function stepsView({ session, steps }: StepsReport, terminal: Terminal): string {
   const { colors, width } = terminal;

@@ -222,7 +222,7 @@ it("shows as much of a restored name at 44 columns as fits next to its label", (
   const view = compactView({ ...compacted, restored }, outline, terminal(44));
   expect(view).toContain("      120  src/resources/vessels.ts\n");
   expect(view).toContain("      120  code-change-review (skill)\n");
-  expect(view).toContain("      120  …resources/tugs.ts (start only)\n");
+  expect(view).toContain("      120  …c/resources/tugs.ts (start only)\n");
 });
 
 it("shows the labels of inspect in full at 44 columns, without bars", () => {
@@ -230,13 +230,17 @@ it("shows the labels of inspect in full at 44 columns, without bars", () => {
   const accounting = { ...report.accounting, localCommandOutput: 5_000 };
   const view = inspectView({ ...report, accounting }, terminal(44));
   expect(view).toMatch(/^ {2}Local command output {5,}5,000 +\d+%$/m);
-  expect(inspectView({ ...report, accounting }, terminal(80))).toMatch(/Local command output .*% {2}[▏▎▍▌▋▊▉█]/);
+  expect(inspectView({ ...report, accounting }, terminal(80))).toMatch(
+    /Local command output .*% {2}[▏▎▍▌▋▊▉█]/,
+  );
 });
 
 it("wraps the facts of a session at 44 columns instead of cutting them", () => {
   const report = inspectSession(session, thresholds);
   const named = { ...report, session: { ...report.session, model: "claude-sonnet-4-5-20250929" } };
-  expect(inspectView(named, terminal(44))).toMatch(/\nclaude-sonnet-4-5-20250929 · [\d.]+ MB · \d+\nentries\n/);
+  expect(inspectView(named, terminal(44))).toMatch(
+    /\nclaude-sonnet-4-5-20250929 · [\d.]+ MB · \d+\nentries\n/,
+  );
 });
 
 describe("items that were not restored in compactView", () => {
@@ -249,7 +253,7 @@ describe("items that were not restored in compactView", () => {
       { kind: "session-memory", path: "notes.md", reason: "over-budget" },
     ];
     expect(compactView({ ...compacted, skipped }, outline, terminal(100))).toContain(
-      "Not restored: 2 files missing, 1 file outside the project, plan mode timed out,\n  notes over budget.\n",
+      "Not restored: 2 files missing, 1 file outside the project, plan mode timed out, notes over budget.\n",
     );
   });
 });

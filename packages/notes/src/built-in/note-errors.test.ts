@@ -14,7 +14,7 @@ describe("the Errors & Corrections section", () => {
   it("lists a failure as open until a later run passes, then names files edited in the same update", () => {
     const open = noted(runs("npm test", FAILED));
     expect(bodyOf(open, ERRORS)).toBe(
-      "- `npm test`: Error: cannot find module 'left-pad' → not seen to pass since",
+      "- `npm test`: Error: cannot find module 'left-pad' → no passing run since",
     );
     const fixed = noted(runs("npm test", FAILED), edits("/project/src/pad.ts"), (session) => {
       edits("/project/package.json")(session);
@@ -28,15 +28,15 @@ describe("the Errors & Corrections section", () => {
   it("says that a failure is gone when the next run fails with another error", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", "Exit code 1\nError: timed out"));
     expect(linesOf(notes, ERRORS)).toEqual([
-      "- `npm test`: Error: cannot find module 'left-pad' → not in the next run, which failed with another error",
-      "- `npm test`: Error: timed out → not seen to pass since",
+      "- `npm test`: Error: cannot find module 'left-pad' → did not occur in the next run, which failed with another error",
+      "- `npm test`: Error: timed out → no passing run since",
     ]);
   });
 
   it("counts a repeated failure instead of listing it again", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", FAILED));
     expect(bodyOf(notes, ERRORS)).toBe(
-      "- `npm test` (2×): Error: cannot find module 'left-pad' → not seen to pass since",
+      "- `npm test` (2×): Error: cannot find module 'left-pad' → no passing run since",
     );
   });
 

@@ -30,9 +30,11 @@ const CORRECTION_WORTH = 20;
 const FAILURE_WORTH = 8;
 /** Rules and borders that programs draw. */
 const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
-const OPEN = " → not seen to pass since";
+const OPEN = " → no passing run since";
+/** Earlier versions wrote this text for an open failure. */
+const FORMER_OPEN = " → not seen to pass since";
 const OURS =
-  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|(?:not|gone) in the next run[^\n]*))?$/;
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:no passing run since|not seen to pass since|fixed[^\n]*|(?:did not occur|not|gone) in the next run[^\n]*))?$/;
 
 /** A failure as the notes describe it. */
 interface NotedError {
@@ -112,7 +114,9 @@ function takeCorrection(slots: Slots, { text }: HumanMessage): void {
 
 function readError(item: string): NotedError | undefined {
   const [, source, times = "1", text = "", end = ""] = OURS.exec(item) ?? [];
-  return source === undefined ? undefined : { source, times: Number(times), text, end };
+  return source === undefined
+    ? undefined
+    : { source, times: Number(times), text, end: end === FORMER_OPEN ? OPEN : end };
 }
 
 const keyOf = ({ source, text }: NotedError): string => `${source}: ${text}`;
@@ -137,7 +141,7 @@ function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): N
 /** Maps each command to its first run in the new entries. Empty if the notes contain no open failure. */
 function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap<string, Resolution> {
   const runs = new Map<string, Resolution>();
-  if (!before.some((item) => item.endsWith(OPEN))) return runs;
+  if (!before.some((item) => item.endsWith(OPEN) || item.endsWith(FORMER_OPEN))) return runs;
   const edited = new Set<string>();
   for (const action of digest.exchanges.flatMap(({ actions }) => actions)) {
     if (action.kind === "edit") edited.add(action.path);

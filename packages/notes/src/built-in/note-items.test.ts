@@ -28,7 +28,10 @@ describe("the text of a section", () => {
   });
 
   it("reads the count of left-out items that an earlier version wrote", () => {
-    expect(readBody("(4 older items left out; see the transcript)\n- a")).toEqual({ items: ["- a"], leftOut: 4 });
+    expect(readBody("(4 older items left out; see the transcript)\n- a")).toEqual({
+      items: ["- a"],
+      leftOut: 4,
+    });
   });
 
   it("uses the singular when exactly one item was left out", () => {

@@ -59,7 +59,7 @@ describe("the Current State section", () => {
       ...section,
       body: section.body.replace(/work in progress\. The assistant last said: "[^"]*"/, former),
     }));
-    const after = notedOn({ ...before, sections }, undefined, (session) =>
+    const after = notedOn({ ...before, sections }, { sectionTokens: 2_000, totalTokens: 12_000 }, (session) =>
       session.tool("l", "Bash", { command: "ls" }, "text"),
     );
     expect(linesOf(after, STATE)).toContain(`- Status: ${former}`);

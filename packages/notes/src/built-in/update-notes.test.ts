@@ -190,20 +190,23 @@ Write the benchmark.`;
     ]);
   });
 
-  it("lists a failure from a summary once, and marks it fixed after the next passing run", () => {
-    const earlierErrors = inFront(
-      "## 4. Errors and Fixes\n- `npm test`: Error: timed out → not seen to pass since\n1. The disk was full",
-    );
-    const failed: Tell = (session) =>
-      session.tool("f", "Bash", { command: "npm test" }, "Exit code 1\nError: timed out");
-    const lines = ["- `npm test`: Error: timed out → not seen to pass since", "- 1. The disk was full"];
-    expect(linesOf(noted(failed, earlierErrors, earlierErrors), "Errors & Corrections")).toEqual(lines);
-    const passed: Tell = (session) => {
-      earlierErrors(session);
-      session.tool("p", "Bash", { command: "npm test" }, "4 passed");
-    };
-    expect(bodyOf(noted(passed), "Errors & Corrections")).toContain("Error: timed out → fixed");
-  });
+  it.each(["no passing run since", "not seen to pass since"])(
+    "lists a failure with the end %j from a summary once, and marks it fixed after the next passing run",
+    (end) => {
+      const earlierErrors = inFront(
+        `## 4. Errors and Fixes\n- \`npm test\`: Error: timed out → ${end}\n1. The disk was full`,
+      );
+      const failed: Tell = (session) =>
+        session.tool("f", "Bash", { command: "npm test" }, "Exit code 1\nError: timed out");
+      const lines = ["- `npm test`: Error: timed out → no passing run since", "- 1. The disk was full"];
+      expect(linesOf(noted(failed, earlierErrors, earlierErrors), "Errors & Corrections")).toEqual(lines);
+      const passed: Tell = (session) => {
+        earlierErrors(session);
+        session.tool("p", "Bash", { command: "npm test" }, "4 passed");
+      };
+      expect(bodyOf(noted(passed), "Errors & Corrections")).toContain("Error: timed out → fixed");
+    },
+  );
 
   it("adds nothing from a summary that was made from the same notes", () => {
     const notes = noted(work);

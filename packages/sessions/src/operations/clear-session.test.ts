@@ -253,7 +253,7 @@ describe("writing a clearing", () => {
     );
   });
 
-  it("refuses to write a clearing when the session has grown since it was loaded", async () => {
+  it("writeClearing refuses a session that has grown since it was loaded", async () => {
     const path = await written(longSession(30).entries);
     const result = clearSession(await loadSession(path), { keepNewest: 3 });
     const writer = await openTranscript(path);

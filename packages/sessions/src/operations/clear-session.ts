@@ -7,11 +7,11 @@ import {
   extractFacts,
   findFacts,
   makeLedger,
+  measureConversation,
   previousLedger,
   renewEntries,
   type SizedConversation,
   searched,
-  measureConversation,
   withFates,
 } from "@longhaul/core/internal/compaction";
 import { measureBlock } from "@longhaul/core/internal/measure";
@@ -48,7 +48,10 @@ export interface SessionClearing {
 export function clearSession(session: Session, options: ClearSessionOptions = {}): SessionClearing {
   const { conversation, clearedToolUseIds } = session;
   const snapshot = { entries: conversation, clearedToolUseIds };
-  const { sent, contextTokens, overheadTokens, ratio, estimatedTokens } = measureConversation(snapshot, options);
+  const { sent, contextTokens, overheadTokens, ratio, estimatedTokens } = measureConversation(
+    snapshot,
+    options,
+  );
   // If the provider counted less than our estimate, scale everything down, so that the result does not appear
   // larger.
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));

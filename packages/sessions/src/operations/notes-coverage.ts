@@ -49,7 +49,7 @@ export function coverageOf(
 
 /**
  * Returns the newest message of the conversation that the notes cover: the given one, its copy, or an earlier
- * one. The notes may end with a line that is never sent and that an undo does not write again.
+ * one. The given line may be missing, because an undo does not write lines again that are never sent.
  */
 export function coveredIn(session: Session, coveredUuid: string): string {
   const { conversation } = session;

@@ -1,5 +1,5 @@
 import { LonghaulError } from "@longhaul/core/errors";
-import { type SizedConversation, measureConversation } from "@longhaul/core/internal/compaction";
+import { measureConversation, type SizedConversation } from "@longhaul/core/internal/compaction";
 import { indexInConversation, indexOfMessage } from "@longhaul/core/internal/messages";
 import { timeLimitsOf } from "@longhaul/core/internal/models";
 import { countMessages } from "@longhaul/core/internal/request";

@@ -203,7 +203,8 @@ interface FolderSearch {
  * is too large.
  */
 async function foldersNamed(name: string, current: string): Promise<readonly string[] | undefined> {
-  // Claude Code truncates a long name and adds its own hash. Then only the current folder can be compared.
+  // Claude Code truncates a long name and adds its own hash. Such a name can only be compared with the names
+  // of the current folder and its parents.
   if (name.length > LONGEST_FOLDER_NAME)
     return withParents(resolve(current)).filter((each) => isCutTo(each, name));
   const drive = /^([A-Za-z])--/.exec(name)?.[1];

@@ -3,9 +3,9 @@ import { LonghaulError } from "@longhaul/core/errors";
 import {
   carriedEntries,
   continueBefore,
+  measureConversation,
   newLink,
   restoredEntries,
-  measureConversation,
   writtenAgain,
 } from "@longhaul/core/internal/compaction";
 import {

@@ -157,7 +157,9 @@ async function searchFirstPrompt(readAt: ReadAt, bytes: number): Promise<string 
     const request = firstLineThat(head, USER_MARK, requestIn);
     if (request !== undefined) return request;
     if (length >= Math.min(bytes, LONGEST_GLANCE_BYTES))
-      return firstLineThat(head, USER_MARK, spokenIn) ?? firstLineThat(head, BOUNDARY_MARK, summarizedRequest);
+      return (
+        firstLineThat(head, USER_MARK, spokenIn) ?? firstLineThat(head, BOUNDARY_MARK, summarizedRequest)
+      );
   }
 }
 

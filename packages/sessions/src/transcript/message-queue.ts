@@ -86,7 +86,7 @@ export class MessageQueue<Place> {
     return messages;
   }
 
-  /** Returns the remaining messages. No line follows. */
+  /** Returns the remaining messages. Call it after the last line. */
   end(): readonly QueuedMessage<Place>[] {
     this.#settle();
     return this.settled();

@@ -73,7 +73,7 @@ describe("loadSparsely", () => {
     expect(entries[1]).toEqual(unknown);
   });
 
-  it("releases a line that records the conversation its usage belongs to", async () => {
+  it("releases a line from memory, but keeps its record of the tokens that its usage covers", async () => {
     const c = new ConversationBuilder();
     const line = { ...c.assistant("one", { usage: usage(10, 5) }), [PREFIX_FIELD]: 7 } as Entry;
     const { path } = await write([line]);
@@ -112,7 +112,7 @@ describe("loadSparsely", () => {
     expect(conversation).toBe(entries);
   });
 
-  it("refuses to read a released line from a file that was replaced", async () => {
+  it("refuses to reload a line that was released from memory if its file was replaced", async () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.boundary();

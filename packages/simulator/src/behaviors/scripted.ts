@@ -62,7 +62,7 @@ function isFor(turn: AddressedTurn | string, purpose: CallPurpose): boolean {
 // Scripts in JSON
 
 const REMEDY =
-  'Write the script as a list of turns: texts, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';
+  'Write the script as a list of turns: strings, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';
 
 /**
  * Parses turns from a JSON file: a list, or an object with the list as `turns`. A turn is a text or an {@link
@@ -78,12 +78,12 @@ export function parseScript(json: unknown): AddressedTurn[] {
 
 function parseTurn(value: unknown, at: string): AddressedTurn {
   if (typeof value === "string") return textTurn(value);
-  if (!isRecord(value)) throw wrong(at, "a text or an object", value);
+  if (!isRecord(value)) throw wrong(at, "a string or an object", value);
   refuseOtherFields(value, at, ["blocks", "stopReason", "stopDetails", "for", "usage", "delayMs"]);
   const { blocks, stopReason, stopDetails, for: purpose, usage, delayMs } = value;
   if (!Array.isArray(blocks)) throw wrong(`${at}.blocks`, "a list of blocks", blocks);
   if (stopReason !== undefined && typeof stopReason !== "string")
-    throw wrong(`${at}.stopReason`, "a text", stopReason);
+    throw wrong(`${at}.stopReason`, "a string", stopReason);
   if (stopDetails !== undefined && !isRecord(stopDetails))
     throw wrong(`${at}.stopDetails`, "an object", stopDetails);
   return {
@@ -126,7 +126,7 @@ function countIn(value: unknown, at: string): number {
 
 function parseBlock(value: unknown, at: string): TurnBlock {
   if (typeof value === "string") return { type: "text", text: value };
-  if (!isRecord(value)) throw wrong(at, "a text or an object", value);
+  if (!isRecord(value)) throw wrong(at, "a string or an object", value);
   switch (value.type) {
     case "text":
       refuseOtherFields(value, at, ["type", "text"]);
@@ -155,7 +155,7 @@ function parseToolUse(value: JsonRecord, at: string): TurnBlock {
 
 function textIn(value: JsonRecord, name: string, at: string): string {
   const text = value[name];
-  if (typeof text !== "string") throw wrong(`${at}.${name}`, "a text", text);
+  if (typeof text !== "string") throw wrong(`${at}.${name}`, "a string", text);
   return text;
 }
 

@@ -52,7 +52,7 @@ const FAULTS: readonly (readonly [fault: string, make: Fault, caughtBy: string])
   [
     "loses pieces of text",
     changingEvents((event) => (event.type === "text" ? [] : [event])),
-    "pieces make up",
+    "deltas add up",
   ],
   ["leaves out the start", changingEvents((event) => (event.type === "start" ? [] : [event])), "begins with"],
   [
@@ -60,7 +60,7 @@ const FAULTS: readonly (readonly [fault: string, make: Fault, caughtBy: string])
     changingEvents((event) => (event.type === "end" ? [event, event] : [event])),
     "begins with",
   ],
-  ["loses blocks", changingEvents((event) => (event.type === "block" ? [] : [event])), "pieces make up"],
+  ["loses blocks", changingEvents((event) => (event.type === "block" ? [] : [event])), "deltas add up"],
   ["reports wrong usage", changingReply(() => ({ usage: { input_tokens: 1, output_tokens: 1 } })), "usage"],
   ["reports a wrong stop reason", changingReply(() => ({ stopReason: "other" })), "stop reason"],
   ["loses content", changingReply(() => ({ content: [] })), "content"],

@@ -51,7 +51,7 @@ function replyCases(
     checkReply(await collect(bench), expected, subject);
   return [
     caseWith(
-      `${scenario}: begins with "start", ends with "end", and the pieces make up the blocks`,
+      `${scenario}: the stream begins with "start", ends with "end", and its deltas add up to the blocks`,
       [wire],
       async (bench) => {
         const events = await collect(bench);
@@ -112,7 +112,7 @@ function blocksFromPieces(events: readonly ModelEvent[]): readonly ContentBlock[
       blocks.push(event.block);
     }
   }
-  assert.deepEqual(pieces, { text: "", thinking: "" }, "every piece belongs to a block");
+  assert.deepEqual(pieces, { text: "", thinking: "" }, "every delta belongs to a block");
   assert.equal(calls.size, 0, "every call that starts becomes a block");
   return blocks;
 }
@@ -269,7 +269,7 @@ function repeatCases(caseWith: CaseWith, subject: ContractSubject): readonly Con
   const { text, overloaded } = subject.wires;
   if (text === undefined) return [];
   const twice = caseWith(
-    "a model serves several calls, and the same answer yields the same reply",
+    "a model serves several calls, and the same server response yields the same reply",
     [text],
     async (bench) => {
       const first = replyOf(await collect(bench));

@@ -141,7 +141,7 @@ const MESSAGES: readonly Row[] = [
   [
     "a system message before a user message",
     { messages: [user(), system(), user()] },
-    "messages.1: a `system` message must directly follow a `user` message and be last or be followed by an `assistant` message",
+    "messages.1: a `system` message must directly follow a `user` message, and it must be the last message or come directly before an `assistant` message",
     { model: "claude-opus-5" },
   ],
   [

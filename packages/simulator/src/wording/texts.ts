@@ -39,7 +39,7 @@ const STATUS_TEXTS = {
   methodNotAllowed: { status: 405, text: "Method Not Allowed" },
   requestTimeout: { status: 408, text: "Request timed out" },
   conflict: { status: 409, text: "Conflict" },
-  /** On the wire, advice follows, which the capture omits. */
+  /** The API's real text continues with advice. The captured text omits it. */
   rateLimit: {
     verified: true,
     status: 429,
@@ -49,7 +49,7 @@ const STATUS_TEXTS = {
   spendLimit: {
     status: 429,
     code: "enforced_spend_limit_reached",
-    text: "You have reached your API usage limits: access returns next month.",
+    text: "You have reached your API usage limits: you will regain access next month.",
   },
   internalError: { status: 500, text: "Internal server error" },
   timeout: { status: 504, text: "Request timed out" },
@@ -141,7 +141,7 @@ export const MESSAGE_TEXTS = {
     text: 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
   },
   systemPlacement: {
-    text: "{path}: a `system` message must directly follow a `user` message and be last or be followed by an `assistant` message",
+    text: "{path}: a `system` message must directly follow a `user` message, and it must be the last message or come directly before an `assistant` message",
   },
   blockRole: { text: "{path}: `{type}` blocks are not permitted in `{role}` messages" },
   userCitations: { text: "{path}: `citations` are not permitted on `text` blocks in `user` messages" },

@@ -74,7 +74,7 @@ describe("edits by others", () => {
     const place = filePlace(cwd);
     const unsteady = { ...place, files: changedAfterRead(() => writeFileSync(path, "theirs\n")) };
     const answer = await answerOf(writeTool(unsteady), { file_path: "a.txt", content: "mine\n" });
-    expect(answer).toMatch(/^REFUSED: a.txt was not changed: it changed after you read it/);
+    expect(answer).toMatch(/^REFUSED: a.txt was not changed: its content differs from what you read/);
     expect(now()).toBe("theirs\n");
   });
 

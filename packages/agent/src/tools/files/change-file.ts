@@ -48,8 +48,8 @@ export function whyUnseen(
 
 const changedMeanwhile = ({ displayPath }: ResolvedPath): ToolOutcome =>
   failure(
-    `${displayPath} was not changed: it changed after you read it (by the user, a command, or another agent). ` +
-      "Read it again, and apply your change to its current content.",
+    `${displayPath} was not changed: its content differs from what you read. ` +
+      "The user, a command, or another agent has changed it since then. Read it again, and apply your change to its current content.",
     "changed since it was read",
   );
 

@@ -164,7 +164,7 @@ describe("edits that are refused", () => {
     writeFileSync(path, "one\n");
     expect(await change("one", "1")).toMatch(/^Changed/);
     writeFileSync(path, "1\nmine\n");
-    expect(await change("1", "one")).toMatch(/^REFUSED: .*it changed after you read it/);
+    expect(await change("1", "one")).toMatch(/^REFUSED: .*its content differs from what you read/);
     expect(now()).toBe("1\nmine\n");
   });
 

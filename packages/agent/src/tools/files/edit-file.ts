@@ -34,7 +34,7 @@ const inputSchema = z.object({
 
 type EditInput = z.infer<typeof inputSchema>;
 
-const DESCRIPTION = `Replaces text in a file. Read the file with Read first. Nobody else may have changed it since then. \
+const DESCRIPTION = `Replaces text in a file. Read the file with Read first. The call fails if the file has changed since then, except by your own edits. \
 old_string must match exactly, including spaces and tabs, and must occur only once unless replace_all is set. \
 Include enough of the surrounding lines. The line endings and the encoding of the file stay the same.`;
 
@@ -129,7 +129,9 @@ export function applyEdit(bytes: Buffer, edit: TextEdit): EditResult {
     !isLiteral && endsInCrlf(place) ? withCrlf(newText) : newText,
   );
   if (units === content.units)
-    return { refusal: "That would change nothing, because new_string is already there." };
+    return {
+      refusal: "The edit would change nothing, because the file already contains new_string at that place.",
+    };
   return { bytes: content.toBytes(units), lines: linesAt(content.units, chosen) };
 }
 

@@ -37,7 +37,7 @@ describe("reading text files", () => {
     put("README.md", "x");
     expect(await answerOf(read, { file_path: "empty" })).toBe("empty exists and is empty.");
     expect(await answerOf(read, { file_path: "sub" })).toMatch(
-      /^REFUSED: sub cannot be used: it is a folder\. Glob/,
+      /^REFUSED: sub cannot be used: it is a folder\. To list its content, call Glob/,
     );
     expect(await answerOf(read, { file_path: "Readme.txt" })).toContain("Did you mean README.md?");
     expect(await answerOf(read, { file_path: "nowhere/zzz" })).toContain("There is no file nowhere/zzz.");

@@ -82,7 +82,7 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
 }
 
 const HINTS: Readonly<Partial<Record<FileProblem, string>>> = {
-  folder: ' Glob lists what is in it, with the pattern "*" and this path.',
+  folder: ' To list its content, call Glob with the pattern "*" and this path.',
   "too-large": " Grep searches its content. A command such as sed -n '1,200p' shows parts.",
 };
 

@@ -39,7 +39,7 @@ export function readMedia(bytes: Buffer): MediaReading | undefined {
 function readImage(bytes: Buffer, { type, size }: ImageHeader): MediaReading {
   const name = `${type.slice("image/".length).toUpperCase()} image`;
   if (size === undefined || size.width === 0 || size.height === 0)
-    return { refusal: `It starts like a ${name} but is damaged: it does not state its size.` };
+    return { refusal: `It looks like a ${name}, but it is damaged: it contains no valid width and height.` };
   const words = `${name}, ${size.width}×${size.height}`;
   const data = bytes.toString("base64");
   if (size.width > MAX_IMAGE_SIDE || size.height > MAX_IMAGE_SIDE)

@@ -106,7 +106,7 @@ describe("calls of the Write tool that are refused", () => {
     await read("a.txt");
     await read("a.txt", { offset: 2, limit: 1 });
     put("a.txt", "mine\n");
-    expect(await attempt()).toMatch(/^REFUSED: .*it changed after you read it/);
+    expect(await attempt()).toMatch(/^REFUSED: .*its content differs from what you read/);
     expect(textOf("a.txt")).toBe("mine\n");
   });
 

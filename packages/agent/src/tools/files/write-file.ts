@@ -14,7 +14,7 @@ const inputSchema = z.object({
 type WriteInput = z.infer<typeof inputSchema>;
 
 const DESCRIPTION = `Creates a file and the folders that it needs, or replaces the whole content of a file. \
-If the file exists, read all of it with Read first. Nobody else may have changed it since then. \
+If the file exists, read all of it with Read first. The call fails if the file has changed since then, except by your own edits. \
 Use Edit to change parts of a file.`;
 
 export function writeTool(place: FilePlace): Tool {
@@ -89,8 +89,9 @@ function overwriteRefusal(
   const range = place.reads.get(file.realPath)?.range;
   if (range === undefined) return undefined;
   return failure(
-    `${displayPath} was not written: you have seen only lines ${range.from} to ${range.to} of it, or not all of a long line, ` +
-      "and the rest would be lost. Read all of it first, or change parts of it with Edit.",
+    `${displayPath} was not written: you have not seen all of it, and the rest would be lost. ` +
+      `Read showed only lines ${range.from} to ${range.to}, or it cut a long line. ` +
+      "Read all of it first, or change parts of it with Edit.",
     "not read completely",
   );
 }

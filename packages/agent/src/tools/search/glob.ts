@@ -15,7 +15,7 @@ const PROGRESS_EVERY_MS = 250;
 
 const DESCRIPTION = `Finds files by name, most recently changed first, at most ${MAX_SHOWN}.
 
-- \`*\` matches anything within a name, \`**\` matches any folders, \`{a,b}\` matches one of these: \`**/*.test.ts\`, \`src/{app,lib}/**/*.css\`. \`*.ts\` alone matches only files directly in the folder.
+- \`*\` matches anything within a name, \`**\` matches any folders, \`{a,b}\` matches a or b. Examples: \`**/*.test.ts\`, \`src/{app,lib}/**/*.css\`. \`*.ts\` alone matches only files directly in the folder.
 - Glob finds hidden files too. It skips \`.git\`, \`node_modules\`, and everything that .gitignore files exclude, unless the pattern or \`path\` names it: \`node_modules/zod/**/*.d.ts\`. It does not follow links.
 - Use Grep to search the content of files.`;
 

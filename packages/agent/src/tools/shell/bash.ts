@@ -258,7 +258,7 @@ function endWords(end: ShellEnd): { readonly short: string; readonly line: strin
 /** Returns the last line of the result for the model. */
 function leftBehindLine(end: ShellEnd): string {
   return end.how === "exited" && end.leftBehind
-    ? "[The command left processes running. They were stopped with it. Use run_in_background for processes that must keep running.]"
+    ? "[The command left processes running, and they were stopped when it ended. Use run_in_background for processes that must keep running.]"
     : "";
 }
 

@@ -85,8 +85,8 @@ export class Pages {
 }
 
 /**
- * Returns a key for a call. Models choose the ids of calls, so two calls may share one. The permission of one
- * must not serve the other.
+ * Returns a key for a call. Models choose the ids of calls, so two calls may have the same id. The permission
+ * for one call must not apply to the other.
  */
 const callKey = (callId: string, url: URL): string => `${url.href} ${callId}`;
 
@@ -104,7 +104,7 @@ const publicNeed = (url: URL): PermissionNeed => ({
  */
 const privateNeed = (url: URL): PermissionNeed => ({
   kind: "private-network",
-  title: `Fetch a page from ${url.host}, which is this machine or in its private network`,
+  title: `Fetch a page from ${url.host}, which is this machine or a host in its private network`,
   detail: url.href,
   key: `web-private:${url.host}`,
   scope: `pages from ${url.host}, in the private network`,

@@ -34,6 +34,12 @@ class Chain {
     this.summary = `${written}\n\n${quote.text}`;
   }
 
+  /** Replaces the text of all facts of this kind. */
+  rewrite(kind: Fact["kind"], text: string): void {
+    const facts = this.sheet.facts.map((fact) => (fact.kind === kind ? { ...fact, text } : fact));
+    this.sheet = { ...this.sheet, facts };
+  }
+
   statusOf(text: string): string | undefined {
     return this.sheet.facts.find((fact) => fact.kind === "directive" && fact.text === text)?.status;
   }
@@ -143,12 +149,35 @@ describe("facts of earlier compactions", () => {
       failed(session, "t1");
     });
     const open = texts(chain, "error")[0] ?? "";
-    expect(open).toMatch(/not seen fixed$/);
+    expect(open).toMatch(/no fix seen$/);
     chain.compact((session) => session.tool("t2", "Bash", { command: "npm test" }, "12 passed"));
-    expect(texts(chain, "error")).toEqual([open.replace("not seen fixed", "fixed")]);
+    expect(texts(chain, "error")).toEqual([open.replace("no fix seen", "fixed")]);
     expect(texts(chain, "command")).toEqual(["`npm test` → 12 passed"]);
     chain.compact((session) => failed(session, "t3"));
     expect(texts(chain, "error")).toEqual([open]);
+  });
+
+  it("reports an error with the wording of an earlier version as fixed after the command succeeds", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => {
+      session.user("go");
+      failed(session, "t1");
+    });
+    const open = texts(chain, "error")[0] ?? "";
+    chain.rewrite("error", open.replace("no fix seen", "not seen fixed"));
+    chain.compact((session) => session.tool("t2", "Bash", { command: "npm test" }, "12 passed"));
+    expect(texts(chain, "error")).toEqual([open.replace("no fix seen", "fixed")]);
+  });
+
+  it("recognizes a background agent that an earlier version listed", () => {
+    const chain = new Chain(HOSTILE);
+    chain.compact((session) => session.tool("t1", "TaskCreate", { subject: "x" }, "Task #7 created"));
+    chain.rewrite("todo", "not reported back: background agent a1b2: Search the logs");
+    chain.compact((session) => session.assistant("Working."));
+    const now = "background agent a1b2 has not reported back: Search the logs";
+    expect(texts(chain, "todo")).toEqual([now]);
+    chain.compact((session) => session.assistant("Still working."));
+    expect(texts(chain, "todo")).toEqual([now]);
   });
 
   it("remembers from earlier compactions what the agent did to a file", () => {

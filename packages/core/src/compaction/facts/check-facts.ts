@@ -129,8 +129,8 @@ const MAX_FACTS = 1_000;
 /** Maximum length of a directive or plan: more than the ends and rules that quote a huge one. */
 const SAID_CHARS = 4_000;
 /**
- * Maximum length of all directives and plans together. If there are hundreds, each gets less room, and the
- * entries have the rest.
+ * Maximum length of all directives and plans together. If there are hundreds, each one is shortened more. The
+ * session's entries contain the full texts.
  */
 const ALL_SAID_CHARS = 200_000;
 const FACT_CHARS = 400;
@@ -142,7 +142,10 @@ const MAX_ENTRY_IDS = 6;
 const NEEDLE_CHARS = 120;
 const MAX_NEEDLES = 16;
 
-/** Creates the record of a compaction for its boundary, small enough for a session with a hundred of them. */
+/**
+ * Creates the record of a compaction for its boundary. It is small enough for a session with a hundred
+ * compactions.
+ */
 export function makeLedger(input: LedgerInput): Ledger {
   const { plan, kept, restored, quotedTokens, earlier, hasTranscript } = input;
   const facts = listedFacts(input.facts).map((fact) => withFate(fact, hasTranscript));

@@ -43,7 +43,7 @@ function openingOf({ facts, summarized, restored, shortened = [] }: Ledger): str
   const sentences = [
     `The summary replaced ${summarized.messages} messages of this conversation (about ${summarized.tokens} tokens).`,
     facts.length === 0
-      ? "No facts to check were found in them."
+      ? "They contain no facts to check."
       : `Facts found in them: ${facts.length}. In your context: ${inContext} (${counts.summary} in the summary, ${counts.kept} in kept messages, ${counts.quoted} quoted, ${counts.restored} in restored content).`,
     ...(counts.recoverable === 0 ? [] : [`Only in the transcript: ${counts.recoverable}.`]),
     counts.gone === 0 ? "Nothing is lost." : `Lost, because there is no transcript of them: ${counts.gone}.`,

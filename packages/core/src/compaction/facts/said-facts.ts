@@ -38,12 +38,18 @@ function todoFact({ content, status, id }: TrackedTodo): DraftFact {
 
 function taskFact({ id, title }: BackgroundTask): DraftFact {
   const text = start(title, TODO_CHARS);
-  return { kind: "todo", text: `${WAITING}${id}: ${text}`, needles: [text], entryIds: [] };
+  return {
+    kind: "todo",
+    text: `background agent ${id} has not reported back: ${text}`,
+    needles: [text],
+    entryIds: [],
+  };
 }
 
 const IN_PROGRESS = "[in progress] ";
-const WAITING = "not reported back: background agent ";
-const WAITING_FOR = new RegExp(`^${WAITING}(\\w+): (.*)$`);
+/** Recognizes the current wording and the one of earlier versions. */
+const WAITING_FOR =
+  /^(?:background agent (\w+) has not reported back|not reported back: background agent (\w+)): (.*)$/;
 const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
 
 /** Returns items that were open before the entries, from the facts of an earlier compaction. */
@@ -53,14 +59,15 @@ export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
   const runningTasks: BackgroundTask[] = [];
   const todos: TrackedTodo[] = [];
   for (const { text } of facts) {
-    const [, taskId, title = ""] = WAITING_FOR.exec(text) ?? [];
+    const [, id, formerId, title = ""] = WAITING_FOR.exec(text) ?? [];
+    const taskId = id ?? formerId;
     if (taskId !== undefined) {
       runningTasks.push({ at: 0, id: taskId, title });
       continue;
     }
-    const [, isInProgress, content = text, id] = ITEM.exec(text) ?? [];
+    const [, isInProgress, content = text, itemId] = ITEM.exec(text) ?? [];
     const status = isInProgress === undefined ? "pending" : "in_progress";
-    todos.push({ content, status, ...(id === undefined ? {} : { id }) });
+    todos.push({ content, status, ...(itemId === undefined ? {} : { id: itemId }) });
   }
   return { todos, runningTasks };
 }
@@ -149,7 +156,7 @@ export function withPlansUpToDate(
 }
 
 const PAST: Readonly<Record<Exclude<DirectiveStatus, "active">, string>> = {
-  done: "of a request that is done",
+  done: "for a finished request",
   cancelled: "cancelled by the user",
   superseded: "cancelled by the user",
 };

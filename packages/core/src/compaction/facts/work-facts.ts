@@ -20,7 +20,9 @@ const SOURCE_CHARS = 70;
 const LINE_CHARS = 120;
 const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
-const STILL_OPEN = " → not seen fixed";
+const STILL_OPEN = " → no fix seen";
+/** Endings of an open error. Earlier versions wrote the second one. */
+const OPEN_ENDING = / → (?:no fix seen|not seen fixed)$/;
 
 /** Maximum number of small command-line mistakes. Only the newest are worth a line. */
 const MAX_SLIPS = 8;
@@ -51,8 +53,7 @@ function resolutionOf({ resolution, weight }: ErrorRecord): string {
   return resolution.how === "passed" ? ` → fixed${by}` : ` → gone${by}`;
 }
 
-export const isOpenError = ({ kind, text }: DraftFact): boolean =>
-  kind === "error" && text.endsWith(STILL_OPEN);
+export const isOpenError = ({ kind, text }: DraftFact): boolean => kind === "error" && OPEN_ENDING.test(text);
 
 /** Updates errors of earlier compactions: an error is fixed once the same command succeeds. */
 export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
@@ -63,7 +64,7 @@ export function withErrorsResolved(carried: readonly Fact[], digest: SessionDige
     if (source === undefined) return fact;
     const keys = keysOf(readCommand(0, source, undefined, "", false));
     if (!keys.some((key) => passed.has(key))) return fact;
-    return { ...fact, text: `${fact.text.slice(0, -STILL_OPEN.length)} → fixed` };
+    return { ...fact, text: fact.text.replace(OPEN_ENDING, " → fixed") };
   });
 }
 

@@ -90,7 +90,7 @@ export function locateMessage(entries: readonly Entry[], ref: MessageRef): numbe
 export function messageNotFound(ref: MessageRef | undefined): LonghaulError {
   const why =
     ref === undefined
-      ? "the call names no message"
+      ? "the call does not specify a message"
       : `the current conversation has no message ${typeof ref === "number" ? `with the index ${ref}` : ref}`;
   return new LonghaulError("message-not-found", `No message found: ${why}.`, {
     remedy:

@@ -415,8 +415,8 @@ const TOO_LITTLE: Readonly<Record<SummaryVariant, readonly [why: string, remedy:
     "all of them would stay as they are",
     "Keep fewer recent tokens, or continue the session and compact later.",
   ],
-  from: ["nothing from that message on is long enough for a summary", "Choose an earlier message."],
-  "up-to": ["nothing before that message is long enough for a summary", "Choose a later message."],
+  from: ["that message and the messages after it contain nothing to summarize", "Choose an earlier message."],
+  "up-to": ["the messages before that one contain nothing to summarize", "Choose a later message."],
 };
 
 function notEnoughMessages(entries: number, variant: SummaryVariant): LonghaulError {

@@ -112,7 +112,7 @@ describe("planReactive after a request that was too long", () => {
     expect(replanned({ kind: "too-long", tokens: 0, limit: 30_000 }).tokensBefore).toBe(30_001);
   });
 
-  it("keeps half of the room that the summary leaves below four fifths of the limit", () => {
+  it("after an overflow, keeps messages in half of the room that the summary leaves below 80% of the limit", () => {
     const own = { ...measured, context: { ...context, tokens: 1_000 }, ratio: 1, overheadTokens: 0 };
     const kept = (limit: number | undefined, targetTokens: number): number => {
       const failure = { kind: "too-long" as const, tokens: 1_000, ...(limit === undefined ? {} : { limit }) };

@@ -24,6 +24,7 @@ export const FORMER_AFTERWORDS: readonly string[] = [
 export const FORMER_LABELS: readonly string[] = [
   "**What the user wants, as the earlier summary has it:**",
   "**Latest request (from the earlier summary):**",
+  "**The last longer request before it, verbatim:**",
   "**Requests before it, oldest first, and what came of each:**",
   "**Only looked at:**",
   "**From before:**",
@@ -32,6 +33,10 @@ export const FORMER_LABELS: readonly string[] = [
   "**Decided by the user, when asked:**",
   "**Open at the last summary:**",
   "**Open at the last summary (may have been done since; see 1 and 8):**",
+  "**Open at the last summary (may be done by now: see 1 and 8):**",
   "**Steps since the current request, oldest first:**",
   "**Where things stood at the end of this part; newer messages follow:**",
 ];
+
+/** Replaces a long message that is quoted in full under the first heading. */
+export const FORMER_SEE_CURRENT_REQUEST = "- (the current request: see 1)";

@@ -55,7 +55,7 @@ describe("thinking of Claude models", () => {
     expect(claudeFeatures(model).thinkingModes).toEqual(modes);
   });
 
-  it("thinking is on by default from version 5.0", () => {
+  it("Claude models think by default from version 5.0", () => {
     expect(lacking(({ thinksByDefault }) => thinksByDefault)).toEqual(MODELS.slice(8));
   });
 

@@ -85,7 +85,7 @@ function parseNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-const SWITCH = { parse: parseSwitch, expects: "1, true, yes, on or 0, false, no, off" };
+const SWITCH = { parse: parseSwitch, expects: "one of 1, true, yes, on, 0, false, no, off" };
 
 const RULES: readonly SettingRule[] = [
   { name: "compactEnabled", variable: "DISABLE_COMPACT", negated: true, ...SWITCH },

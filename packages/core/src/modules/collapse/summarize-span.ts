@@ -152,7 +152,7 @@ const EARLIER =
 const CONTENTS: readonly (readonly [SectionName, string])[] = [
   [
     "All User Messages",
-    "Everything the person said, in order and word for word. Write each message as a list item in quotation marks. Of a long message, quote the beginning and the end.",
+    "Everything the person said, in order and word for word. Write each message as a list item in quotation marks. Quote only the beginning and the end of a long message.",
   ],
   [
     "Problem Solving",
@@ -160,7 +160,7 @@ const CONTENTS: readonly (readonly [SectionName, string])[] = [
   ],
   [
     "Files and Code Sections",
-    "Each file by its full path, with why it was read or what was done to it. Include code only if the work needs it again.",
+    "Each file with its full path, and why it was read or what was done to it. Include code only if the work needs it again.",
   ],
   ["Errors and Fixes", "Each error with its exact text, and how it was fixed, or that it was not fixed."],
   ["Pending Tasks", "Work that was requested or started here and was still open at the end."],
@@ -175,7 +175,7 @@ export function spanPrompt(mostWords: number): string {
     "Use these headings. Leave out a heading that has no content:",
     CONTENTS.map(([name, contents]) => `## ${sectionTitle(name)}\n(${contents})`).join("\n"),
     EARLIER,
-    `Write at most ${mostWords} words in total, and preferably fewer. To stay within the limit, shorten everything else before the person's words. Your whole answer must have this form:`,
+    `Write at most ${mostWords} words in total, and preferably fewer. To stay within the limit, shorten the person's words last. Your whole answer must have this form:`,
     `<${TAG}>\n(the headings with their content)\n</${TAG}>`,
   ].join("\n\n");
 }

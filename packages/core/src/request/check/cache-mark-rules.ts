@@ -59,7 +59,7 @@ function dropConflictingAutomaticMark(draft: Draft): void {
   const mark = field(parts?.findLast(isCacheable)?.block, "cache_control");
   if (!isRecord(mark) || (mark.ttl === "1h") === (automatic.ttl === "1h")) return;
   const message =
-    "The last block has a cache mark with another lifetime. The repair removes the automatic mark.";
+    "The cache mark of the last block has a different lifetime than the automatic mark. The repair removes the automatic mark.";
   draft.report("cache-mark-conflict", "dropped", "cache_control", message);
   draft.request = withMark(draft.request, undefined);
 }

@@ -94,7 +94,7 @@ describe("CheckedMessages", () => {
     );
   });
 
-  it("a growing check shares the same message objects as a check of all messages", () => {
+  it("checking messages piece by piece returns the same message objects as checking them at once", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), (pieces) => {
         const checked = new CheckedMessages();

@@ -41,7 +41,7 @@ describe("API versions", () => {
   });
 });
 
-describe("accepted consecutive messages of the same role", () => {
+describe("consecutive messages of the same role, if the option accepts them", () => {
   const accepted: CheckOptions = { consecutiveRoles: "accepted" };
 
   it("returns a valid request with accepted consecutive roles as the same object", () => {

@@ -153,7 +153,7 @@ const NO_MEMORY_AT_HOME =
 
 export const memoryCommand: ChatCommand = {
   name: "/memory",
-  about: "list memory files: attached ones, and ones that apply",
+  about: "list the attached memory files, and others that apply",
   run: async (_, { agent, screen, terminal, composition, say }) => {
     const session = await liveSession(agent);
     const project = { folder: agent.isWideFolder ? undefined : agent.cwd, cwd: agent.cwd };

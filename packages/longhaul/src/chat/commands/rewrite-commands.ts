@@ -312,7 +312,10 @@ function actionsFor(
     tokens: Math.round(tokens.slice(from, to).reduce((sum, each) => sum + each, 0)),
   });
   const option = (label: string, description: string): ChoiceOption => ({ label, description });
-  const goBack = ["go-back", option("Go back to before it", "Files do not change.")] as const;
+  const goBack = [
+    "go-back",
+    option("Go back", "to the point before this prompt. Files do not change."),
+  ] as const;
   if (index === -1) return [goBack];
   const [before, after] = [part(0, index), part(index, entries.length)];
   const from = option("Summarize from here", `this prompt and everything after it: ${figureWords(after)}`);

@@ -40,7 +40,7 @@ function headroomWords({ headroomBy, autoCompact }: Thresholds): string {
 export const resumeCommand: ChatCommand = {
   name: "/resume",
   usage: "[session]",
-  about: "resume another session by its id, the start of its id, or its path, or choose from a list",
+  about: "resume another session by id, start of an id or path, or choose from a list",
   needsIdle: true,
   run: async (argument, { agent, screen, composition, resumeFrom }) => {
     const { places, now } = composition;

@@ -114,14 +114,16 @@ describe("/rewind", () => {
     });
     expect(agent.rewind).not.toHaveBeenCalled();
     expect(screen.asked[1]?.options.map(({ label }) => label)).toEqual([
-      "Go back to before it",
+      "Go back",
       "Summarize from here",
       "Summarize up to here",
     ]);
     expect(screen.asked[1]?.options[1]?.description).toMatch(
       /^this prompt and everything after it: 8 messages, about/,
     );
-    expect(screen.asked[1]?.options[2]?.description).toMatch(/^everything before it: 4 messages, about/);
+    expect(screen.asked[1]?.options[2]?.description).toMatch(
+      /^everything before this prompt: 4 messages, about/,
+    );
   });
 
   it("/rewind offers no summary up to the first message, and none for a prompt outside the context", async () => {
@@ -131,7 +133,7 @@ describe("/rewind", () => {
     const gone = await written("/rewind", elsewhere, [{ picked: [2] }, undefined]);
     expect(gone.screen.asked[1]).toMatchObject({
       detail: "This prompt is no longer in the context, so you can only go back to it.",
-      options: [{ label: "Go back to before it" }],
+      options: [{ label: "Go back" }],
     });
   });
 

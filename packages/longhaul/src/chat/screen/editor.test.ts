@@ -33,7 +33,7 @@ describe("edit", () => {
     expect(edited("|", "left", "right", "delete-left", "delete-right")).toBe("|");
   });
 
-  it("moves and deletes by words and lines", () => {
+  it("moves the cursor and deletes text by word and by line", () => {
     expect(edited("one two, three|", "word-left", "word-left")).toBe("one |two, three");
     expect(edited("one| two, three", "word-right")).toBe("one two|, three");
     expect(edited("a\nbc|d\ne", "line-start")).toBe("a\n|bcd\ne");

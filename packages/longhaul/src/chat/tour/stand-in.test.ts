@@ -71,7 +71,7 @@ describe("standIn", () => {
     expect(said(ask(behavior, [...over, user(OTHER.prompt)]))).toMatchObject({ text: "It." });
   });
 
-  it("continues a scene at the right step after clearing, cutting or inserted reminders", () => {
+  it("the demo model continues a scene at the right step after cleared results, cuts or inserted reminders", () => {
     const cases = fc.record({
       rounds: fc.integer({ min: 1, max: 4 }),
       cleared: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),

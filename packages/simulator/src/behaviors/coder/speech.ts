@@ -29,9 +29,9 @@ function announcement({ progress, random }: Speaker, idea: Idea | undefined): st
     case "write":
       return `I am writing \`${idea.path}\`, so that the ${thing(random)} has its own small file.`;
     case "edit":
-      return `Now the change in \`${idea.path}\`: the ${quality(random)} ${thing(random)} must not get through.`;
+      return `I am changing \`${idea.path}\`, because it should reject the ${quality(random)} ${thing(random)}.`;
     case "shell":
-      return random.pick(["Let me check that this works.", "Now to see whether it still passes."]);
+      return random.pick(["Let me check that this works.", "Let me see whether it still passes."]);
     case "grep":
     case "list":
       return `Where does ${area(random)} deal with ${quality(random)} ${thing(random)}s? Searching.`;
@@ -58,8 +58,7 @@ export function thoughts(speaker: Speaker, ideas: readonly Idea[]): string {
       ? `The user wants: ${progress.topic}.`
       : `${last.name} ${last.isError ? "failed" : "answered"}: ${resultHead(last.result) || "nothing"}.`;
   const plan = ideas.map((idea) => (idea.kind === "other" ? "the other tool" : idea.kind)).join(", then ");
-  const next =
-    plan === "" ? "I can answer now." : `Next is ${plan}. ${capitalized(phrase(random))} comes after that.`;
+  const next = plan === "" ? "I can answer now." : `Next is ${plan}. After that I may ${phrase(random)}.`;
   return padded(`${seen} ${next}`, speaker);
 }
 

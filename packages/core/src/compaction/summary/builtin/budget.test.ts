@@ -118,7 +118,7 @@ describe("fitSections", () => {
     expect(fitted.text).toContain("short 1");
   });
 
-  it("states how many pieces it left out", () => {
+  it("states how many pieces of a summary section it left out", () => {
     const forms = Array.from({ length: 20 }, () => ["y".repeat(100)]);
     const fitted = fitSections([draft("# A", forms)], 80, countTokens);
     expect(fitted.leftOutPieces).toBeGreaterThan(0);

@@ -88,7 +88,7 @@ function outcomeOf(exchange: Exchange): string {
   const lead = statedOutcome(exchange);
   if (lead !== undefined) return asOutcome(lead);
   return exchange.actions.length > 0
-    ? "worked on, without a closing message"
+    ? "the assistant worked on it but wrote no closing message"
     : "no answer before the next message";
 }
 

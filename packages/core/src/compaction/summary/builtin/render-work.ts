@@ -204,7 +204,7 @@ function openFailures({ exchanges, errors }: SessionDigest): string[] {
   return errors
     .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
     .slice(-3)
-    .map(({ source }) => `- Failing and not seen to pass since: ${inlineCode(clip(source, 100))}`);
+    .map(({ source }) => `- Failed, no passing run since: ${inlineCode(clip(source, 100))}`);
 }
 
 /**
@@ -241,7 +241,7 @@ const LISTED = /^- \[(?: |in progress)\] /;
  * again.
  */
 const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
 
 const MAX_QUOTE_CHARS = 300;
 const MAX_EARLIER_STEP_CHARS = 800;
@@ -296,15 +296,15 @@ function nextStep(digest: SessionDigest): string | undefined {
     case "message-unanswered":
       return `- Answer the user's latest message. Nothing has been done about it yet: ${asked}`;
     case "work-under-way": {
-      const doing = saying("The assistant was in the middle of it. It last said");
+      const doing = saying("The assistant was still working on it. The assistant last said");
       return `- Continue with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
     }
     case "reply-awaited":
       return `- The assistant has answered and asked: ${quoted(clip(move.question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;
     case "todos-open":
-      return `- Continue with the open items under 7.${saying("The assistant last said")}${about}`;
+      return `- Continue with the open items in section 7.${saying("The assistant last said")}${about}`;
     case "agents-running":
-      return `- Wait for the background agents named under 7 and use what they report.${saying("The assistant last said")}${about}`;
+      return `- Wait for the background agents named in section 7 and use their reports.${saying("The assistant last said")}${about}`;
     case "all-done":
       return `- The latest request looks answered, and nothing else was requested. Wait for the user.${saying("The assistant last said")}${about}`;
     default:

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { summarize } from "../builtin/summarize.ts";
 import { continuationMessage } from "../summary-message.ts";
-import { earlierItems, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
-import { LABELS } from "./list-items.ts";
+import { earlierItems, listedMessages, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
+import { LABELS, SEE_CURRENT_REQUEST } from "./list-items.ts";
 
 const modelSummary = `This session is being continued from a previous conversation.
 
@@ -89,6 +89,7 @@ describe("parseEarlierSummary", () => {
   it.each([
     "**What the user wants, as the earlier summary has it:**",
     "**Latest request (from the earlier summary):**",
+    "**The last longer request before it, verbatim:**",
     "**Requests before it, oldest first, and what came of each:**",
     "**Only looked at:**",
     "**From before:**",
@@ -97,6 +98,7 @@ describe("parseEarlierSummary", () => {
     "**Decided by the user, when asked:**",
     "**Open at the last summary:**",
     "**Open at the last summary (may have been done since; see 1 and 8):**",
+    "**Open at the last summary (may be done by now: see 1 and 8):**",
     "**Steps since the current request, oldest first:**",
     "**Where things stood at the end of this part; newer messages follow:**",
     "(3 more user messages left out here; see the transcript)",
@@ -104,6 +106,15 @@ describe("parseEarlierSummary", () => {
     expect(splitItems(`- a\n${line}\n- b`)).toEqual(["- a", "- b"]);
     expect(Object.values<string>(LABELS)).not.toContain(line);
   });
+
+  it.each([SEE_CURRENT_REQUEST, "- (the current request: see 1)"])(
+    "reads the current request from the first section for the line %s",
+    (line) => {
+      const text = `1. Primary Request and Intent:\n- "Write a parser."\n\n6. All User Messages:\n${line}\n`;
+      const earlier = parseEarlierSummary(text);
+      expect(listedMessages(earlier)).toEqual(["Write a parser."]);
+    },
+  );
 
   it("counts the items that a summary from an earlier version left out", () => {
     const text = "6. All user messages:\n(3 more user messages left out here; see the transcript)\n";

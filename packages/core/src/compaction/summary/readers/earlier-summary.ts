@@ -1,4 +1,5 @@
 import { dedented, oneLine } from "../clip.ts";
+import { FORMER_SEE_CURRENT_REQUEST } from "../former-wording.ts";
 import {
   fencedLines,
   isNotesContinuation,
@@ -94,7 +95,9 @@ export function requestInFull(earlier: EarlierSummary | undefined): string {
 /** Returns the user messages that earlier summaries list. */
 export function listedMessages(earlier: EarlierSummary | undefined): readonly string[] {
   return earlierItems(earlier, "All User Messages").map((item) =>
-    item === SEE_CURRENT_REQUEST ? requestInFull(earlier) : parseMessageItem(item),
+    item === SEE_CURRENT_REQUEST || item === FORMER_SEE_CURRENT_REQUEST
+      ? requestInFull(earlier)
+      : parseMessageItem(item),
   );
 }
 

@@ -15,7 +15,7 @@ import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code
 export const LABELS = {
   currentRequest: "**Current request, verbatim:**",
   intent: "**The user's intent, from the earlier summary:**",
-  longerRequest: "**The last longer request before it, verbatim:**",
+  longerRequest: "**The latest long request before the current one, verbatim:**",
   pastRequests: "**Earlier requests and their outcomes, oldest first:**",
   setting: "**Setting:**",
   changedFiles: "**Changed, most recent first:**",
@@ -31,7 +31,7 @@ export const LABELS = {
   remarks: "**Causes, decisions and findings the assistant stated:**",
   todos: "**To-do list:**",
   waiting: "**Still open when the conversation stopped:**",
-  earlierTasks: "**Open at the last summary (may be done by now: see 1 and 8):**",
+  earlierTasks: "**Open at the last summary (may be done by now: see sections 1 and 8):**",
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
   lastWords: "**What the assistant said last, verbatim:**",
@@ -41,7 +41,7 @@ export const LABELS = {
 
 const OWN_LABELS: ReadonlySet<string> = new Set([...Object.values(LABELS), ...FORMER_LABELS]);
 /** Replaces a long message that is quoted in full under the first heading. */
-export const SEE_CURRENT_REQUEST = "- (the current request: see 1)";
+export const SEE_CURRENT_REQUEST = "- (the current request: see section 1)";
 export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out(?: here;|:) see the transcript\)$/;
 
 /** Writes the last line of a section that left something out. */
@@ -197,10 +197,10 @@ export function errorForms(error: ErrorRecord): string[] {
 
 /** Writes the resolution of an error with an arrow, or "" if it is unknown. */
 export function resolutionText(resolution: Resolution | undefined, weight: ErrorRecord["weight"]): string {
-  if (resolution === undefined) return weight === 3 ? " → not seen to pass since" : "";
+  if (resolution === undefined) return weight === 3 ? " → no passing run since" : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
   const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
   return resolution.how === "passed"
     ? ` → fixed${by}`
-    : ` → not in the next run${by}, which failed with another error`;
+    : ` → did not occur in the next run${by}, which failed with another error`;
 }
