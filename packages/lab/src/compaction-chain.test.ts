@@ -13,7 +13,7 @@ const thresholdsOf = (autoCompactWindow: number) =>
   computeThresholds(findModel(undefined), { autoCompactWindow });
 
 describe("planChain", () => {
-  it("plans the requested number of compactions, the last one at the end, however short the session is", () => {
+  it("plans as many compactions as requested, at most one per round, and always one after the last round", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -30,7 +30,7 @@ describe("planChain", () => {
     );
   });
 
-  it("selects from the start of a long session as much as the requested compactions need", () => {
+  it("uses only the start of a long session, as much of it as the requested compactions need", () => {
     const entries = stream(200);
     const thresholds = thresholdsOf(10_000);
     const once = planChain(entries, thresholds, 1, countText).flatMap((round) => round.entries);
@@ -46,7 +46,7 @@ describe("runChain", () => {
   const options = { thresholds: thresholdsOf(10_000), transcriptPath: "/sessions/one.jsonl", countText };
   const course = planChain(stream(200), options.thresholds, 5, countText);
 
-  it("calls the policy when a compaction is due, with all entries since the last compaction", async () => {
+  it("passes the policy its previous result and all later entries whenever a compaction is due", async () => {
     const asked: number[] = [];
     const keepsNewest: Policy = {
       name: "keeps-newest",
@@ -77,7 +77,7 @@ describe("runChain", () => {
     expect(entries).toEqual(course.flatMap((round) => round.entries));
   });
 
-  it("counts every entry after the first changed one as rewritten in the prompt cache", async () => {
+  it("counts all tokens after the first changed entry as rewritten in the prompt cache", async () => {
     const policy = createPolicy("drop-oldest", {});
     const { compactions } = await runChain(course, { ...options, policy });
     for (const { tokensBefore, tokensAfter, rewrittenTokens } of compactions) {

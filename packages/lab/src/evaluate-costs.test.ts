@@ -5,13 +5,13 @@ import { costsOf } from "./evaluate.ts";
 const OWN = { "house-model": { input: 2, output: 4, cacheRead: 1, cacheWrite5m: 3, cacheWrite1h: 5 } };
 const USAGE = { input_tokens: 1_000_000, output_tokens: 500_000 };
 
-describe("cost of a chain of compactions", () => {
-  it("prefers the user's own prices, and falls back to the prices of a common model", () => {
+describe("cost of consecutive compactions", () => {
+  it("pricedModel returns a model with user-defined prices, but replaces one without prices by a common model", () => {
     expect(pricedModel("house-model", OWN)).toBe("house-model");
     expect(pricedModel("house-model")).toBe("claude-sonnet-4-5");
   });
 
-  it("adds the cost of summary calls to the cost of rewriting the prompt cache", () => {
+  it("costsOf adds the cost of summary calls to the cost of rewriting the prompt cache", () => {
     const calls = [{ usage: USAGE, isWaitedFor: true }];
     const compactions = [{ calls, tokensAfter: 20_000, rewrittenTokens: 1_000_000 }];
     expect(costsOf(compactions as never, "house-model", OWN)).toEqual({ total: 7, calls: 4, rewrites: 3 });

@@ -27,7 +27,7 @@ const losing = (text: string, hasRecall = false): Policy => ({
 });
 
 describe("evaluateStream", () => {
-  it("reports exactly the probes that a policy removes as lost", async () => {
+  it("reports a probe as lost exactly when the policy has removed its text from the conversation", async () => {
     const [probe] = deriveProbes(stream).filter(({ kind }) => kind === "number");
     const text = probe?.needles[0] ?? "";
     const policies = [losing(text)];
@@ -50,7 +50,7 @@ describe("evaluateStream", () => {
     expect(result?.missing.every(({ fate }) => fate === "recoverable")).toBe(true);
   });
 
-  it("returns the same evaluation each time, and its parts add up to its totals", async () => {
+  it("evaluateStream returns the same result each time, and the parts of each result add up to its totals", async () => {
     const options = { compactions: [2], windowTokens: 30_000 };
     const one = await evaluateStream(SESSION, stream, options);
     expect(await evaluateStream(SESSION, stream, options)).toEqual(one);
@@ -67,7 +67,7 @@ describe("evaluateStream", () => {
     }
   });
 
-  it("combines several evaluations: adds up the probes and averages the sizes", async () => {
+  it("totalOf adds up the probes of several evaluations and averages the context sizes", async () => {
     const one = await evaluateStream(SESSION, stream, { policies: ["drop-oldest"], compactions: [2] });
     const [chain] = totalOf([one, one]);
     expect(chain?.probes).toBe(2 * (one.chains[0]?.probes ?? 0));
@@ -75,7 +75,7 @@ describe("evaluateStream", () => {
     expect(chain?.policies[0]?.tokens).toEqual(only(one)?.tokens);
   });
 
-  it("charges summary calls at the prices of the session's model", async () => {
+  it("charges summary calls at the prices of the session's model if these are known", async () => {
     const options = { policies: ["plain-summary", "keep-last"], compactions: [1] } as const;
     const { chains, pricesOf } = await evaluateStream(SESSION, stream, options);
     const [plain, keep] = chains[0]?.policies ?? [];
@@ -88,8 +88,8 @@ describe("evaluateStream", () => {
   });
 });
 
-describe("calls that write a summary", () => {
-  it("prices the summary calls of every policy with the conversation read from the prompt cache", async () => {
+describe("summary calls of a policy", () => {
+  it("assumes for every policy that a summary call reads most of the conversation from the prompt cache", async () => {
     const thresholds = computeThresholds({ ...findModel(SESSION.model), windowTokens: 50_000 });
     const input = { entries: stream, thresholds, transcriptPath: "/x" };
     for (const name of ["longhaul", "plain-summary"] as const) {

@@ -21,7 +21,7 @@ function tornPairs(entries: readonly Entry[]): number {
 }
 
 describe.each(POLICY_NAMES)("policy %s", (name) => {
-  it("leaves messages that the API accepts, does not modify its input, and never makes it larger", async () => {
+  it("a policy returns messages that the API accepts and that are not larger, and does not modify its input", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries({ damaged: false }), smallWindow, async (given, size) => {
         const entries = deepFreeze(given.map(withoutUsage));
@@ -37,7 +37,7 @@ describe.each(POLICY_NAMES)("policy %s", (name) => {
     );
   });
 
-  it("turns damaged entries into messages that the API accepts", async () => {
+  it("a policy turns damaged entries into messages that the API accepts", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), smallWindow, async (entries, size) => {
         const thresholds = computeThresholds(findModel(undefined), { autoCompactWindow: size });

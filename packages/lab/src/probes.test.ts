@@ -39,7 +39,7 @@ describe("deriveProbes", () => {
     expect(ofKind(probes, "task")).toEqual([["write the changelog"]]);
   });
 
-  it("keeps a unit that follows its figure without a space, such as 5min or 64bit", () => {
+  it("a number probe includes a unit that follows the number without a space, such as 5min or 64bit", () => {
     const c = new ConversationBuilder("units");
     c.user("Wait 5min, then make the 64bit build. Stop after 3 in all.");
     c.assistant("Done.");
@@ -95,7 +95,7 @@ describe("search for a probe in a text", () => {
       "Files under /project/: src/{a.ts, b.ts}",
       probe("file", "project/src/b.ts"),
     ],
-    ["with a capitalized unit", "Port 8471", probe("number", "port 8471")],
+    ["with a different capitalization", "Port 8471", probe("number", "port 8471")],
   ])("finds a probe %s", (_, text, asked) => {
     expect(haystackOf([text]).contains(asked)).toBe(true);
   });

@@ -18,7 +18,7 @@ const textOf = async (files: SessionFiles): Promise<string | undefined> => {
 };
 
 describe("SessionFiles", () => {
-  it("returns the text of a written file with all edits since then", async () => {
+  it("returns the text of a file that the agent wrote, with all edits since then", async () => {
     const files = filesAfter((c) => {
       c.tool("t1", "Write", { file_path: path, content: "one two two" }, "ok");
       c.tool("t2", "Edit", { file_path: path, old_string: "one", new_string: "$&1" }, "ok");
@@ -35,7 +35,7 @@ describe("SessionFiles", () => {
     expect(await textOf(filesAfter((c) => c.tool("t", "Read", part, "    10→a")))).toBeUndefined();
   });
 
-  it("prefers the recorded file to the tool result, unless the record is only a part of it", async () => {
+  it("uses the content that the session recorded for a Read, but only if it is the whole file", async () => {
     const file = { content: "whole", numLines: 1, totalLines: 1 };
     const recorded = (outcome: unknown) =>
       filesAfter((c) => {
@@ -46,7 +46,7 @@ describe("SessionFiles", () => {
     expect(await textOf(recorded({ file: { ...file, totalLines: 9 } }))).toBeUndefined();
   });
 
-  it("does not know a file whose only call failed, has no result, or edits unseen text", async () => {
+  it("returns no text for a file whose only call failed, has no result, or edits text that was never read", async () => {
     const edit = { file_path: path, old_string: "a", new_string: "b" };
     const failed = filesAfter((c) => {
       c.tool("t", "Write", { file_path: path, content: "x" });

@@ -34,20 +34,20 @@ const bodiesIn = (text: string): Readonly<Record<string, string>> =>
   );
 
 describe("notesAsSummary", () => {
-  it("writes notes as headings with their text, without italic lines, empty sections and the message id", () => {
+  it("notesAsSummary writes headings and their text, but no italic lines, empty sections or message id", () => {
     const notes = notesWith({ Worklog: "- a\n- b", "Current State": "red" }, "mine");
     expect(summary(notes, NOTES_LIMITS)).toBe("mine\n\n# Current State\nred\n\n# Worklog\n- a\n- b");
     expect(summary(notesWith({}), NOTES_LIMITS)).toBe("");
   });
 
-  it("cuts nothing when sections and total are exactly at their limits", () => {
+  it("notesAsSummary cuts nothing when each section and the total are exactly at their limits", () => {
     const notes = notesWith({ Worklog: "x".repeat(500), Learnings: "y".repeat(500) });
     expect(summary(notes, { sectionTokens: 500, totalTokens: 1_000 })).not.toContain("cut");
     expect(summary(notes, { sectionTokens: 499, totalTokens: 2_000 })).toContain(MARK);
     expect(summary(notes, { sectionTokens: 500, totalTokens: 999 })).toContain("notes were cut");
   });
 
-  it("cuts a section at its limit after a whole line, and names the file with the full notes", () => {
+  it("notesAsSummary cuts a long section after a whole line, and names the file with the full notes", () => {
     const notes = notesWith({ Workflow: "- one step\n".repeat(100).trim(), Learnings: "short" });
     const text = summary(notes, { sectionTokens: 200, totalTokens: 1_000 });
     expect(text.startsWith("[These notes were cut")).toBe(true);
@@ -64,7 +64,7 @@ describe("notesAsSummary", () => {
     expect(bodiesIn(text).Learnings).toBe("short");
   });
 
-  it("cuts the worklog at its beginning, because the last steps show where the work is", () => {
+  it("notesAsSummary cuts the beginning of a long worklog and keeps its last steps", () => {
     const steps = Array.from({ length: 100 }, (_, at) => `- step ${at}`).join("\n");
     const body = bodiesIn(
       summary(notesWith({ Worklog: steps }), { sectionTokens: 200, totalTokens: 900 }),
@@ -74,7 +74,7 @@ describe("notesAsSummary", () => {
     expect(body?.length).toBeGreaterThan(185);
   });
 
-  it("cuts inside a line only when no whole line fits, never splits a character, and marks the cut", () => {
+  it("notesAsSummary cuts notes inside a line only when no whole line fits, and never inside a character", () => {
     const cut = bodiesIn(
       summary(notesWith({ Learnings: "🙂".repeat(500) }), { sectionTokens: 200, totalTokens: 900 }),
     );
@@ -92,14 +92,14 @@ describe("notesAsSummary", () => {
     ["~~~\n```\n", "~~~"],
     ["```\na\n```\n```js\n", "```"],
     ["```\n```js\n", "```"],
-  ])("closes a code fence that the cut left open: %j", (opening, closing) => {
+  ])("notesAsSummary closes a code fence that is open where it cuts the notes: %j", (opening, closing) => {
     const notes = notesWith({ Learnings: `${opening}${"code();\n".repeat(90)}` });
     const body = bodiesIn(summary(notes, { sectionTokens: 150, totalTokens: 900 })).Learnings;
     expect(body?.endsWith(`code();\n${closing}\n${MARK}`)).toBe(true);
   });
 
   it.each(["```\na\n```\n", "```inline``` code\n", "no code\n"])(
-    "adds no closing fence when no code fence is open: %j",
+    "notesAsSummary adds no closing fence when no code fence is open where it cuts the notes: %j",
     (opening) => {
       const notes = notesWith({ Learnings: `${opening}${"words\n".repeat(90)}` });
       const body = bodiesIn(summary(notes, { sectionTokens: 150, totalTokens: 900 })).Learnings;
@@ -140,7 +140,7 @@ describe("notesAsSummary", () => {
     expect(least).toEqual(expect.arrayContaining(order.slice(4)));
   });
 
-  it("cuts a user's own sections after the less important built-in ones, starting with the last", () => {
+  it("cuts the sections of a user's template, last one first, after the less important built-in sections", () => {
     const names = ["Current State", "Key Results", "First", "Second"];
     const template = parseTemplate(names.map((name) => `# ${name}\n_x_\n`).join(""));
     const bodies = names.map((name) => `# ${name}\n${"line\n".repeat(100)}`);
@@ -154,7 +154,7 @@ describe("notesAsSummary", () => {
     expect(cutAt(1_100)).toEqual(["Key Results", "First", "Second"]);
   });
 
-  it("replaces a section by the cut mark when none of its text fits, if the mark itself fits", () => {
+  it('replaces a section with the note "the rest was cut" when none of its text fits but the note does', () => {
     const notes = notesWith({ Learnings: "words ".repeat(100) });
     expect(bodiesIn(summary(notes, { sectionTokens: MARK.length, totalTokens: 900 }))).toEqual({
       Learnings: MARK,
@@ -169,7 +169,7 @@ describe("notesAsSummary", () => {
     expect(text.split("\n")[0]).toContain("/a # Worklog b. Read");
   });
 
-  it("ignores the tokens that a counter adds to an empty text when it decides about a cut", () => {
+  it("ignores the tokens that a counter reports for an empty text when it compares notes with their limits", () => {
     const notes = notesWith({ Learnings: "words" });
     expect(summary(notes, { sectionTokens: 9, totalTokens: 9 }, (text) => text.length + 4)).toBe(
       "# Learnings\nwords",
@@ -224,7 +224,7 @@ function arbitraryCase(): fc.Arbitrary<Case> {
 }
 
 describe("notesAsSummary, for any notes", () => {
-  it("keeps every section within its limit and the whole summary within the total, headings aside", () => {
+  it("keeps every section within its limit and the whole summary within the total, not counting headings", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const text = summary(notes, limits, countTokens);
@@ -246,7 +246,7 @@ describe("notesAsSummary, for any notes", () => {
     );
   });
 
-  it("keeps a marked beginning of a cut section, or the end of the worklog, in template order", () => {
+  it("a cut section of notes keeps its beginning, a cut worklog its end, and a mark shows the cut", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const text = summary(notes, limits, countTokens);
@@ -271,7 +271,7 @@ describe("notesAsSummary, for any notes", () => {
     );
   });
 
-  it("changes nothing when it cuts its own output a second time", () => {
+  it("notesAsSummary changes nothing when it gets its own output as notes", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const once = summary(notes, limits, countTokens);

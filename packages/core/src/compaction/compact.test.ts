@@ -14,7 +14,7 @@ import { planCompaction } from "./plan/compaction-plan.ts";
 import { PROMPT_VERSION } from "./summary/prompt-version.ts";
 
 describe("compact", () => {
-  it("returns boundary, summary, kept messages and attachments, always in this order", async () => {
+  it("compact returns boundary, summary, kept messages and attachments, always in this order", async () => {
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
@@ -50,7 +50,7 @@ describe("compact", () => {
     });
   });
 
-  it("records the prompt version on the boundary and in the ledger", async () => {
+  it("records the version of the summary prompt on the boundary and in the ledger of facts", async () => {
     const plan = planCompaction({ entries: longSession().entries });
     const { boundary, ledger } = await compact(plan, countingPorts());
     expect(boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
@@ -61,7 +61,7 @@ describe("compact", () => {
     expect(unchecked.boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
   });
 
-  it("records the first, the last and the anchor id of the kept messages, if any were kept", async () => {
+  it("records on the boundary the first and last kept message and the entry before them, if any were kept", async () => {
     const { entries } = longSession();
     const kept = await compact(planCompaction({ entries }), countingPorts());
     expect(kept.boundary.compactMetadata.preservedSegment).toEqual({
@@ -73,7 +73,7 @@ describe("compact", () => {
     expect(none.boundary.compactMetadata.preservedSegment).toBeUndefined();
   });
 
-  it("puts kept messages before the summary and anchors them on the boundary when the oldest are kept", async () => {
+  it("puts the oldest messages between boundary and summary when the oldest messages are kept", async () => {
     const { entries } = longSession();
     const plan = planCompaction({ entries }, { variant: "from", at: 40 });
     const files = {
@@ -92,7 +92,7 @@ describe("compact", () => {
     expect(JSON.stringify(summary.message.content)).toContain("messages above are unchanged");
   });
 
-  it("reports the messages, the tokens, where the tokens were, and a line for the user", async () => {
+  it("a compaction reports message counts, attempts, tokens by category, and a line for the user", async () => {
     const { entries } = longSession();
     const compaction = await compact(planCompaction({ entries }), countingPorts());
     expect(compaction.messagesSummarized + compaction.messagesKept).toBe(entries.length);

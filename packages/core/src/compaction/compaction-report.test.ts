@@ -25,7 +25,7 @@ const RECENT_FOLLOW = "most recent messages follow";
 const EARLIER_ABOVE = "messages above are unchanged";
 
 describe("text around a summary", () => {
-  it("says that recent messages follow a summary only when some do", async () => {
+  it("says that recent messages follow the summary only when recent messages were kept", async () => {
     const kept = textOf(await compacted());
     expect(kept).toContain(RECENT_FOLLOW);
     expect(kept).not.toContain(EARLIER_ABOVE);
@@ -34,7 +34,7 @@ describe("text around a summary", () => {
     expect(alone).not.toContain(EARLIER_ABOVE);
   });
 
-  it("says that earlier messages precede a summary only when some do", async () => {
+  it("says that earlier messages precede the summary only when earlier messages were kept", async () => {
     const kept = textOf(await compacted({ variant: "from", at: 12 }));
     expect(kept).toContain(EARLIER_ABOVE);
     expect(kept).not.toContain(RECENT_FOLLOW);
@@ -45,7 +45,7 @@ describe("text around a summary", () => {
 });
 
 describe("figures of a compaction", () => {
-  it("reports the token count that every reader of the new conversation computes", async () => {
+  it("reports the same token count as counting the new conversation again", async () => {
     const plan = planned();
     const compaction = await compact(plan, countingPorts());
     expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
@@ -53,7 +53,7 @@ describe("figures of a compaction", () => {
     expect(compaction.boundary.compactMetadata.postTokens).toBe(compaction.tokensAfter);
   });
 
-  it("rejects an overflow compaction that saves no tokens, with both figures in the error", async () => {
+  it("rejects an overflow compaction that saves no tokens, and states the tokens before and after", async () => {
     const plan = planned();
     const overflow = { leastSaving: "some" } as const;
     const { tokensAfter } = await compact(plan, countingPorts(), { facts: "off" });
@@ -88,7 +88,7 @@ describe("figures of a compaction", () => {
     expect(compaction.userDisplayMessage).toMatch(/: 18 messages summarized, 1 message kept\.$/);
   });
 
-  it("tells the user how much was restored, and omits figures that are zero", async () => {
+  it("tells the user how many items were restored, and omits counts that are zero", async () => {
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
@@ -98,7 +98,7 @@ describe("figures of a compaction", () => {
     expect(some.userDisplayMessage).toMatch(/: 120 messages summarized, 5 items restored\.$/);
   });
 
-  it("links attachments to the last kept message that has an id", async () => {
+  it("links restored attachments to the last kept message that has an id", async () => {
     const title = { type: "summary", summary: "a title" } as unknown as Entry;
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
@@ -110,7 +110,7 @@ describe("figures of a compaction", () => {
 });
 
 describe("author of the summary", () => {
-  it("reports the usage of a summary that a model wrote", async () => {
+  it("reports token usage when a model wrote the summary, and none for the built-in summarizer", async () => {
     const usage = { input_tokens: 7, output_tokens: 5 };
     const model = scriptedModel([{ content: GOOD, usage }]);
     const compaction = await compacted({}, { model });
@@ -131,7 +131,7 @@ describe("author of the summary", () => {
     return { summarizer: "provider", bindsThinking: true, model, fork };
   };
 
-  it("keeps a signed block as it is, and thinking after it only if a fork of the conversation requested it", async () => {
+  it("keeps a signed summary unchanged, and thinking after it only if a fork requested the summary", async () => {
     const c = longSession(20);
     c.user("go on");
     c.assistant([thinking("well"), { type: "text", text: "done" }]);

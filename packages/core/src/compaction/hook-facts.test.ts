@@ -39,7 +39,7 @@ describe("hook input", () => {
     ]);
   });
 
-  it("takes a hook's session id from the newest entry with an id, but never the folder", async () => {
+  it("passes a hook the session id from the newest entry, but the folder only from the host", async () => {
     const c = new ConversationBuilder();
     c.user("older", { cwd: "/before" });
     c.user("newest");
@@ -80,14 +80,14 @@ describe("hook output", () => {
     expect(inputs[0]?.custom_instructions).toBeNull();
   });
 
-  it("runs no hook without a runner, and returns the instructions unchanged", async () => {
+  it("runs no hooks without a hook runner, and returns the user's instructions unchanged", async () => {
     const { steps } = recordedSteps({}, { hooks: undefined });
     expect(await steps.preCompact("be brief")).toBe("be brief");
     expect(await steps.sessionStart()).toBe("");
     expect(steps.outcomes).toEqual([]);
   });
 
-  it("names the hook that stopped a compaction, its reason if any, and what to do", async () => {
+  it("the error of a blocked compaction names the hook, its reason if any, and what to do", async () => {
     const refusal = (reason: string): Promise<unknown> =>
       recordedSteps({ blocked: { by: "guard.sh", reason } })
         .steps.preCompact(undefined)
@@ -99,7 +99,7 @@ describe("hook output", () => {
     expect(await refusal("red")).toMatchObject({ message: "The hook guard.sh blocked the compaction: red" });
   });
 
-  it("records a runner that throws as a failed hook, whatever it throws", async () => {
+  it("records a failed hook when the hook runner throws, whatever value it throws", async () => {
     const failing = (error: unknown): HookSteps =>
       recordedSteps({}, { hooks: { run: () => Promise.reject(error) } }).steps;
     for (const [error, text] of [

@@ -63,7 +63,7 @@ describe("hooks around a compaction", () => {
     expect(quotation).not.toBe("");
   });
 
-  it("reports hooks as progress when they start, and only for events with configured hooks", async () => {
+  it("reports the start of hooks as progress, and only for events with configured hooks", async () => {
     const progress: unknown[] = [];
     const order: string[] = [];
     const hook = (name: string) => async (): Promise<void> => void order.push(name);
@@ -92,7 +92,7 @@ describe("hooks around a compaction", () => {
     expect(written.text).toContain("look after the ports");
   });
 
-  it("adds a line per hook outcome to the user's message, after the line about the compaction", async () => {
+  it("adds a line for each hook result to the message for the user, after the line about the compaction", async () => {
     const quiet = await compacted({});
     expect(quiet.userDisplayMessage).toMatch(/^Compacted from [\d,]+ to [\d,]+ tokens: .*\.$/);
     const hooks = new RecordingRunner({
@@ -107,7 +107,7 @@ describe("hooks around a compaction", () => {
     ]);
   });
 
-  it("appends the output of PreCompact to the user's instructions after an empty line", async () => {
+  it("appends the output of a PreCompact hook to the user's instructions after an empty line", async () => {
     const hooks = new RecordingRunner({ PreCompact: { output: "look after the ports\n" } });
     const steps = new HookSteps({ entries, trigger: "manual" }, { hooks });
     expect(await steps.preCompact("be brief")).toBe("be brief\n\nlook after the ports");
@@ -125,7 +125,7 @@ describe("hooks around a compaction", () => {
     expect(hooks.inputs).toHaveLength(1);
   });
 
-  it("puts SessionStart output last in the new conversation and counts its tokens", async () => {
+  it("puts the output of SessionStart hooks last in the new conversation and counts its tokens", async () => {
     const hooks = new RecordingRunner({ SessionStart: { output: "the branch is main" } });
     const files = {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
@@ -143,7 +143,7 @@ describe("hooks around a compaction", () => {
     expect(quiet.hookResults).toEqual([]);
   });
 
-  it("reserves room for SessionStart output before it restores content, so that the target is met", async () => {
+  it("reserves tokens for SessionStart output before it restores content, so that the token target is met", async () => {
     const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
     const text = "a line of a file\n".repeat(2_000);
     const files = { read: async (path: string) => ({ state: "read" as const, text, displayPath: path }) };
@@ -161,7 +161,7 @@ describe("hooks around a compaction", () => {
     expect(compaction.restored.skipped.map(({ kind }) => kind)).not.toContain("hook-output");
   });
 
-  it("cuts SessionStart output that exceeds the target, and reports the cut", async () => {
+  it("cuts the output of SessionStart hooks that exceeds the token target, and reports the cut", async () => {
     const plan = planCompaction({ entries }, { trigger: "auto", keepRecentTokens: 2_000 });
     const facts = "off";
     const { tokensAfter: least } = await compact(plan, countingPorts(), { facts });
@@ -237,7 +237,7 @@ describe("aborting a compaction", () => {
     expect(hooks.inputs).toEqual([]);
   });
 
-  it("aborts a compaction at once while the host hangs during the restoration", async () => {
+  it("aborts a compaction at once while the host does not answer during the restoration of content", async () => {
     const abort = new AbortController();
     const todos = (): Promise<never> => {
       abort.abort();

@@ -152,7 +152,7 @@ const MARKS = [
   "removed",
 ];
 
-describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("random steps in a conversation with %s", (model) => {
+describe.each(["claude-haiku-4-5", "claude-opus-5-5"])('random changes to a conversation with %s', (model) => {
   const conversations = fc.oneof(
     arbitraryConversation() as fc.Arbitrary<readonly Message[]>,
     arbitraryEntries() as unknown as fc.Arbitrary<readonly Message[]>,
@@ -193,7 +193,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("random steps in a conver
     );
   });
 
-  it("no round vanishes without a summary or a marker in its place", async () => {
+  it('every removed round leaves a summary or a marker in its place', async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, fc.boolean(), async (list, collapses) => {
@@ -211,7 +211,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("random steps in a conver
     );
   });
 
-  it("the transcript reads back as the messages that were sent", async () => {
+  it('reading the transcript returns the messages that were sent', async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {

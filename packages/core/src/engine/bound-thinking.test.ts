@@ -46,7 +46,7 @@ const replaced = (list: readonly ApiMessage[], at: number, message: ApiMessage):
   list.map((each, index) => (index === at ? message : each));
 
 describe("BoundThinking", () => {
-  it("sends bound thinking after its original messages, also after copies and with cache marks", () => {
+  it('sends thinking only after the messages of its request, or after copies of them with cache marks', () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     expect(sendable(bound, structuredClone(list))).toEqual(["a", "b", "c"]);
@@ -54,7 +54,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, replaced(list, 2, { role: "user", content: [marked] }))).toEqual(["a", "b", "c"]);
   });
 
-  it("leaves out bound thinking after a changed, missing, added or moved message", () => {
+  it('does not send thinking after a message that was changed, removed, added or moved', () => {
     const list = conversation(new BoundThinking());
     const leftAfter = (change: (list: readonly ApiMessage[]) => readonly ApiMessage[]): readonly string[] => {
       const bound = new BoundThinking();
@@ -68,7 +68,7 @@ describe("BoundThinking", () => {
     expect(leftAfter((all) => [...all.slice(4), ...all.slice(0, 4)])).toEqual([]);
   });
 
-  it("binds thinking to the sent request, whatever the host changes before it adds the reply", () => {
+  it('binds thinking to the messages that were sent, even if the host changes them before it adds the reply', () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const sent = sendAndAdd(bound, [...list, user("user 4")], answer("d"));
@@ -77,14 +77,14 @@ describe("BoundThinking", () => {
     expect(sendable(bound, sent)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("trusts thinking whose request is unknown, as in the first list of a process", () => {
+  it('sends thinking whose request is unknown, as in the first list that a process reads', () => {
     const bound = new BoundThinking();
     const list = conversation(new BoundThinking());
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
     expect(sendable(bound, list.slice(2))).toEqual([]);
   });
 
-  it("prefers newer thinking over older thinking that its request did not contain", () => {
+  it('sends newer thinking instead of older thinking that the newer request did not contain', () => {
     const bound = new BoundThinking();
     const [first, a, ...rest] = conversation(bound) as [ApiMessage, ApiMessage, ...ApiMessage[]];
     const bare = { role: "assistant", content: [text("said a")] } as ApiMessage;
@@ -98,7 +98,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, replaced([first, a, ...rest], 3, gap))).toEqual(["c"]);
   });
 
-  it("stores the position of thinking in the session file, so that a resumed process can check it", () => {
+  it('a process that resumes a session reads from its lines which request each thinking block belongs to', () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const lines = list.map((message) => bound.toLine(asEntry(message)));
@@ -119,7 +119,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it("keeps bound thinking after a summary that the provider signed, and in the original list", () => {
+  it('sends thinking after a summary that the provider signed', () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const summary = { type: "compaction", content: "All of it.", signature: "s" } as unknown as ContentBlock;
@@ -129,7 +129,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it("never sends thinking after messages other than those of its request, whatever the host does", () => {
+  it('never sends thinking after messages that its request did not contain, whatever the host changes', () => {
     const step = fc.record({
       kind: fc.constantFrom("turn", "turn", "turn", "edit", "cut", "insert", "strip", "restore", "resume"),
       at: fc.nat(20),

@@ -100,7 +100,7 @@ describe("options of a subagent", () => {
     }
   });
 
-  it("treats an undefined option of a subagent as absent, and null as a value", () => {
+  it("an option that a subagent sets to undefined is inherited, but null replaces the parent's value", () => {
     const session = { id: "s1", cwd: "/p" };
     expect(childOptions({ session }, { session: { cwd: undefined } }).session).toEqual(session);
     expect(childOptions(parent, { window: { evidence: null } }).window?.evidence).toBeNull();
@@ -112,7 +112,7 @@ describe("options of a subagent", () => {
     });
   });
 
-  it("takes the other members of an option group from the parent when the child sets one of them", () => {
+  it('a child that sets one member of an option group inherits the other members from its parent', () => {
     const evidence = { model: "m", windowTokens: 9_000 };
     const models = { m: { windowTokens: 8_000, maxOutputTokens: 800 } };
     const given = { window: { tokens: 50_000, evidence, models }, cost: { prices: {} } };
@@ -124,7 +124,7 @@ describe("options of a subagent", () => {
     expect(withOwnModel.window).toEqual({ tokens: 20_000, evidence: undefined, models });
   });
 
-  it("applies inherited options to a child and to the child's own children", async () => {
+  it('a child and its own children use the options that they inherit', async () => {
     const messages = [{ role: "user" as const, content: "hello" }];
     const main = createCompactor({
       model: "claude-haiku-4-5",

@@ -11,7 +11,7 @@ const few = fc.object({
 });
 
 describe("isSameJson", () => {
-  it("treats two values as the same if the provider would read the same bytes", () => {
+  it('isSameJson returns true if the provider would read the same bytes from both values', () => {
     const tools = [{ name: "Read" }];
     expect(isSameJson({ system: "s", tools }, { system: "s", tools })).toBe(true);
     expect(isSameJson({ system: "s", tools }, { system: "s", tools: [{ name: "Read" }] })).toBe(true);
@@ -21,7 +21,7 @@ describe("isSameJson", () => {
     expect(isSameJson(undefined, { system: "s" })).toBe(false);
   });
 
-  it("treats a value that contains itself as different from every other value", () => {
+  it('isSameJson returns false if a value contains itself', () => {
     const loop: Record<string, unknown> = {};
     loop.self = loop;
     expect(isSameJson(loop, { a: 1 })).toBe(false);

@@ -65,7 +65,7 @@ const sizes = Array.from({ length: 30 }, (_, index) => 10_000 + (index % 9) * 3_
 const all = REPLAY_POLICIES.map((policy) => policyOf(policy, sizes));
 
 describe("replayChart", () => {
-  it("draws a complete SVG document with a title, both plots, a line per policy and a legend", () => {
+  it("draws a complete SVG document with a title, two plots, a line per policy and a legend", () => {
     const svg = replayChart(replayOf("abc", all));
     const names = elementsIn(svg);
     expect(names[0]).toBe("svg");
@@ -78,11 +78,11 @@ describe("replayChart", () => {
     expect(svg).toContain("full at 34K");
   });
 
-  it("draws a chart for light and dark color schemes", () => {
+  it("draws a chart that adapts to light and dark color schemes", () => {
     expect(replayChart(replayOf("abc", all))).toContain("@media (prefers-color-scheme:dark)");
   });
 
-  it("marks the calls that rewrote the history, unless every call did", () => {
+  it("marks calls with a rewritten history in the chart, unless every call has one", () => {
     const marked = replayChart(replayOf("abc", [policyOf("longhaul", sizes)]));
     expect(elementsIn(marked).filter((name) => name === "circle")).toHaveLength(3);
     const sliding = policyOf("keep-last", sizes);
@@ -103,7 +103,7 @@ describe("replayChart", () => {
     expect(replayChart(replayOf("abc", all))).not.toContain("secret");
   });
 
-  it("draws well-formed SVG without NaN or Infinity for any name and any figures", () => {
+  it("draws well-formed SVG without NaN or Infinity for any session id and any token counts", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),
@@ -134,7 +134,7 @@ describe("SVG fragments", () => {
 });
 
 describe("axes of a plot", () => {
-  it("places axis ticks at round steps from 0 up to the largest value", () => {
+  it("places axis ticks at round numbers from 0 up to the largest value", () => {
     expect(ticksTo(38_000)).toEqual([0, 10_000, 20_000, 30_000]);
     expect(ticksTo(6.1)).toEqual([0, 2, 4, 6]);
     expect(ticksTo(0)).toEqual([0]);

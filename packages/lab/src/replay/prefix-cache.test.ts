@@ -27,7 +27,7 @@ const parts = (read: number, written: number, plain: number): Partial<InputParts
 });
 
 describe("PrefixCache", () => {
-  it("writes the prompt up to the last cache mark, reads it next time, and charges the rest in full", () => {
+  it("caches the prompt up to the last cache mark, reads it in the next call, and charges the rest in full", () => {
     const cache = newCache();
     const first = [user(words(100), marked(words(50, "a"))), assistant(words(7, "b"))];
     expect(cache.call({ messages: first }, 0)).toMatchObject(parts(0, 150, 7));
@@ -35,7 +35,7 @@ describe("PrefixCache", () => {
     expect(cache.call(second, MINUTE_MS)).toMatchObject(parts(150, 27, 0));
   });
 
-  it("reads nothing from the cache after a changed byte, and ignores moved cache marks", () => {
+  it("reads nothing from the cache if a block has changed, but does read if only cache marks have moved", () => {
     const cache = newCache();
     cache.call({ messages: [user(words(100), marked(words(50)))] }, 0);
     const other = { messages: [user(words(100), marked(words(50, "y")))] };
@@ -44,7 +44,7 @@ describe("PrefixCache", () => {
     expect(cache.call(moved, 2)).toMatchObject(parts(150, 0, 0));
   });
 
-  it("does not reuse a cached text for the same text of another role", () => {
+  it("does not read a cached user message in place of an assistant message with the same text", () => {
     const cache = newCache();
     const [text, end] = ["x".repeat(100), user(marked(words(50)))];
     cache.call({ messages: [{ role: "user", content: text }, end] }, 0);
@@ -53,7 +53,7 @@ describe("PrefixCache", () => {
     expect(cache.call(other, 2)).toMatchObject(parts(150, 0, 0));
   });
 
-  it("reads the longest cached prefix, such as only the system prompt when the messages differ", () => {
+  it("reads the longest cached prefix: only the system prompt if the messages differ", () => {
     const cache = newCache();
     const system = [marked(words(40, "s"))];
     cache.call({ system, messages: [user(marked(words(100)))] }, 0);
@@ -61,7 +61,7 @@ describe("PrefixCache", () => {
     expect(cache.call(other, 1)).toMatchObject(parts(40, 30, 0));
   });
 
-  it("keeps a prefix for five minutes after the request that last used it", () => {
+  it("keeps a cached prefix for five minutes after the request that last used it", () => {
     const cache = newCache();
     const request = { messages: [user(marked(words(100)))] };
     cache.call(request, 0);
@@ -70,7 +70,7 @@ describe("PrefixCache", () => {
     expect(cache.call(request, 14 * MINUTE_MS)).toMatchObject(parts(0, 100, 0));
   });
 
-  it("keeps a prefix for an hour when its cache mark asks for one hour", () => {
+  it("keeps a cached prefix for an hour if its cache mark has the lifetime 1h", () => {
     const cache = newCache();
     const block = { ...words(100), cache_control: { type: "ephemeral", ttl: "1h" } } as ContentBlock;
     expect(cache.call({ messages: [user(block)] }, 0).ttl).toBe("1h");
@@ -78,14 +78,14 @@ describe("PrefixCache", () => {
     expect(cache.call({ messages: [user(block)] }, 119 * MINUTE_MS)).toMatchObject(parts(0, 100, 0));
   });
 
-  it("does not cache a prompt that is shorter than the minimum up to its cache mark", () => {
+  it("does not cache a prompt whose part up to the cache mark is shorter than the minimum", () => {
     const cache = newCache(1_024);
     const short = { messages: [user(marked(words(1_023)))] };
     cache.call(short, 0);
     expect(cache.call(short, 1)).toMatchObject(parts(0, 0, 1_023));
   });
 
-  it("looks back twenty positions from a cache mark, and no further", () => {
+  it("searches only the last twenty positions up to a cache mark for a cached prefix", () => {
     const blocks = Array.from({ length: 30 }, (_, index) => words(10, String.fromCharCode(97 + index)));
     const upTo = (count: number): ModelRequest => ({
       messages: [user(...blocks.slice(0, count - 1), marked(blocks[count - 1] as ContentBlock))],
@@ -98,7 +98,7 @@ describe("PrefixCache", () => {
     expect(another.call(upTo(25), 1)).toMatchObject(parts(0, 250, 0));
   });
 
-  it("lets a forked summary call read the shared prefix without writing to the cache", () => {
+  it("a summary call that extends the conversation reads its cached prefix and writes nothing to the cache", () => {
     const cache = newCache();
     const sent = { system: [words(50, "s")], messages: [user(words(500))] };
     cache.call(withCacheMarks(sent), 0);
@@ -107,7 +107,7 @@ describe("PrefixCache", () => {
     expect(cache.call(fork, 1)).toMatchObject(parts(550, 0, 50));
   });
 
-  it("reports usage in the provider's form: tokens read, tokens written per lifetime, and the rest", () => {
+  it("usageOf returns cached, written and uncached tokens in the fields of the provider's usage", () => {
     expect(usageOf({ read: 1, written: 2, plain: 3, ttl: "1h" }, 4)).toEqual({
       input_tokens: 3,
       output_tokens: 4,

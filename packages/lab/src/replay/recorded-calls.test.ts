@@ -11,7 +11,7 @@ const calls = (built: ConversationBuilder, isRepeated = isSummaryEntry): Recorde
   recordedCalls({ entries: built.entries, isRepeated });
 
 describe("recordedCalls", () => {
-  it("returns a call per response, with its reported tokens and the entries since the previous call", () => {
+  it("returns one call for each response, with its reported tokens and the entries since the previous call", () => {
     const built = new ConversationBuilder();
     built.user("fix the parser");
     built.assistant("I look", { usage: usage(100, 20) });
@@ -38,7 +38,7 @@ describe("recordedCalls", () => {
     expect(found.map(({ newEntries: news }) => news.length)).toEqual([1, 4]);
   });
 
-  it("leaves out summaries of the recorded agent, and marks the next call as after a rewrite", () => {
+  it("omits the recorded agent's summaries, and marks the next call as made after a history rewrite", () => {
     const built = new ConversationBuilder();
     built.user("one");
     built.assistant("1", { usage: usage(100_000, 20) });
@@ -74,7 +74,7 @@ describe("recordedCalls", () => {
   });
 
   it.each([undefined, "yesterday"])(
-    "places a call at time 0 when its entries have the timestamp %s",
+    "sets the time of a call to 0 if its entries have the invalid timestamp %s",
     (timestamp) => {
       const built = new ConversationBuilder();
       built.user("one");
@@ -87,7 +87,7 @@ describe("recordedCalls", () => {
 });
 
 describe("createTokenScale", () => {
-  it("learns the token ratio from reported growth and the overhead from the size of the session", () => {
+  it("learns the provider's tokens per estimated token from reported usage, and uses the recorded overhead", () => {
     const built = new ConversationBuilder();
     built.user("word ".repeat(1_000));
     built.assistant("ok", { usage: usage(21_500, 2) });
@@ -107,7 +107,7 @@ describe("createTokenScale", () => {
     expect(scale.tokensOf(system ?? {}) / scale.overheadTokens).toBeCloseTo(1, 1);
   });
 
-  it("assumes a ratio when no usage was reported, and limits the overhead in a small window", () => {
+  it("assumes a ratio of provider to estimated tokens without usage, and limits the overhead in a small window", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");

@@ -31,19 +31,19 @@ describeRecorded("recorded sessions in a small window", () => {
     total = totalOfReplays(replays);
   }, 5 * MINUTE_MS);
 
-  it("replays recorded sessions without a refused call and without a turn that waits", () => {
+  it("longhaul replays recorded sessions without a refused call and without making a turn wait", () => {
     expect(of("longhaul")).toMatchObject({ refusedCalls: 0, stallMs: 0 });
     expect(of("longhaul")?.compactions).toBeGreaterThan(20);
   });
 
-  it("keeps over 90% of the probes of recorded sessions, and more than drop-oldest does", () => {
+  it("longhaul keeps over 90% of the probes of recorded sessions, and more than drop-oldest keeps", () => {
     const kept = of("longhaul")?.probesKept ?? 0;
     expect(kept / total.probes).toBeGreaterThan(0.9);
     expect(kept).toBeGreaterThan(of("drop-oldest")?.probesKept ?? Number.POSITIVE_INFINITY);
   });
 
   // There is no expectation against a plain summary: a plain summary that keeps as many probes is cheaper.
-  it("costs less than two thirds of keeping everything in an unlimited window", () => {
+  it("longhaul costs less than two thirds of sending the whole history in an unlimited window", () => {
     expect(total.comparison?.everything?.ratio).toBeLessThan(2 / 3);
   });
 });

@@ -20,7 +20,7 @@ const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): 
 });
 
 describe("compare", () => {
-  it("compares longhaul with the cheapest policy that keeps as many probes within the window", () => {
+  it("compares longhaul with the cheapest policy that keeps at least as many probes within the window", () => {
     const comparison = compare([
       replayed("longhaul", 6, 90),
       replayed("drop-oldest", 5, 40),
@@ -36,7 +36,7 @@ describe("compare", () => {
     });
   });
 
-  it("names no equal policy when only an unlimited window keeps as many probes", () => {
+  it("names no equal policy if no other policy keeps as many probes within the window", () => {
     const comparison = compare([
       replayed("longhaul", 6, 90),
       replayed("drop-oldest", 5, 40),
@@ -46,7 +46,7 @@ describe("compare", () => {
     expect(comparison?.everything?.ratio).toBe(0.3);
   });
 
-  it("names the policy that keeps the most probes, whether more or fewer than longhaul", () => {
+  it("names the other policy that keeps the most probes, even if it keeps fewer than longhaul", () => {
     const ours = replayed("longhaul", 6, 90);
     const rivals = [replayed("drop-oldest", 5, 90), replayed("plain-summary", 10, 95)];
     expect(compare([ours, ...rivals])).toMatchObject({
@@ -59,7 +59,7 @@ describe("compare", () => {
     });
   });
 
-  it("does not treat a policy with refused calls as equal or fullest", () => {
+  it("never names a policy with refused calls as equal or as the one that keeps the most probes", () => {
     const stuck = { ...replayed("keep-last", 1, 95), refusedCalls: 1 };
     const comparison = compare([replayed("longhaul", 6, 90), stuck, replayed("plain-summary", 10, 90)]);
     expect(comparison?.equal?.policy).toBe("plain-summary");
@@ -68,7 +68,7 @@ describe("compare", () => {
     expect(compare([replayed("longhaul", 6, 90), stuck])).toMatchObject({ equal: null, fullest: null });
   });
 
-  it("returns no comparison without longhaul or without another policy", () => {
+  it("compare returns null unless both longhaul and a policy of another program were replayed", () => {
     expect(compare([replayed("longhaul", 6, 90), replayed("longhaul-built-in", 1, 99)])).toBeNull();
     expect(compare([replayed("drop-oldest", 6, 90)])).toBeNull();
     expect(compare([replayed("longhaul", 0, 0), replayed("drop-oldest", 0, 0)])?.equal?.ratio).toBe(1);

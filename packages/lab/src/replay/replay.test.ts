@@ -23,7 +23,7 @@ const of = ({ policies }: Replay, name: ReplayPolicyName): PolicyReplay => {
 
 afterEach(() => vi.restoreAllMocks());
 
-describe("a replay under every policy", () => {
+describe("replay of a session under every policy", () => {
   let result: Replay;
   let requests: readonly ModelRequest[];
 
@@ -33,7 +33,7 @@ describe("a replay under every policy", () => {
     requests = call.mock.calls.map(([request]) => request);
   });
 
-  it("replays every recorded call, within the window", () => {
+  it("replays every recorded call under each policy, within the window unless the policy keeps everything", () => {
     const { policies, calls, window } = result;
     expect(policies.map(({ policy }) => policy)).toEqual(REPLAY_POLICIES);
     for (const { policy, turns, peakTokens, refusedCalls, compactions } of policies) {
@@ -45,7 +45,7 @@ describe("a replay under every policy", () => {
     }
   });
 
-  it("sends only requests that the API accepts", () => {
+  it("a replay sends only requests that the API accepts", () => {
     expect(requests.length).toBeGreaterThan(REPLAY_POLICIES.length * result.calls);
     for (const request of requests) {
       const body = { ...request, model: MODEL, max_tokens: 1_000 };
@@ -53,7 +53,7 @@ describe("a replay under every policy", () => {
     }
   });
 
-  it("breaks the cache often under keep-last, and only at compactions and clearings otherwise", () => {
+  it("keep-last often breaks the prompt cache, and other policies only at compactions and clearings", () => {
     const sliding = of(result, "keep-last");
     expect(sliding.cacheBreaks).toBeGreaterThan(sliding.turns.length / 3);
     for (const name of ["longhaul", "drop-oldest", "plain-summary"] as const) {
@@ -62,14 +62,14 @@ describe("a replay under every policy", () => {
     }
   });
 
-  it("makes a turn wait only for policies that request a summary at the threshold", () => {
+  it("a turn waits only under policies that request a summary when the threshold is reached", () => {
     for (const name of ["longhaul-built-in", "drop-oldest", "clear-results"] as const) {
       expect(of(result, name)).toMatchObject({ stallMs: 0, summaryCalls: 0 });
     }
     expect(of(result, "plain-summary").stallMs).toBeGreaterThan(0);
   });
 
-  it("keeps more probes with the engine than with drop-oldest", () => {
+  it("longhaul keeps over 90% of the probes, and more than drop-oldest keeps", () => {
     expect(of(result, "everything").probesKept).toBe(result.probes);
     expect(of(result, "longhaul").probesKept).toBeGreaterThan(of(result, "drop-oldest").probesKept);
     expect(of(result, "longhaul").probesKept / result.probes).toBeGreaterThan(0.9);
@@ -82,7 +82,7 @@ describe("replayEntries", () => {
     expect(await replay({ policies })).toEqual(await replay({ policies }));
   });
 
-  it("charges exactly the tokens that the calls read, wrote and returned, at the model's prices", async () => {
+  it("charges all input and output tokens of the replayed calls at the prices of the model", async () => {
     const call = vi.spyOn(PrefixCache.prototype, "call");
     const result = of(await replay({ policies: ["longhaul"] }), "longhaul");
     const sum = (figure: (parts: InputParts) => number): number =>
@@ -105,7 +105,7 @@ describe("replayEntries", () => {
     expect(result.turns.at(-1)?.cost).toBeLessThanOrEqual(result.cost.total);
   });
 
-  it("reads or writes every token from the cache under the policy that keeps everything", async () => {
+  it("the policy that keeps everything sends no token that is neither read from nor written to the cache", async () => {
     const everything = of(await replay({ policies: ["everything"] }), "everything");
     expect(everything).toMatchObject({ cacheBreaks: 0, compactions: 0, stallMs: 0, summaryCalls: 0 });
     expect(everything.tokens.plain).toBe(0);
@@ -138,7 +138,7 @@ describe("replayEntries", () => {
     expect(early.peakTokens).toBeLessThan(0.8 * usual.peakTokens);
   });
 
-  it("uses the prices of the given model, or of a common model when the session's are unknown", async () => {
+  it("uses the prices of the given model, or of a common model if those of the session's model are unknown", async () => {
     const session = { id: "x", model: "nobody-1" };
     const options: ReplayOptions = { policies: ["everything"] };
     const unknown = await replayEntries(session, entries, options);

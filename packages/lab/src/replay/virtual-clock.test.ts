@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "./virtual-clock.ts";
 
 describe("VirtualClock", () => {
-  it("wakes sleepers in the order of their times, each at its own time", async () => {
+  it("VirtualClock ends each sleep at its own time, the earliest first", async () => {
     const clock = new VirtualClock(1_000);
     const seen: string[] = [];
     const wait = async (name: string, milliseconds: number): Promise<void> => {

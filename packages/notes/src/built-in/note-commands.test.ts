@@ -17,8 +17,8 @@ const runs = (command: string, output = "", description?: string): Tell => {
     session.tool(command, "Bash", { command, ...(description ? { description } : {}) }, output);
 };
 
-describe("the Workflow section", () => {
-  it("lists each command once, with its latest outcome and the number of runs", () => {
+describe("the Workflow section of built-in notes", () => {
+  it("the Workflow section lists each command once, with its latest outcome and the number of runs", () => {
     const notes = noted(
       runs("npm test", "Exit code 1\n1 failed", "Run all tests"),
       runs("npm run build", "done"),
@@ -30,7 +30,7 @@ describe("the Workflow section", () => {
     ]);
   });
 
-  it("keeps only the test command of a longer command line", () => {
+  it("the Workflow section keeps only the test command of a longer command line", () => {
     const notes = noted(
       runs(
         "cd sub && sed -i 's/a && b/c/' x.go && go test ./... 2>/dev/null | tail -5",
@@ -40,7 +40,7 @@ describe("the Workflow section", () => {
     expect(bodyOf(notes, WORKFLOW)).toBe("- `go test ./...` → 1 package ok");
   });
 
-  it("lists no command that only looks around or serves a single moment", () => {
+  it("the Workflow section lists no command that only inspects files or was written for one occasion", () => {
     const notes = noted(
       ...[
         "ls -la",
@@ -55,7 +55,7 @@ describe("the Workflow section", () => {
     expect(bodyOf(notes, WORKFLOW)).toBe("- Start the database: `docker compose up -d`");
   });
 
-  it("lists only the newest few uses of one program", () => {
+  it("the Workflow section lists only the three newest commands of the same program", () => {
     const notes = noted(...[1, 2, 3, 4, 5].map((at) => runs(`docker run step${at}`)));
     expect(linesOf(notes, WORKFLOW)).toEqual([
       "- `docker run step3`",
@@ -64,13 +64,13 @@ describe("the Workflow section", () => {
     ]);
   });
 
-  it("keeps a person's remark about a command whose output shows no outcome", () => {
+  it("keeps a person's remark about a command in the Workflow section when a new run shows no outcome", () => {
     const before = withBody(emptyNotes(notesTemplate), WORKFLOW, "- `node serve.js` → listens on port 3000");
     const notes = notedOn(before, NOTES_LIMITS, runs("node serve.js", "started", "Start it"));
     expect(bodyOf(notes, WORKFLOW)).toBe("- Start it: `node serve.js` → listens on port 3000 (2 runs)");
   });
 
-  it("keeps a person's text about a command and adds the outcome and the count to it", () => {
+  it("keeps a person's text about a command in the Workflow section and adds the outcome and the number of runs", () => {
     const theirs = "Always from the folder `web`.\n- The fast tests: `npm test`\n- deploy: ask Ann first";
     const before = withBody(emptyNotes(notesTemplate), WORKFLOW, theirs);
     const notes = notedOn(before, NOTES_LIMITS, runs("npm test", "3 passed", "Run tests"));
@@ -82,8 +82,8 @@ describe("the Workflow section", () => {
   });
 });
 
-describe("the Codebase and System Documentation section", () => {
-  it("lists the first folder of the session, its current branch, and languages and packages newest first", () => {
+describe("the Codebase and System Documentation section of built-in notes", () => {
+  it("built-in notes list the session's first folder, current branch, languages and packages", () => {
     const notes = noted(
       (session) => {
         session.user("Begin", { gitBranch: "main" });
@@ -112,7 +112,7 @@ describe("the Codebase and System Documentation section", () => {
     ]);
   });
 
-  it("ignores temporary files when it describes the codebase", () => {
+  it("built-in notes ignore temporary files when they describe the codebase", () => {
     const notes = noted((session) => {
       session.tool("w", "Write", { file_path: "/tmp/try/x.py", content: "x" }, "ok");
       session.tool("v", "Write", { file_path: "scratch/y.rb", content: "y" }, "ok");
@@ -120,7 +120,7 @@ describe("the Codebase and System Documentation section", () => {
     expect(bodyOf(notes, CODEBASE)).toBe("- Working directory: `/project`");
   });
 
-  it("keeps text that others wrote about the system", () => {
+  it("built-in notes keep text that a person or a model wrote about the codebase", () => {
     const theirs = "The API is served by two processes.\n\n1. the gateway\n2. the worker";
     const before = withBody(emptyNotes(notesTemplate), CODEBASE, theirs);
     const notes = notedOn(before, NOTES_LIMITS, (session) => session.user("Begin"));

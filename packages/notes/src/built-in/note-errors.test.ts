@@ -10,8 +10,8 @@ const edits = (path: string): Tell => {
   return (session) => session.tool(path, "Edit", { file_path: path, old_string: "a", new_string: "b" }, "ok");
 };
 
-describe("the Errors & Corrections section", () => {
-  it("lists a failure as open until a later run passes, then names files edited in the same update", () => {
+describe("the Errors & Corrections section of built-in notes", () => {
+  it("lists a failed command as open until a later run passes, then names the files edited in that update", () => {
     const open = noted(runs("npm test", FAILED));
     expect(bodyOf(open, ERRORS)).toBe(
       "- `npm test`: Error: cannot find module 'left-pad' → no passing run since",
@@ -25,7 +25,7 @@ describe("the Errors & Corrections section", () => {
     );
   });
 
-  it("says that a failure is gone when the next run fails with another error", () => {
+  it("says that an error did not occur again when the next run of the command fails with another error", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", "Exit code 1\nError: timed out"));
     expect(linesOf(notes, ERRORS)).toEqual([
       "- `npm test`: Error: cannot find module 'left-pad' → did not occur in the next run, which failed with another error",
@@ -33,14 +33,14 @@ describe("the Errors & Corrections section", () => {
     ]);
   });
 
-  it("counts a repeated failure instead of listing it again", () => {
+  it("built-in notes count a repeated failure of a command instead of listing it again", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", FAILED));
     expect(bodyOf(notes, ERRORS)).toBe(
       "- `npm test` (2×): Error: cannot find module 'left-pad' → no passing run since",
     );
   });
 
-  it("leaves out slips in a command line, and failures without an explanation that went away", () => {
+  it("leaves out errors about a wrong folder, and unexplained failures that no longer occur", () => {
     const slip = noted(
       runs("cd src && npm test", "Exit code 1\nbash: line 1: cd: src: No such file or directory"),
     );
@@ -49,7 +49,7 @@ describe("the Errors & Corrections section", () => {
     expect(bodyOf(gone, ERRORS)).toBe("");
   });
 
-  it("lists the user's corrections, but not the first message of the session", () => {
+  it("built-in notes list the user's corrections, but never the first message of the session as one", () => {
     const notes = noted(
       (session) => {
         session.user("Don't use any library for this");

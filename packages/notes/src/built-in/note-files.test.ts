@@ -19,8 +19,8 @@ const edits = (path: string, code?: string): Tell => {
   return (session) => session.tool(path, "Edit", edit(path, code), "ok");
 };
 
-describe("the Files and Functions section", () => {
-  it("lists each file once, with its path, counted actions, their reason, and the names in the file", () => {
+describe("the Files and Functions section of built-in notes", () => {
+  it("lists each file once, with counted reads and edits, the reason, and the names of edited functions", () => {
     const notes = noted((session) => {
       session.tool("r", "Read", { file_path: "/project/src/fetch.ts" }, "text");
       session.assistant("I put the retry into a function of its own:");
@@ -36,7 +36,7 @@ describe("the Files and Functions section", () => {
     ]);
   });
 
-  it("adds further actions to the item of a known file and moves the item to the end", () => {
+  it("adds new reads and edits to the existing item of a file and moves that item to the end", () => {
     const notes = noted(
       edits("/project/a.ts", "function firstName() {}"),
       reads("/project/b.ts"),
@@ -50,7 +50,7 @@ describe("the Files and Functions section", () => {
     ]);
   });
 
-  it("calls a file edited, not created, when it was read or created before", () => {
+  it("counts a write as an edit when the notes already contain the file", () => {
     const write: Tell = (session) => {
       session.tool("w", "Write", { file_path: "/project/a.ts", content: "x" }, "ok");
     };
@@ -58,7 +58,7 @@ describe("the Files and Functions section", () => {
     expect(bodyOf(noted(write, write), FILES)).toBe("- `a.ts` — created, edited 1×");
   });
 
-  it("uses one name for a file, even after the agent changed its working directory", () => {
+  it("built-in notes use one name for a file, even after the agent changed its working directory", () => {
     const elsewhere: Tell = (session) => {
       session.assistant([{ type: "tool_use", id: "e", name: "Edit", input: edit("/project/src/a.ts") }], {
         cwd: "/project/src",
@@ -72,7 +72,7 @@ describe("the Files and Functions section", () => {
     );
   });
 
-  it("keeps text that a person or a model wrote about a file, and adds the new actions", () => {
+  it("keeps text that a person or a model wrote about a file, and adds the new reads and edits to it", () => {
     const theirs =
       "- `project/src/a.ts`: the entry point, do not touch its exports\n  It is read by the build too.";
     const before = withBody(
@@ -91,7 +91,7 @@ describe("the Files and Functions section", () => {
     ]);
   });
 
-  it("drops a file that was only read sooner than a file that was changed", () => {
+  it("when files do not fit into the notes, drops files that were only read before files that were changed", () => {
     const limits = { sectionTokens: 80, totalTokens: 800 };
     const many: Tell = (session) => {
       session.tool("e", "Edit", edit("/project/changed.ts"), "ok");

@@ -5,8 +5,8 @@ import { allot } from "./update-notes.ts";
 
 const count = (text: string): number => text.length;
 
-describe("the text of a section", () => {
-  it("reads a written section body back to the same items and count", () => {
+describe("readBody and writeBody for the text of a notes section", () => {
+  it("readBody returns the items and the count of left-out items that writeBody wrote", () => {
     const line = fc.constantFrom(
       "- a",
       "* b",
@@ -27,14 +27,14 @@ describe("the text of a section", () => {
     );
   });
 
-  it("reads the count of left-out items that an earlier version wrote", () => {
+  it("readBody reads the count of left-out items in the wording of an earlier version", () => {
     expect(readBody("(4 older items left out; see the transcript)\n- a")).toEqual({
       items: ["- a"],
       leftOut: 4,
     });
   });
 
-  it("uses the singular when exactly one item was left out", () => {
+  it("writeBody uses the singular when exactly one item was left out", () => {
     expect(writeBody([], 1)).toBe("(1 older item left out: see the transcript)");
     expect(readBody(writeBody(["- a"], 1)).leftOut).toBe(1);
   });
@@ -46,21 +46,21 @@ describe("fitSection", () => {
     ownItem([`- ${name}${more(6)}`, `- ${name}${more(2)}`, `- ${name}`]),
   );
 
-  it("shortens older items before it drops any, and keeps the newest item in full", () => {
+  it("fitSection shortens older items before it drops any, and keeps the newest item in full", () => {
     expect(fitSection({ items, leftOut: 0 }, 80, count)).toBe(`- one\n- two\n- six\n- ten${more(6)}`);
     expect(fitSection({ items, leftOut: 0 }, 115, count)).toBe(
       `- one\n- two${more(2)}\n- six${more(2)}\n- ten${more(6)}`,
     );
   });
 
-  it("drops the oldest items first unless they are worth more, and adds to the count of dropped items", () => {
+  it("fitSection drops the oldest items first unless they have a higher worth, and counts dropped items", () => {
     const worthy = [ownItem(["- first"], 9), ...items];
     expect(fitSection({ items: worthy, leftOut: 4 }, 60, count)).toBe(
       "(7 older items left out: see the transcript)\n- first\n- ten",
     );
   });
 
-  it("keeps no item that is worth less than a dropped one, even if the smaller item would fit", () => {
+  it("fitSection keeps no item that ranks below a dropped item, even if the lower item would fit", () => {
     const large = ownItem([`- ${"x".repeat(60)}`]);
     const sizes = [ownItem(["- a"]), large, ownItem(["- b"])];
     expect(fitSection({ items: sizes, leftOut: 0 }, 60, count)).toBe(
@@ -68,7 +68,7 @@ describe("fitSection", () => {
     );
   });
 
-  it("drops text of others only after all older built-in items, whatever they are worth", () => {
+  it("fitSection drops text of a person or a model only after all older built-in items", () => {
     const mixed = [ownItem(["- worthy"], 30), foreignItem("- theirs"), ...items];
     const kept = Array.from({ length: 60 }, (_, at) =>
       fitSection({ items: mixed, leftOut: 0 }, 48 + at, count),
@@ -77,11 +77,11 @@ describe("fitSection", () => {
     for (const body of kept) if (body.includes("worthy")) expect(body).toContain("theirs");
   });
 
-  it("keeps all items in short form when they fit and a note about dropped items would not", () => {
+  it("fitSection keeps all items in their shortest form when only these fit the budget", () => {
     expect(fitSection({ items, leftOut: 0 }, 24, count)).toBe("- one\n- two\n- six\n- ten");
   });
 
-  it("stays within any budget and keeps an item when possible, even if token counts do not add up", () => {
+  it("fitSection stays within any budget, even if the tokens of a text exceed the sum of its parts", () => {
     const steep = (text: string): number => Math.ceil(text.length ** 1.4);
     const many = Array.from({ length: 10 }, () => items).flat();
     const least = steep("(39 older items left out: see the transcript)\n- ten");
@@ -93,8 +93,8 @@ describe("fitSection", () => {
   });
 });
 
-describe("allot", () => {
-  it("gives each section what it needs within its share, and passes unused room to the others", () => {
+describe("allot, which divides the token budget among sections", () => {
+  it("allot gives each section what it needs within its share, and divides unused tokens among the others", () => {
     const needs = [
       { tokens: 10, share: 0.5 },
       { tokens: 100, share: 0.25 },
@@ -105,7 +105,7 @@ describe("allot", () => {
     expect(allot(needs, 0)).toEqual([0, 0, 0]);
   });
 
-  it("never distributes more tokens than the budget", () => {
+  it("allot never gives sections more tokens than the budget, nor a section more than it needs", () => {
     const need = fc.record({ tokens: fc.nat(500), share: fc.constantFrom(0.05, 0.2, 0.4) });
     fc.assert(
       fc.property(fc.array(need, { maxLength: 8 }), fc.nat(2_000), (needs, budget) => {

@@ -13,8 +13,8 @@ const TASK = "Task Specification";
 const SMALL = { sectionTokens: 200, totalTokens: 2_000 };
 const start = emptyNotes(notesTemplate);
 
-describe("the Session Title section", () => {
-  it("makes the title from the first real request and sets it once", () => {
+describe("the Session Title section of built-in notes", () => {
+  it("makes the session title from the first request that is more than a greeting, and never changes it", () => {
     const notes = noted(
       (session) => session.user("hi"),
       (session) => session.user("Something else entirely, later on"),
@@ -27,22 +27,22 @@ describe("the Session Title section", () => {
     expect(bodyOf(longer, "Session Title")).toBe("Migrate the billing service to the new queue");
   });
 
-  it("completes a title that ends with a colon by the next line, and never writes a title as a heading", () => {
+  it("adds the next line to a session title that ends with a colon, and removes heading marks from titles", () => {
     const plan = noted((session) => session.user("Implement the following plan:\n\n# Worklog\n\nDo it."));
     expect(bodyOf(plan, "Session Title")).toBe("Implement the following plan: Worklog");
     const heading = noted((session) => session.user("# Current State"));
     expect(bodyOf(heading, "Session Title")).toBe("Current State");
   });
 
-  it("keeps a title that a person wrote", () => {
+  it("built-in notes keep a session title that a person wrote", () => {
     const before = withBody(emptyNotes(notesTemplate), "Session Title", "Billing, second try");
     const notes = notedOn(before, NOTES_LIMITS, (session) => session.user("Migrate the billing service"));
     expect(bodyOf(notes, "Session Title")).toBe("Billing, second try");
   });
 });
 
-describe("the Task Specification section", () => {
-  it("lists the user's messages verbatim and in order, over several updates", () => {
+describe("the Task Specification section of built-in notes", () => {
+  it("built-in notes list the user's messages verbatim and in order, over several updates", () => {
     const notes = noted(
       (session) => {
         session.user("Write a parser for the configuration files of this project");
@@ -55,7 +55,7 @@ describe("the Task Specification section", () => {
     );
   });
 
-  it("keeps the line breaks of a message, and indents a line that looks like a heading", () => {
+  it("built-in notes keep the line breaks of a user's message, and indent a line that looks like a heading", () => {
     const message = "Take this over:\n# Current State\n\n```\n  code\n```\n- and this";
     const notes = noted((session) => session.user(message));
     expect(bodyOf(notes, TASK).replace(/^ {2}/gm, "")).toContain(message);
@@ -64,7 +64,7 @@ describe("the Task Specification section", () => {
     expect(bodyOf(again, TASK)).toContain(bodyOf(notes, TASK));
   });
 
-  it("leaves out injected messages and commands to the program", () => {
+  it("built-in notes leave out reminders of the client and slash commands", () => {
     const notes = noted((session) => {
       session.user("<system-reminder>Do not forget</system-reminder>");
       session.user("<command-name>/clear</command-name>");
@@ -74,7 +74,7 @@ describe("the Task Specification section", () => {
     expect(bodyOf(notes, TASK)).toBe('- "Fix the date of the report"');
   });
 
-  it("lists a repeated message once, as the newest, but keeps the first request first", () => {
+  it("lists a repeated user message once, as the newest, unless it is the first request, which stays first", () => {
     const say =
       (...texts: readonly string[]): Tell =>
       (session) => {
@@ -89,7 +89,7 @@ describe("the Task Specification section", () => {
     expect(bodyOf(notes, TASK)).toBe(`- "${first}"\n- "${third}"\n- "${second}"`);
   });
 
-  it("says what a short message replies to, but only if the message directly follows the reply", () => {
+  it("says what a short message replies to, but only if it directly follows the assistant's text", () => {
     const offer: Tell = (session) => session.assistant("The parser is done. I can write the tests too.");
     const yes: Tell = (session) => session.user("yes");
     const reply = '- "yes" (in reply to: "The parser is done. I can write the tests too.")';
@@ -98,7 +98,7 @@ describe("the Task Specification section", () => {
     expect(bodyOf(later, TASK).split("\n").slice(1)).toEqual(['- "yes"']);
   });
 
-  it("lists the user's answers to questions, and the user's words on refusing a tool call", () => {
+  it("built-in notes list the user's answers to questions, and the text with which the user refused a tool call", () => {
     const notes = noted((session) => {
       session.user("Set the project up for me, as usual, with a database and a queue");
       const questions = [{ question: "Which database?", options: [] }];
@@ -114,7 +114,7 @@ describe("the Task Specification section", () => {
     ]);
   });
 
-  it("keeps only the newest plan, with the user's approval", () => {
+  it("built-in notes keep only the assistant's newest plan, and say whether the user approved it", () => {
     const plan = (text: string): Tell => {
       return (session) => session.tool(text, "ExitPlanMode", { plan: text }, "User has approved your plan");
     };
@@ -124,7 +124,7 @@ describe("the Task Specification section", () => {
     );
   });
 
-  it("keeps the first and the newest request longest, and counts the requests left out", () => {
+  it("when requests do not fit into the notes, keeps the first and the newest, and counts the others", () => {
     const requests = (from: number, to: number): Tell => {
       return (session) => {
         for (let at = from; at < to; at++)
@@ -141,7 +141,7 @@ describe("the Task Specification section", () => {
     expect(twice).toBe(once);
   });
 
-  it("shortens a long message, with a mark, before it drops a message", () => {
+  it("built-in notes shorten a long user message and mark the cut", () => {
     const long = `Begin. ${"Much of this is a log that somebody pasted. ".repeat(60)}End with the question.`;
     const whole = bodyOf(
       noted((session) => session.user(long)),
@@ -156,7 +156,7 @@ describe("the Task Specification section", () => {
     expect(small).toMatch(/^- "Begin\. .*…"$/);
   });
 
-  it("shortens a message that is already in the notes, and recognizes the message when it comes again", () => {
+  it("recognizes a user message that is in the notes in shortened form when the user sends it again", () => {
     const long = `Begin. ${"Much of this is a log that somebody pasted. ".repeat(30)}End with the question.`;
     const whole = noted(
       (session) => session.user("first of all"),
@@ -178,7 +178,7 @@ describe("the Task Specification section", () => {
     ).toBe(bodyOf(cut, TASK));
   });
 
-  it("never drops text of a person or a model before an older built-in item", () => {
+  it("drops no text of a person or a model from the task specification before an older built-in item", () => {
     const prose = "The customer is a bank, so every change needs an entry in the audit log.";
     const requests = (from: number, to: number): Tell => {
       return (session) => {

@@ -5,10 +5,10 @@ const bash = (id: string, command: string, output: string): Tell => {
   return (session) => session.tool(id, "Bash", { command }, output);
 };
 
-describe("the Key Results section", () => {
+describe("the Key Results section of built-in notes", () => {
   const report = `There are two of them.\n\n| name | size |\n|---|---|\n| a | 1 |\n\n${"Each of them is needed. ".repeat(12)}`;
 
-  it("lists commits by their last id, pull requests, and the last test run", () => {
+  it("built-in notes list commits (with the id after an amend), pull requests, and the last test run", () => {
     const notes = noted(
       bash("t1", "npm test", "3 passed"),
       bash("c1", "git commit -m x", "[main 1234567] feat: add the queue"),
@@ -24,7 +24,7 @@ describe("the Key Results section", () => {
     ]);
   });
 
-  it("quotes an answer word for word, even if the work on it spans several updates", () => {
+  it("quotes the answer to a question verbatim, even if the agent worked on it over several updates", () => {
     const notes = noted(
       (session) => {
         session.user("Which packages are the largest?");
@@ -37,7 +37,7 @@ describe("the Key Results section", () => {
     );
   });
 
-  it("begins an answer with its content, not with the assistant's exclamation", () => {
+  it('quotes an answer without an opening such as "Perfect! Now I have everything."', () => {
     const notes = noted((session) => {
       session.user("Which packages are the largest?");
       session.assistant(`Perfect! Now I have everything.\n\n${report}`);
@@ -45,7 +45,7 @@ describe("the Key Results section", () => {
     expect(bodyOf(notes, "Key Results")).toContain('largest?":\n  There are two of them.');
   });
 
-  it("records no answer to a request that changed files", () => {
+  it("records no answer as a key result if the agent changed files for the request", () => {
     const notes = noted(
       (session) => {
         session.user("Remove the largest package");

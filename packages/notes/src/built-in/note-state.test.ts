@@ -12,8 +12,8 @@ import { emptyNotes } from "../notes-format.ts";
 const STATE = "Current State";
 const edit = (file_path: string): object => ({ file_path, old_string: "a", new_string: "b" });
 
-describe("the Current State section", () => {
-  it("the current state names the latest request, its changed files, and that it looks done", () => {
+describe("the Current State section of built-in notes", () => {
+  it("the current state names the latest request, the files changed for it, and that it appears done", () => {
     const notes = noted((session) => {
       session.user("Add a retry to the fetcher");
       session.tool("e", "Edit", edit("/project/src/fetch.ts"), "ok");
@@ -28,7 +28,7 @@ describe("the Current State section", () => {
     ]);
   });
 
-  it("keeps the same latest request over many updates, with all files changed for it", () => {
+  it("the current state keeps the latest request over many updates, with all files changed for it", () => {
     const notes = noted(
       (session) => {
         session.user("Rename the module everywhere");
@@ -48,7 +48,7 @@ describe("the Current State section", () => {
     ]);
   });
 
-  it("keeps the status of work in progress that an earlier version wrote", () => {
+  it('the current state keeps the status "work in progress" in the wording of an earlier version', () => {
     const before = noted((session) => {
       session.user("Rename the module everywhere");
       session.assistant("I start with the parser.");
@@ -65,7 +65,7 @@ describe("the Current State section", () => {
     expect(linesOf(after, STATE)).toContain(`- Status: ${former}`);
   });
 
-  it("does not add up left-out to-do items over updates, because each update lists all of them again", () => {
+  it("counts left-out to-do items anew in each update instead of adding them up", () => {
     const limits = { sectionTokens: 120, totalTokens: 1_200 };
     const todos = Array.from({ length: 20 }, (_, at) => ({
       content: `part number ${at}`,
@@ -94,7 +94,7 @@ describe("the Current State section", () => {
     expect(bodyOf(notes, STATE)).not.toContain("Rename the module");
   });
 
-  it("quotes the assistant's words before a request only until work on the request begins", () => {
+  it("quotes what the assistant said before the latest request only until work on that request begins", () => {
     const asked: Tell = (session) => {
       session.assistant("There are two ways to do this.");
       session.user("Take the second one, but without the cache, and write tests for it");
@@ -107,7 +107,7 @@ describe("the Current State section", () => {
     expect(bodyOf(begun, STATE)).not.toContain("There are two ways");
   });
 
-  it("says what a short reply answers and which earlier request it continues", () => {
+  it("the current state says what a short user message replies to and which earlier request it continues", () => {
     const notes = noted(
       (session) => {
         session.user("Look for unused exports in the whole project, please, and list every one of them");
@@ -121,7 +121,7 @@ describe("the Current State section", () => {
     ]);
   });
 
-  it("names an open question to the user, and the next step that the assistant announced", () => {
+  it("the current state quotes the assistant's open question, or the next step that it announced", () => {
     const asked = noted((session) => {
       session.user("Plan the migration");
       session.assistant("There are two ways to do it. Which one do you prefer?");
@@ -136,7 +136,7 @@ describe("the Current State section", () => {
     expect(bodyOf(named, STATE)).toContain('- Named as next: "Next I will move the data."');
   });
 
-  it("says that the session waits for the user's answer to an open question", () => {
+  it("the current state says that the session waits for an answer to AskUserQuestion", () => {
     const notes = noted((session) => {
       session.user("Set the project up");
       const questions = [{ question: "Which database?", options: [] }];
@@ -145,7 +145,7 @@ describe("the Current State section", () => {
     expect(bodyOf(notes, STATE)).toContain('- Status: waiting for the user\'s answer to: "Which database?"');
   });
 
-  it("follows a to-do list that is rewritten whole, and keeps it through updates without one", () => {
+  it("the current state shows the newest to-do list, and keeps it through updates without a to-do list", () => {
     const todos = (first: string, second: string): object => ({
       todos: [
         { content: "write the code", status: first },
@@ -167,7 +167,7 @@ describe("the Current State section", () => {
     expect(bodyOf(emptied, STATE)).not.toContain("write the");
   });
 
-  it("follows tasks by their ids from one update to the next", () => {
+  it("the current state updates tasks by their ids from one notes update to the next", () => {
     const notes = noted(
       (session) => {
         session.user("Build it");
@@ -181,7 +181,7 @@ describe("the Current State section", () => {
     expect(bodyOf(notes, STATE)).not.toContain("write the code");
   });
 
-  it("names a background agent until the agent has reported back", () => {
+  it("the current state names a background agent until the agent has reported back", () => {
     const launched: Tell = (session) => {
       session.user("Look into it");
       session.tool("a", "Agent", { description: "Search the logs" }, "Async agent launched\nagentId: a1b2");
@@ -202,7 +202,7 @@ describe("the Current State section", () => {
     );
   });
 
-  it("keeps the current state when new entries say nothing about it", () => {
+  it("the current state stays the same when new entries say nothing about it", () => {
     const before = noted((session) => {
       session.user("Build it");
       session.assistant("It is built.");

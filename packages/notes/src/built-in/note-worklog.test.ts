@@ -5,8 +5,8 @@ const bash = (id: string, command: string, output: string): Tell => {
   return (session) => session.tool(id, "Bash", { command }, output);
 };
 
-describe("the Worklog section", () => {
-  it("writes one line per request, oldest first, with its outcome", () => {
+describe("the Worklog section of built-in notes", () => {
+  it("the worklog has one line per request, oldest first, with its outcome", () => {
     const notes = noted(
       (session) => {
         session.user("Add the queue");
@@ -21,7 +21,7 @@ describe("the Worklog section", () => {
     ]);
   });
 
-  it("rewrites the line of a request while the work on it continues", () => {
+  it("the worklog rewrites the line of a request while the work on it continues", () => {
     const begun: readonly Tell[] = [
       (session) => {
         session.user("Add the queue");
@@ -41,7 +41,7 @@ describe("the Worklog section", () => {
     );
   });
 
-  it("lists a request once if it is repeated before any answer, and marks unanswered requests", () => {
+  it("the worklog lists a request once if it is repeated before any answer, and marks unanswered requests", () => {
     const notes = noted((session) => {
       for (const text of ["Add the queue", "Add the queue", "and hurry"]) session.user(text);
     });
@@ -51,7 +51,7 @@ describe("the Worklog section", () => {
     ]);
   });
 
-  it("records work that no request in the notes explains", () => {
+  it("the worklog records file changes that no request precedes", () => {
     const notes = noted((session) => {
       session.tool("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }, "ok");
     });

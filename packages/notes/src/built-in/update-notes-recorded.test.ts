@@ -86,7 +86,7 @@ function namingWords(notes: Notes): string[] {
     .filter((word) => /\w\/\w|\w\.\w|[a-z][A-Z]|\w_\w|\d\d/.test(word));
 }
 
-describeRecorded("notes of recorded sessions, taken part by part", () => {
+describeRecorded("built-in notes of recorded sessions, updated after every 5,000 tokens", () => {
   afterAll(() => {
     const each = (ms: number): string => (ms / Math.max(1, spent.updates)).toFixed(2);
     console.log(
@@ -102,7 +102,7 @@ describeRecorded("notes of recorded sessions, taken part by part", () => {
       along = notesAlong(entries);
     });
 
-    it("keeps the notes within their limits after each part, and reads them back unchanged", () => {
+    it("keeps the notes of a recorded session within their limits, and reads them back unchanged", () => {
       for (const notes of along) {
         const { tokens, sections } = measureNotes(notes, countTokens);
         expect(tokens).toBeLessThanOrEqual(NOTES_LIMITS.totalTokens);
@@ -112,7 +112,7 @@ describeRecorded("notes of recorded sessions, taken part by part", () => {
       }
     });
 
-    it("names the last request and the last edited file in the current state", () => {
+    it("names the last request and the last edited file of a recorded session in the current state", () => {
       const digest = digestSession(entries);
       const asked =
         digest.exchanges.findLast(isRequest)?.message?.text ??
@@ -126,7 +126,7 @@ describeRecorded("notes of recorded sessions, taken part by part", () => {
         expect(state).toContain(fileName(touched.path));
     });
 
-    it("invents nothing in the notes: every path, identifier and number occurs in the session", () => {
+    it("every path, identifier and number in the notes occurs in the recorded session", () => {
       const text = sessionText(entries);
       const words = along.flatMap(namingWords);
       expect([...new Set(words)].filter((word) => !text.includes(word))).toEqual([]);

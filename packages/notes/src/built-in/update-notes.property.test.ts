@@ -129,7 +129,7 @@ const limits = fc
   .map((found): NotesLimits => found);
 
 describe("updateNotes, for any entries and any notes", () => {
-  it("keeps updated notes within both limits and leaves every template line unchanged", () => {
+  it("updateNotes keeps notes within both limits and leaves every heading and italic line unchanged", () => {
     fc.assert(
       fc.property(notes, entries, limits, (before, fresh, within) => {
         const after = updateNotes(deepFreeze(before), deepFreeze(fresh), { limits: within, countTokens });
@@ -144,7 +144,7 @@ describe("updateNotes, for any entries and any notes", () => {
     );
   });
 
-  it("returns the same notes for the same notes and entries", () => {
+  it("updateNotes returns the same result for the same notes and entries", () => {
     fc.assert(
       fc.property(notes, entries, limits, (before, fresh, within) => {
         const options = { limits: within, countTokens };
@@ -156,7 +156,7 @@ describe("updateNotes, for any entries and any notes", () => {
     );
   });
 
-  it("returns the identical notes object when there are no new entries", () => {
+  it("updateNotes returns the identical notes object when there are no new entries", () => {
     fc.assert(
       fc.property(notes, limits, (before, within) => {
         expect(updateNotes(before, [], { limits: within, countTokens })).toBe(before);
@@ -233,7 +233,7 @@ describe("a session noted in any number of parts", () => {
     );
   });
 
-  it("many small updates list the same files and actions as one update, while there is room", () => {
+  it("many small updates list the same files, reads and edits as one update, as long as all of them fit", () => {
     fc.assert(
       fc.property(steps, fc.array(fc.nat(), { maxLength: 12 }), (all, cuts) => {
         const session = sessionOf(all);

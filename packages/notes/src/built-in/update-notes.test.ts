@@ -27,7 +27,7 @@ describe("a user's own template", () => {
     "# WORKLOG\n_what happened_\n\n# Ideas\n_anything_\n\n# Errors and Corrections\n_bad_\n",
   );
 
-  it("fills known sections of a user's template, whatever their spelling, and leaves the others alone", () => {
+  it("updateNotes fills known sections of a user's template, in any spelling, and does not change the others", () => {
     const before = withBody(emptyNotes(own), "Ideas", "# a thought\n\n\n   - as it was written");
     const notes = notedOn(before, NOTES_LIMITS, work, (session) => session.user("no, stop that"));
     expect(notes.sections.map(({ heading }) => heading)).toEqual(own.sections.map(({ heading }) => heading));
@@ -36,7 +36,7 @@ describe("a user's own template", () => {
     expect(notes.sections[2]?.body).toBe('- Correction by the user: "no, stop that"');
   });
 
-  it("reserves at least half of the room for known sections when the user's own sections take more", () => {
+  it("reserves at least half of the tokens for known sections when a user's own sections use more than that", () => {
     const before = withBody(emptyNotes(own), "Ideas", "x".repeat(3_000));
     const limits = { sectionTokens: 400, totalTokens: 600 };
     const notes = notedOn(before, limits, work);
@@ -45,14 +45,14 @@ describe("a user's own template", () => {
   });
 });
 
-describe("text that belongs to others", () => {
-  it("keeps the text above the first heading and the id of the newest noted message", () => {
+describe("text in the notes that a person or a model wrote", () => {
+  it("updateNotes keeps the text above the first heading and the id of the newest noted message", () => {
     const before = { ...start, preface: "Ann's notes", coveredUuid: "m-1" };
     const notes = notedOn(before, NOTES_LIMITS, work);
     expect(notes).toMatchObject({ preface: "Ann's notes", coveredUuid: "m-1" });
   });
 
-  it("keeps a section letter by letter when there is nothing new for it", () => {
+  it("updateNotes changes no character of a section for which there is nothing new", () => {
     const theirs = "Some prose.\n\n\n* with a list\n   and its own ways";
     const before = withBody(start, "Learnings", theirs);
     const notes = notedOn(before, NOTES_LIMITS, work);
@@ -60,12 +60,12 @@ describe("text that belongs to others", () => {
     expect(notes.sections.find(({ heading }) => heading === "# Learnings")).toBe(before.sections[7]);
   });
 
-  it("replaces a section that only contains the italic line of another template", () => {
+  it("updateNotes replaces a section that contains only the italic line of another template", () => {
     const notes = notedOn(withBody(start, "Session Title", "_A short title_"), NOTES_LIMITS, work);
     expect(bodyOf(notes, "Session Title")).toBe("Add a retry to the fetcher");
   });
 
-  it("closes a code fence that somebody left open before it adds its own items", () => {
+  it("updateNotes closes an open code fence in a section before it adds items", () => {
     const before = withBody(start, "Worklog", "- tried this\n~~~\nnpm i");
     const twice = notedOn(before, NOTES_LIMITS, work, (session) => session.user("and now the tests"));
     expect(linesOf(twice, "Worklog")).toEqual([
@@ -79,8 +79,8 @@ describe("text that belongs to others", () => {
   });
 });
 
-describe("notes that outgrow the total", () => {
-  it("keeps every section within its share of the total and drops the oldest items first", () => {
+describe("notes that exceed their total limit", () => {
+  it("keeps something in every section and drops the oldest items first when notes exceed the total", () => {
     const limits = { sectionTokens: 300, totalTokens: 900 };
     const tell: Tell = (session) => {
       for (let at = 0; at < 30; at++) {
@@ -180,7 +180,7 @@ Write the benchmark.`;
     expect(bodyOf(notes, "Codebase and System Documentation")).toContain("- Streams with back pressure");
   });
 
-  it("adds only those messages of a summary that the notes do not contain yet", () => {
+  it("adds only those user messages of an earlier summary that the notes do not contain yet", () => {
     const notes = noted((session) => {
       session.user("Make the importer faster, without changing its output, and log what it does");
     }, inFront(summary));
@@ -191,7 +191,7 @@ Write the benchmark.`;
   });
 
   it.each(["no passing run since", "not seen to pass since"])(
-    "lists a failure with the end %j from a summary once, and marks it fixed after the next passing run",
+    "lists a failure that a summary ends with %j once, and marks it fixed after the next passing run",
     (end) => {
       const earlierErrors = inFront(
         `## 4. Errors and Fixes\n- \`npm test\`: Error: timed out → ${end}\n1. The disk was full`,
@@ -208,7 +208,7 @@ Write the benchmark.`;
     },
   );
 
-  it("adds nothing from a summary that was made from the same notes", () => {
+  it("updateNotes adds nothing from a summary that was made from the same notes", () => {
     const notes = noted(work);
     const text = notesAsSummary(notes, { limits: NOTES_LIMITS, path: "/n.md", countTokens: countByLength });
     expect(notedOn(notes, NOTES_LIMITS, inFront(text))).toBe(notes);
@@ -216,7 +216,7 @@ Write the benchmark.`;
 });
 
 describe("updateNotes without new information", () => {
-  it("leaves the notes alone when the entries contain nothing to note", () => {
+  it("updateNotes returns the same notes when the entries contain nothing to note", () => {
     const notes = noted(work);
     const silent = [{ type: "system" }, { type: "progress" }, 7, null, { type: "user", isMeta: true }];
     expect(update(notes, silent as never)).toBe(notes);

@@ -5,13 +5,13 @@ const BOTH = { preservedSegments: true, attachments: true };
 const ATTACHMENTS_ONLY = { preservedSegments: false, attachments: true };
 const NEITHER = { preservedSegments: false, attachments: false };
 
-describe("conventions that a session's agent supports", () => {
-  it("assumes every convention for a session without a version, because longhaul wrote that session", () => {
+describe("session file conventions that an agent version supports", () => {
+  it("assumes that longhaul wrote a session without an agent version, and enables every convention", () => {
     expect(conventionsOf(undefined)).toBe(CURRENT_CONVENTIONS);
     expect(CURRENT_CONVENTIONS).toEqual(BOTH);
   });
 
-  it("enables each convention from the first agent version that is known to use it", () => {
+  it("enables each session file convention from the first agent version that is known to use it", () => {
     expect(conventionsOf("2.1.89")).toEqual(NEITHER);
     expect(conventionsOf("2.1.90")).toEqual(ATTACHMENTS_ONLY);
     expect(conventionsOf("2.1.216")).toEqual(ATTACHMENTS_ONLY);
@@ -24,7 +24,7 @@ describe("conventions that a session's agent supports", () => {
     for (const earlier of ["1.9.999", "2.0.999", "2.1", "2"]) expect(conventionsOf(earlier)).toEqual(NEITHER);
   });
 
-  it("assumes no convention for an agent version that cannot be parsed", () => {
+  it("enables no session file convention for an agent version that cannot be parsed", () => {
     for (const odd of ["", "next", "2.x.500", "2.1.x"]) expect(conventionsOf(odd)).toEqual(NEITHER);
   });
 });

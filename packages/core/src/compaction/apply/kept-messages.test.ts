@@ -29,8 +29,8 @@ const upTo = (at: number): CompactionPlan => planCompaction({ entries }, { varia
 const from = (at: number): CompactionPlan => planCompaction({ entries }, { variant: "from", at });
 const hasThinking = (value: unknown): boolean => JSON.stringify(value).includes('"signature"');
 
-describe("kept messages on a model that binds thinking", () => {
-  it("drops thinking from messages kept after our summary, and reuses the messages that had none", async () => {
+describe("kept messages on a model that binds thinking to earlier messages", () => {
+  it("drops thinking from kept messages after our summary, and reuses kept messages without thinking", async () => {
     const plan = upTo(16);
     const { kept, boundary } = await compact(plan, countingPorts(), {
       bindsThinking: true,
@@ -42,7 +42,7 @@ describe("kept messages on a model that binds thinking", () => {
     expect(boundary.compactMetadata.preservedSegment).toBeDefined();
   });
 
-  it("keeps thinking in messages kept before our summary, because nothing before them changed", async () => {
+  it("keeps thinking in messages that come before our summary, because nothing before them changed", async () => {
     const plan = from(16);
     const { kept, boundary } = await compact(plan, countingPorts(), {
       bindsThinking: true,
@@ -52,7 +52,7 @@ describe("kept messages on a model that binds thinking", () => {
     expect(boundary.compactMetadata.longhaul).not.toHaveProperty("withoutThinkingUpTo");
   });
 
-  it("keeps thinking after a provider-signed summary when the kept messages start with the other role", () => {
+  it("keeps thinking after a signed summary only if the roles before and after the summary differ", () => {
     const options = { bindsThinking: true, isSigned: true };
     const plan = upTo(16);
     expect(keptMessages(plan, options).entries).toBe(plan.kept);
@@ -72,7 +72,7 @@ describe("kept messages on a model that binds thinking", () => {
     expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
   });
 
-  it("drops thinking after a signed summary when a kept message has changed", () => {
+  it("drops thinking after a signed summary when a kept tool result was cleared", () => {
     const clearedToolUseIds = new Set(["t6"]);
     const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "up-to", at: 16 });
     expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
@@ -87,13 +87,13 @@ describe("kept messages on a model that binds thinking", () => {
     expect(kept.tokens).toBeLessThan(plan.keptTokens);
   });
 
-  it("leaves kept messages unchanged on a model that does not bind thinking", () => {
+  it("leaves kept messages unchanged on a model that does not bind thinking to earlier messages", () => {
     const plan = upTo(16);
     expect(keptMessages(plan, { bindsThinking: false, isSigned: false }).entries).toBe(plan.kept);
   });
 });
 
-describe("provider-signed summary", () => {
+describe("provider-signed summary in the compacted conversation", () => {
   const assembled = (text: string): CompactedEntries => {
     const plan = upTo(16);
     return assemble(plan, countingPorts(), {
@@ -105,7 +105,7 @@ describe("provider-signed summary", () => {
     });
   };
 
-  it("puts a provider-signed summary first, then the kept messages, then our afterword", () => {
+  it("puts a provider-signed summary first, then the kept messages, then longhaul's closing text", () => {
     const compacted = assembled("the transcript is there");
     const messages = flatten(rebuild(compacted));
     expect(messages[0]).toEqual({ role: "assistant", content: [BLOCK] });
@@ -120,7 +120,7 @@ describe("provider-signed summary", () => {
     expect(compacted.summary).toMatchObject({ type: "assistant", isCompactSummary: true });
   });
 
-  it("adds no afterword to a provider-signed summary when there is nothing to say", () => {
+  it("adds no closing text after a provider-signed summary when the text is empty", () => {
     expect(assembled("").afterword).toBeUndefined();
   });
 
@@ -134,7 +134,7 @@ describe("provider-signed summary", () => {
 });
 
 describe("kept messages whose content changed", () => {
-  it("gives changed kept messages new ids in memory and on disk, and records no preserved segment", async () => {
+  it("gives kept messages new ids when one of them changed, and does not record the old ids as preserved", async () => {
     const plan = planCompaction(
       { entries, clearedToolUseIds: new Set(["t7"]) },
       { variant: "up-to", at: 16 },

@@ -29,8 +29,8 @@ function talk(turns: number): ConversationBuilder {
   return c;
 }
 
-describe("kept messages without thinking", () => {
-  it("counts tokens without the dropped thinking and marks the last kept message that has an id", () => {
+describe("kept messages after their thinking was dropped", () => {
+  it("counts kept tokens without dropped thinking, and records the id of the last kept message", () => {
     const c = talk(4);
     const plan = upTo([...c.entries, TITLE], 4);
     const kept = keptMessages(plan, BOUND);
@@ -44,7 +44,7 @@ describe("kept messages without thinking", () => {
     expect(kept.tokens).toBe(plan.keptTokens - difference);
   });
 
-  it("sets no thinking mark when the kept messages had no thinking", () => {
+  it("records no end of dropped thinking when the kept messages had no thinking", () => {
     const c = new ConversationBuilder();
     for (let turn = 0; turn < 4; turn++) c.user(`request ${turn}`);
     const plan = upTo(c.entries, 2);
@@ -62,7 +62,7 @@ describe("kept messages after a provider-signed summary", () => {
   const keepsThinking = (entries: readonly Entry[], at: number): boolean =>
     thoughtsIn(keptMessages(upTo(entries, at), SIGNED)) > 0;
 
-  it("decides on thinking by the roles on both sides of a signed summary and ignores other entries", () => {
+  it("compares the roles of the messages next to a signed summary, and ignores entries that are no messages", () => {
     const { entries } = talk(4);
     const progress = { type: "progress", uuid: "p" } as unknown as Entry;
     expect(keepsThinking([...entries.slice(0, 4), progress, ...entries.slice(4)], 5)).toBe(true);
@@ -71,7 +71,7 @@ describe("kept messages after a provider-signed summary", () => {
     expect(keepsThinking([...entries.slice(0, 3), progress, ...entries.slice(4)], 3)).toBe(false);
   });
 
-  it("drops thinking when two replies meet at a signed summary, or an attachment meets a user message", () => {
+  it("drops thinking when both neighbors of a signed summary are replies, or both are user content", () => {
     const { entries } = talk(4);
     expect(keepsThinking([...entries.slice(0, 4), ...entries.slice(5)], 4)).toBe(false);
     const attached = new ConversationBuilder("x").attachment({ type: "todo", content: [] });
@@ -79,7 +79,7 @@ describe("kept messages after a provider-signed summary", () => {
     expect(keepsThinking([...entries.slice(0, 4), attached, ...entries.slice(4)], 4)).toBe(true);
   });
 
-  it("keeps thinking when there is no message on one side of a signed summary", () => {
+  it("keeps thinking when no message precedes or no message follows a signed summary", () => {
     const { entries } = talk(3);
     const plan = upTo(entries, 2);
     const silent = { ...plan, summarized: [TITLE] };
@@ -100,24 +100,24 @@ describe("thinking that an earlier compaction dropped", () => {
   const markAfter = (plan: CompactionPlan): string | undefined =>
     keptMessages(plan, { bindsThinking: false, isSigned: false }).withoutThinkingUpTo;
 
-  it("keeps an earlier thinking mark while the marked message is kept", () => {
+  it("keeps the recorded end of dropped thinking while that message is kept", () => {
     const { entries } = marked("e-6");
     expect(markAfter(upTo(entries, 3))).toBe("e-6");
     expect(markAfter(from(entries, 7))).toBe("e-6");
   });
 
-  it("removes an earlier thinking mark once the marked messages are summarized", () => {
+  it("removes the recorded end of dropped thinking once all messages up to it are summarized", () => {
     expect(markAfter(upTo(marked("e-4").entries, 6))).toBeUndefined();
   });
 
-  it("moves an earlier thinking mark to the last kept message when the marked one is summarized", () => {
+  it("ends dropped thinking at the last kept message when the recorded message is summarized", () => {
     const { entries } = marked("e-8");
     expect(markAfter(from(entries, 4))).toBe("e-4");
     const titled = [...entries.slice(0, 4), TITLE, ...entries.slice(4)];
     expect(markAfter(from(titled, 5))).toBe("e-4");
   });
 
-  it("returns no thinking mark when no boundary has one or the marked message is missing", () => {
+  it("returns no end of dropped thinking when no boundary records one or the recorded message is missing", () => {
     expect(markAfter(upTo(marked(undefined).entries, 3))).toBeUndefined();
     expect(markAfter(upTo(marked("elsewhere").entries, 3))).toBeUndefined();
     expect(markAfter(from(marked("elsewhere").entries, 3))).toBeUndefined();

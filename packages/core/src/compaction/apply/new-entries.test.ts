@@ -23,7 +23,7 @@ const boundaryAfter = (entries: readonly Entry[]): CompactBoundaryEntry =>
   );
 
 describe("createBoundary", () => {
-  it("records on the boundary what a compaction did, without tools when none was used", () => {
+  it("createBoundary records what a compaction did, and lists no tools when none was used", () => {
     const c = new ConversationBuilder();
     c.user("hi");
     expect(boundaryAfter(c.entries)).toEqual({
@@ -48,7 +48,7 @@ describe("createBoundary", () => {
     });
   });
 
-  it("links a boundary to the newest entry with an id, or to none", () => {
+  it("links a boundary to the newest entry that has an id, or to no entry", () => {
     const c = new ConversationBuilder();
     c.user("hi");
     expect(boundaryAfter([...c.entries, TITLE]).logicalParentUuid).toBe("e-1");
@@ -56,7 +56,7 @@ describe("createBoundary", () => {
     expect(boundaryAfter([]).logicalParentUuid).toBeNull();
   });
 
-  it("lists all tools used so far on the boundary, sorted and unique, with those of earlier boundaries", () => {
+  it("a boundary lists each tool used so far once, sorted, including tools that earlier boundaries list", () => {
     const c = new ConversationBuilder();
     c.boundary({ preCompactDiscoveredTools: ["Write", "Bash"] });
     c.push({ type: "system", subtype: "compact_boundary", uuid: "odd" } as unknown as Entry);
@@ -84,7 +84,7 @@ describe("summary entries", () => {
     });
   });
 
-  it("creates a provider-signed summary as an assistant message, with its model if that is known", () => {
+  it("creates a provider-signed summary as an assistant message that names the model if it is known", () => {
     const block = toolUse("any", "block", {});
     const entryOf = (model: string | undefined): Entry =>
       createSummaryEntry({ text: "", block: { content: block, model } }, boundary, [], countingPorts());
@@ -108,8 +108,8 @@ describe("summary entries", () => {
   });
 });
 
-describe("record of kept messages", () => {
-  it("records the ids of all kept messages with the first and the last, or nothing when none has an id", () => {
+describe("record of kept messages on a boundary", () => {
+  it("records on the boundary the ids of all kept messages, or nothing when no kept message has an id", () => {
     const boundary = deepFreeze(boundaryAfter([]));
     const c = new ConversationBuilder();
     c.user("one");

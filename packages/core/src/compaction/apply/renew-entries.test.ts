@@ -12,7 +12,7 @@ import type { Entry } from "../../messages/entry.ts";
 import { renewEntries } from "./new-entries.ts";
 
 describe("renewEntries", () => {
-  it("copies kept messages under new ids in one chain and gives the last one the current time", () => {
+  it("copies kept messages under new ids, links each to the one before, and dates the last one now", () => {
     const c = new ConversationBuilder();
     const [question, answer] = [c.user("question"), c.assistant("answer")];
     const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
@@ -39,7 +39,7 @@ describe("renewEntries", () => {
     ]);
   });
 
-  it("marks copied snip markers and collapsed spans as settled and removes their thinking flag", () => {
+  it("marks copied snip markers and collapsed spans as settled, and removes their bindsThinking flag", () => {
     const c = new ConversationBuilder();
     const snipped = { messages: 1, uuids: ["x"] };
     const collapsed = { spanId: "s", messages: 1, uuids: ["x"], tokensBefore: 9, tokensAfter: 3 };
@@ -52,7 +52,7 @@ describe("renewEntries", () => {
     expect(JSON.stringify(renewEntries(c.entries, "anchor", countingPorts()))).not.toContain("bindsThinking");
   });
 
-  it("records the original id and the latest copies of a message that is renewed repeatedly", () => {
+  it("records the original id and the ids of the latest copies when a message is copied repeatedly", () => {
     const c = new ConversationBuilder();
     const question = c.user("question");
     const ports = countingPorts();
@@ -66,7 +66,7 @@ describe("renewEntries", () => {
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([8, question.uuid, "new-21"]);
   });
 
-  it("replaces a missing or invalid timestamp with the current time", () => {
+  it("gives a copied message the current time when its timestamp is missing or invalid", () => {
     const c = new ConversationBuilder();
     c.user("one", { timestamp: "yesterday" });
     c.user("two", { timestamp: 5 as never });
@@ -75,7 +75,7 @@ describe("renewEntries", () => {
       expect(timestamp).toBe("2026-06-01T00:00:00.000Z");
   });
 
-  it("gives the entries of one response one new message id, and other responses another", () => {
+  it("gives copied entries of one response the same new message id, and each response a different one", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(90_000, 5) });
     c.assistant([toolUse("b", "Read", {})], { id: "A" });
@@ -89,7 +89,7 @@ describe("renewEntries", () => {
     expect(ids).not.toContain("B");
   });
 
-  it("points a tool result to the new entry of its call, or to the old one if that was not kept", () => {
+  it("links a copied tool result to the copy of its call, or to the old call if that was not kept", () => {
     const c = new ConversationBuilder();
     const call = c.assistant([toolUse("a", "Read", {})]);
     c.user([toolResult("a", "one")], { sourceToolAssistantUUID: call.uuid });
@@ -124,7 +124,7 @@ describe("renewEntries", () => {
     ]);
   });
 
-  it("renews assistant entries whose message is missing or incomplete", () => {
+  it("copies assistant entries even when their message is missing or incomplete", () => {
     const odd = [
       { type: "assistant", uuid: "a" },
       { type: "assistant", uuid: "b", message: {} },

@@ -69,11 +69,11 @@ function expectChained(lines: readonly Entry[]): void {
   for (const [at, line] of lines.entries()) expect(line.parentUuid).toBe(lines[at - 1]?.uuid ?? null);
 }
 
-describe("a compaction appended to its session", () => {
+describe("a compaction appended to its session file", () => {
   it.each([
     ["up-to", UP_TO],
     ["from", FROM],
-  ])("writes no line with an earlier time after the last message, with variant %s", (_, options) => {
+  ])("gives no line after the last message an earlier time than that message, with variant %s", (_, options) => {
     const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
     const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
     const lines = [
@@ -88,7 +88,7 @@ describe("a compaction appended to its session", () => {
     }
   });
 
-  it("writes no kept message again for an agent that re-links preserved segments", () => {
+  it("does not write kept messages again for an agent that finds preserved messages by their ids", () => {
     const compaction = compacted(UP_TO, { files: true, hookOutput: hookContext("main") });
     const lines = linesInPlace(compaction, CURRENT, countingPorts());
     const { boundary, summary, attachments, hookResults } = compaction;
@@ -97,7 +97,7 @@ describe("a compaction appended to its session", () => {
     expect(lines[2]?.parentUuid).toBe(entries.at(-1)?.uuid);
   });
 
-  it("appends a marker line after the last kept message when no other line leads a reader there", () => {
+  it("appends a line linked to the last kept message when no other new line is linked to it", () => {
     const compaction = compacted(UP_TO);
     const ports = { now: () => new Date("2026-07-01T00:00:00Z"), newUuid: () => "mark" };
     const lines = linesInPlace(compaction, CURRENT, ports);
@@ -116,13 +116,13 @@ describe("a compaction appended to its session", () => {
     ]);
   });
 
-  it("appends no marker line when the summary comes after the kept messages", () => {
+  it("appends no line linked to the last kept message when the summary comes after the kept messages", () => {
     const compaction = compacted(FROM);
     const lines = linesInPlace(compaction, CURRENT, countingPorts());
     expect(lines).toEqual([compaction.boundary, compaction.summary]);
   });
 
-  it("writes kept messages again in one chain for an agent without preserved segments", () => {
+  it("writes kept messages again, each linked to the one before, for an agent that cannot find preserved ones", () => {
     for (const options of [UP_TO, FROM]) {
       const compaction = compacted(options, { files: true });
       const lines = linesInPlace(compaction, WITHOUT_SEGMENTS, countingPorts());
@@ -135,7 +135,7 @@ describe("a compaction appended to its session", () => {
     }
   });
 
-  it("writes restored content as text for an agent without attachments", () => {
+  it("writes restored content as text for an agent that does not read attachments", () => {
     const lines = linesInPlace(
       compacted(UP_TO, { files: true, hookOutput: hookContext("on main") }),
       OLD,
@@ -156,7 +156,7 @@ describe("a compaction appended to its session", () => {
     expect(inPlace.map(({ type }) => type)).toEqual(["system", "user", "user"]);
   });
 
-  it("writes kept messages as they are when they were already renewed or when none were kept", () => {
+  it("writes all lines unchanged when the kept messages already have new ids or when none were kept", () => {
     const renewed = compacted(UP_TO, { clearedToolUseIds: new Set(["t3"]) });
     expect(renewed.isKeptRenewed).toBe(true);
     for (const compaction of [renewed, compacted(WHOLE)]) {
@@ -166,7 +166,7 @@ describe("a compaction appended to its session", () => {
     }
   });
 
-  it("drops thinking only after our own summary, and only on a model that binds thinking", () => {
+  it("appended lines lose thinking only after our own summary, and only if the model binds thinking", () => {
     const lines = (options: PlanOptions, parts: Parts): readonly Entry[] =>
       linesInPlace(compacted(options, parts), WITHOUT_SEGMENTS, countingPorts());
     expect(hasThinking(lines(UP_TO, { bindsThinking: true }))).toBe(false);
@@ -175,7 +175,7 @@ describe("a compaction appended to its session", () => {
     expect(hasThinking(lines(UP_TO, { bindsThinking: true, isSigned: true }))).toBe(true);
   });
 
-  it("writes our afterword last after a provider-signed summary", () => {
+  it("writes longhaul's closing text as the last line after a provider-signed summary", () => {
     const compaction = compacted(UP_TO, { isSigned: true });
     const lines = linesInPlace(compaction, CURRENT, countingPorts());
     expect(lines).toEqual([compaction.boundary, compaction.summary, compaction.afterword]);
@@ -183,7 +183,7 @@ describe("a compaction appended to its session", () => {
 });
 
 describe("a compaction written as a new session", () => {
-  it("writes a new session as one chain under its own id, without any id of the old session", () => {
+  it("links all lines of a new session under its own session id, without any id of the old session", () => {
     for (const options of [UP_TO, FROM, WHOLE]) {
       const compaction = compacted(options, { files: true });
       const lines = linesOfNewSession(compaction, "session-2", CURRENT, countingPorts());

@@ -8,8 +8,8 @@ import { chooseBySize, savingBySize } from "./stale-results.ts";
 const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
   clearing?.results.map(({ id }) => id);
 
-describe("clearing by size", () => {
-  it("clears the oldest results until at most 40,000 tokens are left", () => {
+describe("clearing tool results by size", () => {
+  it("clears the oldest tool results until at most 40,000 tokens of results are left", () => {
     const index = indexOf(work(15_000, 15_000, 10_000, 10_000, 10_000, 10_000));
     const clearing = chooseBySize(index);
     expect(idsOf(clearing)).toEqual(["t0", "t1"]);
@@ -22,13 +22,13 @@ describe("clearing by size", () => {
     });
   });
 
-  it("clears nothing when the results exactly meet the token target", () => {
+  it("clears no tool results when their tokens exactly meet the target", () => {
     const index = indexOf(work(10_000, 10_000, 10_000, 10_000, 1));
     expect(chooseBySize(index, { minimumSavingTokens: 0 })).toBeUndefined();
     expect(idsOf(chooseBySize(index, { minimumSavingTokens: 0, targetTokens: 39_999 }))).toEqual(["t0"]);
   });
 
-  it("keeps the newest 3 results, however large they are", () => {
+  it("keeps the newest 3 tool results when it clears by size, however large they are", () => {
     const index = indexOf(work(30_000, 50_000, 50_000, 50_000));
     expect(idsOf(chooseBySize(index))).toEqual(["t0"]);
     const onlyNewest = indexOf(work(50_000, 50_000, 50_000));
@@ -36,7 +36,7 @@ describe("clearing by size", () => {
     expect(chooseBySize(onlyNewest, { minimumSavingTokens: 0 })).toBeUndefined();
   });
 
-  it("never clears a result that no model has seen, however few results should be kept", () => {
+  it("never clears a tool result that no model has seen, even if no results should be kept", () => {
     const entries = work(30_000, 50_000, 50_000, 50_000);
     const seen = [...entries, new ConversationBuilder("seen").assistant("I see.")];
     for (const keepNewest of [0, -2]) {
@@ -45,7 +45,7 @@ describe("clearing by size", () => {
     }
   });
 
-  it("clears nothing when that would save fewer than 20,000 tokens, placeholders included", () => {
+  it("clears no tool results when the saving minus the placeholders is below 20,000 tokens", () => {
     const saving = (tokens: number): readonly string[] | undefined =>
       idsOf(chooseBySize(indexOf(work(tokens, 39_970, 10, 10, 10))));
     const { placeholderTokens } = indexOf(work(1));
@@ -54,7 +54,7 @@ describe("clearing by size", () => {
     expect(saving(20_000 + placeholderTokens)).toEqual(["t0"]);
   });
 
-  it("clears down to the target in one batch, so that nothing is left to clear afterward", () => {
+  it("clears tool results down to the target in one batch, so that a second run finds nothing to clear", () => {
     const index = indexOf(work(...Array.from({ length: 30 }, () => 3_000)));
     const clearing = chooseBySize(index);
     index.applied(clearing as Clearing);
@@ -62,7 +62,7 @@ describe("clearing by size", () => {
     expect(chooseBySize(index)).toBeUndefined();
   });
 
-  it("clears nothing when the target or the number to keep is not a number", () => {
+  it("clears no tool results when the token target or the number of results to keep is NaN", () => {
     const index = indexOf(work(50_000, 50_000, 50_000, 50_000));
     expect(chooseBySize(index, { targetTokens: Number.NaN })).toBeUndefined();
     expect(chooseBySize(index, { keepNewest: Number.NaN })).toBeUndefined();
@@ -70,7 +70,7 @@ describe("clearing by size", () => {
 });
 
 describe("savingBySize", () => {
-  it("estimates the saving of clearing by size to within about one result", () => {
+  it("savingBySize estimates the saving of clearing by size with an error of about one tool result", () => {
     const sizes = fc.array(fc.integer({ min: 50, max: 30_000 }), { maxLength: 12 });
     fc.assert(
       fc.property(sizes, fc.nat(60_000), (tokens, targetTokens) => {

@@ -8,8 +8,8 @@ const IDLE = { idleMs: HOUR_MS + 1 };
 const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
   clearing?.results.map(({ id }) => id);
 
-describe("clearing by time", () => {
-  it("clears all but the newest 5 results once the last reply is over 60 minutes old", () => {
+describe("clearing tool results by time", () => {
+  it("clears all but the newest 5 tool results once the last reply is over 60 minutes old", () => {
     const index = indexOf(work(100, 100, 100, 100, 100, 100, 100));
     expect(chooseByTime(index, { idleMs: HOUR_MS })).toBeUndefined();
     const clearing = chooseByTime(index, IDLE);
@@ -18,13 +18,13 @@ describe("clearing by time", () => {
     expect(clearing?.tokensAfter).toBe(500 + 2 * index.placeholderTokens);
   });
 
-  it("keeps at least 1 result when it clears by time", () => {
+  it("keeps at least 1 tool result when it clears by time", () => {
     const index = indexOf(work(100, 100, 100));
     for (const keepNewest of [1, 0, -3, Number.NaN])
       expect(idsOf(chooseByTime(index, { ...IDLE, keepNewest }))).toEqual(["t0", "t1"]);
   });
 
-  it("clears nothing by time when at most 5 results exist, or right after a clearing", () => {
+  it("clears no tool results by time when at most 5 exist, or right after a clearing", () => {
     expect(chooseByTime(indexOf(work(100, 100, 100, 100, 100)), IDLE)).toBeUndefined();
     const index = indexOf(work(100, 100, 100, 100, 100, 100));
     index.applied(chooseByTime(index, IDLE) as Clearing);
@@ -32,7 +32,7 @@ describe("clearing by time", () => {
     expect(chooseByTime(index, IDLE)).toBeUndefined();
   });
 
-  it("uses a given idle threshold, and treats a missing or negative idle time as not idle", () => {
+  it("clearing by time uses a given idle threshold, and treats a missing or negative idle time as not idle", () => {
     expect([isIdle(11, 10), isIdle(10, 10)]).toEqual([true, false]);
     expect([isIdle(undefined), isIdle(-HOUR_MS * 2), isIdle(Number.NaN)]).toEqual([false, false, false]);
     const index = indexOf(work(100, 100, 100, 100, 100, 100));

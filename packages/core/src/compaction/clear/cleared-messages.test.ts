@@ -26,7 +26,7 @@ const allButNewest = (entries: readonly Entry[], keepNewest: number): Clearing =
   chooseByTime(indexOf(entries), { idleMs: Number.POSITIVE_INFINITY, keepNewest }) as Clearing;
 
 describe("applyClearing", () => {
-  it("replaces only the content of a cleared result with the placeholder and keeps its other fields", () => {
+  it("applyClearing replaces only the content of a cleared tool result and keeps its other fields", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("a", "Read", {}), toolUse("b", "Read", {})]);
     const mark = { cache_control: { type: "ephemeral" as const } };
@@ -51,7 +51,7 @@ describe("applyClearing", () => {
     expect(entries[0]).toBe(talk.entries[0]);
   });
 
-  it("clears every repetition of a result", () => {
+  it("clears every copy of a tool result that occurs more than once", () => {
     const [prompt, use, result, ...rest] = work(100, 100) as [Entry, Entry, Entry, ...Entry[]];
     const entries = [prompt, use, result, result, ...rest];
     const cleared = applyClearing(entries, allButNewest(entries, 1), UNBOUND).entries;
@@ -59,7 +59,7 @@ describe("applyClearing", () => {
     expect(cleared[3]).toMatchObject({ message: { content: [{ content: CLEARED_RESULT_TEXT }] } });
   });
 
-  it("returns the same list when a clearing belongs to another conversation or was already applied", () => {
+  it("applyClearing changes nothing when the clearing is for another conversation or was already applied", () => {
     const entries = work(100, 100, 100);
     const clearing = allButNewest(entries, 1);
     expect(applyClearing([], clearing, BOUND).entries).toEqual([]);
@@ -72,7 +72,7 @@ describe("applyClearing", () => {
     expect(applyClearing(since, clearing, BOUND)).toEqual({ entries: since, removedThinkingBlocks: 0 });
   });
 
-  it("drops the thinking after the first cleared result, and only on a model that binds thinking", () => {
+  it("drops thinking after the first cleared tool result only if the model binds thinking to earlier messages", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
     for (const id of ["a", "b", "c"]) {
@@ -92,8 +92,8 @@ describe("applyClearing", () => {
   });
 });
 
-describe("read state after a clearing", () => {
-  it("no longer counts a file as visible after its read was cleared", () => {
+describe("visible and recently read files after a clearing", () => {
+  it("no longer counts a file as visible after the result of its read was cleared", () => {
     const entries = work(100, 100);
     const clearing = allButNewest(entries, 1);
     expect(clearing.paths).toEqual(["/project/0.ts"]);
@@ -122,7 +122,7 @@ function choose(index: ReturnType<typeof indexOf>, choice: Choice): Clearing | u
 }
 
 describe("clearing any conversation", () => {
-  it("clearing keeps any request valid, makes it smaller, and changes only what was chosen", () => {
+  it("clearing keeps any request valid, makes it smaller, and changes only chosen results and later thinking", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, fc.boolean(), (entries, choice, bindsThinking) => {
         deepFreeze(entries);
@@ -150,7 +150,7 @@ describe("clearing any conversation", () => {
     );
   });
 
-  it("chooses only results of eligible tools and never the newest ones", () => {
+  it("clears only results of eligible tools and never the newest results", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, (entries, choice) => {
         const index = indexOf(entries);
@@ -168,7 +168,7 @@ describe("clearing any conversation", () => {
     );
   });
 
-  it("finds nothing to clear in a second run, with the updated index and with a new one", () => {
+  it("a second clearing run finds nothing to clear, with the updated index and with a newly built index", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, fc.boolean(), (entries, choice, bindsThinking) => {
         const index = indexOf(entries);
@@ -189,7 +189,7 @@ describe("clearing any conversation", () => {
     );
   });
 
-  it("sends no thinking after the first cleared result to a model that binds thinking", () => {
+  it("a model that binds thinking to earlier messages gets no thinking after the first cleared tool result", () => {
     fc.assert(
       fc.property(arbitraryWork(), choices, (entries, choice) => {
         const clearing = choose(indexOf(entries), choice);

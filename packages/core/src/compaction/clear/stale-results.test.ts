@@ -15,7 +15,7 @@ const idsOf = (index: ResultIndex): readonly string[] => index.results().map(({ 
 const totals = (index: ResultIndex): readonly number[] => [index.activeCount, index.eligibleTokens];
 
 describe("ResultIndex", () => {
-  it("lists answered results of eligible tools, oldest first, with their token counts", () => {
+  it("ResultIndex lists existing results of eligible tools, oldest first, with their token counts", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.tool("b", "AskUserQuestion", {}, textOf(100));
@@ -27,7 +27,7 @@ describe("ResultIndex", () => {
     expect(index.placeholderTokens).toBe(PLACEHOLDER_TOKENS);
   });
 
-  it("matches tool names exactly, and uses the caller's list instead of the default one", () => {
+  it("matches names of eligible tools exactly, and uses the caller's list instead of the default list", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "READ", {}, textOf(100));
     talk.tool("b", "my_tool", {}, textOf(100));
@@ -37,7 +37,7 @@ describe("ResultIndex", () => {
     expect(idsOf(indexOf(talk.entries, { tools: undefined }))).toEqual(["c"]);
   });
 
-  it("ignores results that are already cleared or at most as long as the placeholder", () => {
+  it("ignores tool results that are already cleared or at most as long as the placeholder", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
     talk.tool("b", "Read", {}, [{ type: "text", text: CLEARED_RESULT_TEXT }]);
@@ -47,14 +47,14 @@ describe("ResultIndex", () => {
     expect(idsOf(indexOf(talk.entries))).toEqual(["d"]);
   });
 
-  it("counts error results and media in results like other results", () => {
+  it("counts tool results that are errors or contain media like other tool results", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("a", "Read", {}), toolUse("b", "Read", {})]);
     talk.user([toolResult("a", textOf(100), true), toolResult("b", [image()])]);
     expect(totals(indexOf(talk.entries))).toEqual([2, 100 + MEDIA_TOKENS]);
   });
 
-  it("indexes a result that precedes its tool call at the position of the result", () => {
+  it("indexes a tool result that precedes its call at the position of the result", () => {
     const [, firstUse, firstResult, ...rest] = work(100, 200);
     const index = indexOf([firstResult, ...rest, firstUse] as readonly Entry[]);
     expect(idsOf(index)).toEqual(["t0", "t1"]);
@@ -66,7 +66,7 @@ describe("ResultIndex", () => {
     expect(idsOf(growing)).toEqual(["t0", "t1"]);
   });
 
-  it("counts a repeated result once, at the position of its last repetition", () => {
+  it("counts a repeated tool result once, at the position of its last copy", () => {
     const entries = work(100, 200, 300);
     const index = indexOf([...entries, entries[2] as Entry]);
     expect(idsOf(index)).toEqual(["t1", "t2", "t0"]);
@@ -76,7 +76,7 @@ describe("ResultIndex", () => {
     ]);
   });
 
-  it("counts the longer of two different results under one id", () => {
+  it("counts the longest of several tool results with the same id", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.user([toolResult("a", textOf(300)), toolResult("a", textOf(200))]);
@@ -88,14 +88,14 @@ describe("ResultIndex", () => {
     ]);
   });
 
-  it("ignores a repeated result whose placeholders together would be longer", () => {
+  it("ignores a repeated tool result when the placeholders for all copies would be longer than the copies", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(PLACEHOLDER_TOKENS + 1));
     talk.user([toolResult("a", "x")]);
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("ignores an id that a call of an ineligible tool also uses", () => {
+  it("ignores results of a call id that a call of an ineligible tool also uses", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     expect(indexOf(talk.entries).activeCount).toBe(1);
@@ -105,13 +105,13 @@ describe("ResultIndex", () => {
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("ignores tool calls that were never sent", () => {
+  it("ignores tool calls that were never sent to a model", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100), { isApiErrorMessage: true });
     expect(indexOf(talk.entries).activeCount).toBe(0);
   });
 
-  it("finds the path of a file read under every input name that tools use", () => {
+  it("finds the path of a read file under every input name that file tools use", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", { file_path: "/a" }, textOf(100));
     talk.tool("b", "read_file", { path: "/b" }, textOf(100));
@@ -125,7 +125,7 @@ describe("ResultIndex", () => {
     expect(tools).toEqual(["Edit", "Read", "read_file"]);
   });
 
-  it("finds the paths of an editor tool's view command and of the caller's own tools", () => {
+  it("finds the path in an editor tool's view command and in the caller's own file tools", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "str_replace_editor", { command: "view", path: "/a" }, textOf(100));
     talk.tool("b", "str_replace_editor", { command: "insert", path: "/b" }, textOf(100));
@@ -136,7 +136,7 @@ describe("ResultIndex", () => {
     expect(own.describe("size", own.results()).paths).toEqual(["/c"]);
   });
 
-  it("forgets a cleared result and counts it again when it is written again", () => {
+  it("ResultIndex forgets a cleared tool result, and counts it again when the result is added again", () => {
     const entries = work(100, 200, 300);
     const index = indexOf(entries);
     index.applied(index.describe("size", index.results().slice(0, 2)));
@@ -147,7 +147,7 @@ describe("ResultIndex", () => {
     expect(index.describe("size", index.results()).results[1]).toMatchObject({ entryIndex: 7 });
   });
 
-  it("describes a result without fields that do not apply", () => {
+  it("describes a tool result without path and repetitions when it has none", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Bash", {}, textOf(100));
     const index = indexOf(talk.entries);
@@ -170,7 +170,7 @@ describe("ResultIndex", () => {
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("counts the uncleared copy of a result that is cleared elsewhere", () => {
+  it("counts the uncleared copy of a tool result whose other copy is cleared", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
     talk.user([toolResult("a", textOf(100))]);
@@ -179,7 +179,7 @@ describe("ResultIndex", () => {
     expect(index.describe("size", index.results()).results[0]).not.toHaveProperty("repeatedAt");
   });
 
-  it("ignores results of another conversation", () => {
+  it("ResultIndex ignores tool results of another conversation", () => {
     const index = indexOf(work(100));
     const other = indexOf([...work(100, 100), ...work(100, 100, 100)].slice(3));
     const foreign = other.describe("size", other.results());
@@ -188,7 +188,7 @@ describe("ResultIndex", () => {
     expect(index.describe("size", other.results()).results.map(({ id }) => id)).toEqual(["t0"]);
   });
 
-  it("describes neither results cleared in the meantime nor results without a call", () => {
+  it("describes no tool results that were cleared in the meantime or that have no call", () => {
     const index = indexOf(work(100, 100));
     const chosen = index.results();
     index.applied(index.describe("size", chosen.slice(0, 1)));
@@ -197,7 +197,7 @@ describe("ResultIndex", () => {
     expect(withoutCalls.describe("size", chosen).results).toEqual([]);
   });
 
-  it("does not sort again while results arrive in order", () => {
+  it("does not sort tool results again while new ones arrive in order", () => {
     const entries = work(100, 100, 100);
     const index = indexOf(entries.slice(0, 3));
     index.add(entries[2] as Entry, 2, tokensOf);
@@ -208,7 +208,7 @@ describe("ResultIndex", () => {
     expect(idsOf(index)).toEqual(["t0", "t1", "t2"]);
   });
 
-  it("reports from which entry on responses follow the cleared results", () => {
+  it("reports the index from which on responses were written after a cleared tool result", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
     talk.assistant("first", { id: "r" });
@@ -225,7 +225,7 @@ describe("ResultIndex", () => {
     expect(repeated.describe("size", repeated.results().slice(1)).followedFrom).toBe(2);
   });
 
-  it("ignores a token count that is negative, infinite or not a number", () => {
+  it("ignores a tool result whose token count is negative, infinite or not a number", () => {
     const [prompt, use, result, ...rest] = work(100, 200) as [Entry, Entry, Entry, ...Entry[]];
     for (const odd of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
       const index = indexOf([prompt, use]);
@@ -235,7 +235,7 @@ describe("ResultIndex", () => {
     }
   });
 
-  it("never throws on malformed entries", () => {
+  it("ResultIndex never throws on malformed entries", () => {
     const odd = [
       null,
       7,
@@ -256,7 +256,7 @@ describe("ResultIndex", () => {
     expect(totals(indexOf(odd))).toEqual([0, 0]);
   });
 
-  it("an index built entry by entry equals one built at once, and building it changes no entry", () => {
+  it("a result index built entry by entry equals an index built at once, and no entry changes", () => {
     const summary = (index: ResultIndex): unknown => index.describe("size", index.results());
     fc.assert(
       fc.property(arbitraryWork(), (entries) => {
@@ -280,7 +280,7 @@ describe("ResultIndex", () => {
     );
   });
 
-  it("counts the tokens of each eligible result once, and of no other block", () => {
+  it("counts the tokens of each eligible tool result once, and of no other block", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.tool("b", "AskUserQuestion", {}, textOf(100));

@@ -157,7 +157,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "error")).toEqual([open]);
   });
 
-  it("reports an error with the wording of an earlier version as fixed after the command succeeds", () => {
+  it("marks an error as fixed even when an earlier longhaul version worded it", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.user("go");
@@ -169,7 +169,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "error")).toEqual([open.replace("no fix seen", "fixed")]);
   });
 
-  it("recognizes a background agent that an earlier version listed", () => {
+  it("recognizes a background agent in the wording of an earlier longhaul version", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => session.tool("t1", "TaskCreate", { subject: "x" }, "Task #7 created"));
     chain.rewrite("todo", "not reported back: background agent a1b2: Search the logs");
@@ -192,7 +192,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(other, "file")).toEqual([`changed ${path}`]);
   });
 
-  it("carries the to-do list through compactions that do not mention it", () => {
+  it("keeps the to-do list over compactions whose messages do not mention it", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.tool("t1", "TaskCreate", { subject: "test it" }, "Task #7 created");
@@ -204,7 +204,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "todo")).toEqual(["ship it (task 8)"]);
   });
 
-  it("counts old facts that exceed the ledger's room, but always keeps active directives", () => {
+  it("only counts old facts that do not fit into the ledger, but always keeps active directives", () => {
     const chain = new Chain(HOSTILE);
     const rules = Array.from({ length: 30 }, (_, index) => `Never use the word number-${index}`);
     chain.compact((session) => rules.forEach((rule) => void session.user(rule)));

@@ -33,8 +33,8 @@ function boundaryWith(ledger: Ledger) {
   return new ConversationBuilder().boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, ledger } });
 }
 
-describe("ledger of a compaction", () => {
-  it("records the fate of each fact, and what a compaction summarized, kept and restored", () => {
+describe("ledger of facts in a compaction", () => {
+  it("the ledger records where each fact is now, and what a compaction summarized, kept and restored", () => {
     const c = new ConversationBuilder();
     c.user("do it");
     c.assistant("done");
@@ -76,7 +76,7 @@ describe("ledger of a compaction", () => {
     expect(fates(false)).toEqual(["gone", "gone", "kept"]);
   });
 
-  it("reads a ledger back from the transcript unchanged", () => {
+  it("reads a ledger of facts back unchanged from a boundary in the transcript", () => {
     const ledger = ledgerOf([directive("a", "never push"), fact("b")]);
     const boundary = JSON.parse(JSON.stringify(boundaryWith(ledger)));
     expect(readLedger(boundary)).toEqual(ledger);
@@ -84,7 +84,7 @@ describe("ledger of a compaction", () => {
     expect(previousLedger([])).toBeUndefined();
   });
 
-  it("reads the previous ledger only from the newest boundary", () => {
+  it("reads the previous ledger of facts only from the newest boundary", () => {
     const old = boundaryWith(ledgerOf([fact("a")]));
     expect(previousLedger([old, new ConversationBuilder("f").boundary()])).toBeUndefined();
   });
@@ -100,7 +100,7 @@ describe("ledger of a compaction", () => {
     expect(ledgerOf(once.facts)).toEqual(once);
   });
 
-  it("identifies a shortened text by its ends, or by the needles that it already had", () => {
+  it("finds a shortened fact by the ends of its text, or by the search texts that it already had", () => {
     const text = `${"a".repeat(3_000)} ${"b".repeat(3_000)}`;
     const [plain] = ledgerOf([directive("d", text)]).facts;
     expect(plain?.needles?.every((needle) => text.includes(needle) && needle.length > 50)).toBe(true);
@@ -109,7 +109,7 @@ describe("ledger of a compaction", () => {
     expect(ledgerOf([directive("d", "short")]).facts[0]).not.toHaveProperty("needles");
   });
 
-  it("lists the first and the newest entry ids of a fact that occurs many times", () => {
+  it("the ledger lists the first and the five newest entry ids of a fact that occurs many times", () => {
     const entryIds = Array.from({ length: 40 }, (_, nth) => `e-${nth}`);
     expect(ledgerOf([fact("a", { entryIds })]).facts[0]?.entryIds).toEqual([
       "e-0",
@@ -121,7 +121,7 @@ describe("ledger of a compaction", () => {
     ]);
   });
 
-  it("lists every active directive, and counts the other facts that do not fit into the ledger", () => {
+  it("the ledger lists every active directive, and only counts other facts that do not fit", () => {
     const files = Array.from({ length: 3_000 }, (_, nth) => fact(`f${nth}`));
     const rules = Array.from({ length: 600 }, (_, nth) =>
       directive(`d${nth}`, `rule ${nth} ${"x".repeat(3_000)}`),
@@ -133,7 +133,7 @@ describe("ledger of a compaction", () => {
     expect(ledgerOf(ledger.facts).facts).toEqual(ledger.facts);
   });
 
-  it("keeps the id, kind and fate of each fact, and returns the same ledger from its own facts", () => {
+  it("a ledger keeps each fact's id, kind and fate, and a ledger of its facts has the same facts", () => {
     const facts = fc.uniqueArray(
       fc.record({
         id: fc.string({ minLength: 1, maxLength: 6 }),

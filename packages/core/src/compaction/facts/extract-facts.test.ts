@@ -109,7 +109,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "reference")).toEqual(['commit 2222222 "Add the cart"']);
   });
 
-  it("extracts decisions from answers to questions, through a tool or in plain text", () => {
+  it("extracts decisions from the user's answers to questions, asked through a tool or in plain text", () => {
     const session = new ConversationBuilder();
     session.user("Add a database");
     session.assistant([toolUse("t1", "AskUserQuestion", { questions: [{ question: "Which one?" }] })]);
@@ -124,7 +124,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "question")).toEqual([]);
   });
 
-  it("names the entry that contains a fact: the result of a call, or the plan itself", () => {
+  it("names the entry that contains a fact: the result of a tool call, or the call that proposes a plan", () => {
     const session = new ConversationBuilder();
     session.user("Add a database");
     session.assistant([toolUse("t1", "AskUserQuestion", { questions: [{ question: "Which one?" }] })]);
@@ -162,7 +162,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "question", { following: following.entries })).toEqual([]);
   });
 
-  it("extracts plans of the assistant, which its own words cannot approve", () => {
+  it("extracts plans of the assistant, and does not mark a plan as approved because the assistant says so", () => {
     const session = new ConversationBuilder();
     session.user("Think about a cache");
     session.tool("t1", "ExitPlanMode", { plan: "Rewrite the store around a cache" }, "The plan was shown");
@@ -192,7 +192,7 @@ describe("extractFacts", () => {
     ]);
   });
 
-  it("extracts facts only from the given entries, and uses later entries only for their status", () => {
+  it("extracts facts only from the given entries, and reads later entries only to find the facts' status", () => {
     const session = new ConversationBuilder();
     session.user("Add a dark mode");
     session.assistant("It is there.");

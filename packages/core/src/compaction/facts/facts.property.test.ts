@@ -112,7 +112,7 @@ describe("extracting facts from any entries", () => {
     );
   });
 
-  it("gives every fact a text that contains the fact's needles", () => {
+  it("finds every extracted fact, except files, in the fact's own text", () => {
     fc.assert(
       fc.property(anyEntries(), (entries) => {
         const { facts } = extractFacts(entries);
@@ -139,7 +139,7 @@ describe("extracting facts from any entries", () => {
     );
   });
 
-  it("finds all facts of a session in their quotation", () => {
+  it("quotes all facts of a session so that each can be found in the quotation", () => {
     fc.assert(
       fc.property(anyEntries(), (entries) => {
         const { facts } = extractFacts(entries);
@@ -174,7 +174,7 @@ describe("quoting any facts", () => {
     );
   });
 
-  it("reads quoted directives back in order, as they were quoted", () => {
+  it("reads quoted directives back from a summary in order and unchanged", () => {
     fc.assert(
       fc.property(anyFacts(), (facts) => {
         const { text } = quoteFacts(facts, { budgetTokens: 100_000, countTokens });
@@ -192,7 +192,7 @@ describe("quoting any facts", () => {
     );
   });
 
-  it("removes the whole section of quoted facts, whatever it quotes", () => {
+  it("removes the whole section of quoted facts from a text, whatever the facts contain", () => {
     fc.assert(
       fc.property(anyFacts(), (facts) => {
         const { text } = quoteFacts(facts, { budgetTokens: 100_000, countTokens });

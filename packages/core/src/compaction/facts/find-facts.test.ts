@@ -15,13 +15,13 @@ describe("findFacts", () => {
     expect(isFound("directive", "a\n> quoted\nb", "> a\n> > quoted\n> b")).toBe(true);
   });
 
-  it("does not find a fact in other words, in another letter case or in part", () => {
+  it("does not find a fact that a text words differently, writes in another letter case or quotes in part", () => {
     expect(isFound("directive", "Never push to main", "never push to main")).toBe(false);
     expect(isFound("directive", "Never push to main", "Never push to the main branch")).toBe(false);
     expect(isFound("directive", "Never push to main", "Never push")).toBe(false);
   });
 
-  it("finds a fact only when one text contains all of its needles", () => {
+  it("finds a fact only when one text contains all of its required pieces", () => {
     const fact: Fact = {
       id: "x",
       kind: "decision",
@@ -42,13 +42,13 @@ describe("findFacts", () => {
     expect(isFound("quantity", "3000", "用3000端口")).toBe(true);
   });
 
-  it("does not find a fact that has no text or no needles", () => {
+  it("does not find a fact that has no text or an empty list of required pieces", () => {
     expect(isFound("directive", " \n> ", "anything")).toBe(false);
     expect(isFound("directive", "x", "x", [])).toBe(false);
   });
 });
 
-describe("files in a text", () => {
+describe("findFacts for files that a text mentions", () => {
   const path = "/home/me/shop/src/cart/price.ts";
   it.each([
     ["by its whole path", "Edited /home/me/shop/src/cart/price.ts."],
@@ -79,7 +79,7 @@ describe("files in a text", () => {
   it.each([
     ["slashes", "a/".repeat(100_000)],
     ["data, next to a group of files", `${"QUJD/".repeat(40_000)} lib/{b.ts, c.ts}`],
-  ])("searches quickly through a line with a long run of %s", (_what, line) => {
+  ])("searches quickly for files in a line with a long run of %s", (_what, line) => {
     expect(isFound("file", "changed /r/a", line, ["/r/a"])).toBe(false);
     expect(isFound("file", "changed /r/src/QUJD", line, ["/r/src/QUJD"])).toBe(false);
     expect(isFound("file", `changed ${path}`, `${line} src/cart/{a.ts, price.ts}`, [path])).toBe(true);

@@ -23,7 +23,7 @@ const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Led
 });
 
 describe("ledgerText", () => {
-  it("says which facts are in the context, which are not, and with which id to read them", () => {
+  it("the text of a ledger says which facts are in the context, and lists the ids for reading the others", () => {
     const facts = [
       fact("a", { fate: "summary" }),
       fact("b", { fate: "kept" }),
@@ -68,7 +68,7 @@ describe("ledgerText", () => {
     }
   });
 
-  it("names the restored files", () => {
+  it("the text of a ledger names eight restored files and counts the others", () => {
     const restored = Array.from({ length: 10 }, (_, nth) => ({
       kind: "files",
       name: `f${nth}.ts`,

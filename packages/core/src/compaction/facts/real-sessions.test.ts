@@ -51,7 +51,7 @@ describeRecorded("facts of recorded sessions", () => {
     const entries = entriesOf(path);
     const { facts } = extractFacts(entries);
 
-    it("gives the facts of a recorded session unique ids, and quotes all active ones", () => {
+    it("gives each fact of a recorded session a unique id, and quotes all active facts", () => {
       expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length);
       const found = findFacts(facts, [quote({ facts, earlier: undefined })]);
       expect(facts.filter(({ id, status }) => status === "active" && !found.has(id))).toEqual([]);

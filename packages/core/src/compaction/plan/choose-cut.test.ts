@@ -24,18 +24,18 @@ describe("cutForRecent", () => {
     expect(cut([10, 10, 10, 10, 10, 10], 600)).toBe(0);
   });
 
-  it("moves the cut back to keep a call with its result, up to the maximum tokens", () => {
+  it("keeps a tool call with its result even above the requested tokens, up to the maximum tokens", () => {
     expect(cut([10, 10, 10, 10, 90, 10], 50, 100)).toBe(4);
     expect(cut([10, 10, 10, 10, 91, 10], 50, 100)).toBe(6);
     expect(cut([10, 10, 10, 10, 10, 90], 50, 100)).toBe(4);
     expect(cut([10, 10, 10, 10, 10, 91], 50, 100)).toBe(6);
   });
 
-  it("keeps the messages that fit on their own when the pair before them is too large", () => {
+  it("keeps only the messages that fit when the tool call and result before them are too large", () => {
     expect(cut([10, 500, 10, 10, 10, 10], 45, 100)).toBe(3);
   });
 
-  it("keeps nothing when zero or fewer tokens are requested, not even entries without tokens", () => {
+  it("keeps no entries when zero or fewer tokens are requested, not even entries without tokens", () => {
     const c = talk();
     c.push({ ...c.link(), type: "progress", data: {} });
     const tokens = [10, 10, 10, 10, 10, 10, 0];
@@ -44,7 +44,7 @@ describe("cutForRecent", () => {
     expect(cutForRecent([], [], { keepTokens: 10, mostTokens: 20 })).toBe(0);
   });
 
-  it("keeps a single message larger than the requested tokens, up to the maximum", () => {
+  it("keeps a newest message that is larger than the requested tokens, up to the maximum tokens", () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.user("two");
@@ -53,7 +53,7 @@ describe("cutForRecent", () => {
     expect([keep(100), keep(101)]).toEqual([1, 2]);
   });
 
-  it("cuts after an earlier summary, and after a call and its result that surround the summary", () => {
+  it("keeps only messages after an earlier summary, and no tool result whose call precedes that summary", () => {
     const c = new ConversationBuilder();
     c.assistant([{ type: "tool_use", id: "a", name: "Read", input: {} }]);
     c.summary("so far");
@@ -69,13 +69,13 @@ describe("cutForRecent", () => {
 describe("cutUpTo and cutFrom", () => {
   const { entries } = talk();
 
-  it("cuts at the picked message, or before the call when a tool result was picked", () => {
+  it("divides the conversation at the picked message, or before the call when a tool result was picked", () => {
     const picked = [0, 1, 2, 3, 4, 5];
     expect(picked.map((at) => cutFrom(entries, at))).toEqual([0, 1, 1, 3, 4, 4]);
     expect(picked.map((at) => cutUpTo(entries, at))).toEqual([0, 1, 1, 3, 4, 4]);
   });
 
-  it("moves the cut past the leading summary only when the earlier messages are summarized", () => {
+  it("cutUpTo never cuts before the summary that follows a boundary, but cutFrom does", () => {
     const c = talk();
     c.boundary();
     c.summary("so far");
@@ -86,7 +86,7 @@ describe("cutUpTo and cutFrom", () => {
     expect(firstAfterSummary(entries)).toBe(0);
   });
 
-  it("keeps a summary that follows the picked message", () => {
+  it("cutUpTo keeps a summary that follows the picked message", () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("of the beginning");

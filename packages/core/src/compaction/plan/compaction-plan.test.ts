@@ -13,7 +13,7 @@ describe("planCompaction", () => {
     expect(plan.keptTokens).toBeLessThan(6_000);
   });
 
-  it("never splits a call from its result or one response in two, whatever is requested", () => {
+  it("never separates a tool call from its result or the parts of a response, however many tokens it keeps", () => {
     const c = longSession(30);
     c.assistant([toolUse("p1", "Read", {})], { id: "P" });
     c.user([toolResult("p1", "x".repeat(9_000))]);
@@ -27,7 +27,7 @@ describe("planCompaction", () => {
     }
   });
 
-  it("keeps fewer tokens by default when the target is small", () => {
+  it("keeps fewer tokens of recent messages by default when the token target is small", () => {
     const { entries } = longSession();
     expect(planCompaction({ entries }, { targetTokens: 20_000 }).keptTokens).toBeLessThanOrEqual(2_000);
   });
@@ -62,7 +62,7 @@ describe("planCompaction", () => {
     expect(planCompaction({ entries: longSession().entries }, { keepRecentTokens: 0 }).kept).toEqual([]);
   });
 
-  it("derives the tokens besides messages from the difference to the reported usage", () => {
+  it("counts reported tokens that the messages do not explain as tokens of system prompt and tools", () => {
     const c = new ConversationBuilder();
     c.user("word ".repeat(100));
     c.assistant("done", { usage: usage(30_000, 10) });
@@ -85,7 +85,7 @@ describe("planCompaction at a picked message", () => {
   const { entries } = longSession(10);
   const uuidAt = (index: number): string => entries[index]?.uuid ?? "";
 
-  it("variant from summarizes the picked message and later ones, and keeps earlier ones unchanged", () => {
+  it("the variant 'from' summarizes the picked message and later ones, and keeps earlier ones unchanged", () => {
     const plan = planCompaction({ entries }, { variant: "from", at: uuidAt(20) });
     expect(plan.kept).toEqual(entries.slice(0, 20));
     expect(plan.summarized).toEqual(entries.slice(20));
@@ -93,7 +93,7 @@ describe("planCompaction at a picked message", () => {
     for (const [index, entry] of plan.kept.entries()) expect(entry).toBe(entries[index]);
   });
 
-  it("variant up-to summarizes the messages before the picked one and keeps the rest", () => {
+  it("the variant 'up-to' summarizes the messages before the picked one and keeps all others", () => {
     const plan = planCompaction({ entries }, { variant: "up-to", at: uuidAt(20) });
     expect(plan.summarized).toEqual(entries.slice(0, 20));
     expect(plan.kept).toEqual(entries.slice(20));
@@ -101,7 +101,7 @@ describe("planCompaction at a picked message", () => {
     expect(plan.keptTokens + plan.summarizedTokens + plan.overheadTokens).toBeCloseTo(plan.tokensBefore, -1);
   });
 
-  it("accepts a message index counted from the last boundary", () => {
+  it("accepts the picked message as an index that counts from the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("long gone");
     c.boundary();
@@ -114,7 +114,7 @@ describe("planCompaction at a picked message", () => {
     expect(plan.kept[0]).toBe(c.entries[5]);
   });
 
-  it("moves the cut before the call rather than split a tool call from its result", () => {
+  it("never separates a tool call from its result at the picked message", () => {
     const result = entries.findIndex((entry) => JSON.stringify(entry).includes('"tool_result"'));
     for (const variant of ["from", "up-to"] as const) {
       const at = uuidAt(result + 4);
@@ -133,12 +133,12 @@ describe("planCompaction at a picked message", () => {
     }
   });
 
-  it("fails with 'not-enough-messages' when variant up-to leaves nothing to summarize", async () => {
+  it("fails with 'not-enough-messages' when no message precedes the one picked for the variant 'up-to'", async () => {
     const plan = { variant: "up-to", at: 0 } as const;
     expect(await codeOf(() => planCompaction({ entries }, plan))).toBe("not-enough-messages");
   });
 
-  it("keeps the leading summary only in variant from, and never keeps a boundary", () => {
+  it("keeps the leading summary only in the variant 'from', and keeps a boundary in no variant", () => {
     const c = new ConversationBuilder();
     c.boundary();
     const summary = c.summary("earlier work");
@@ -155,7 +155,7 @@ describe("planCompaction at a picked message", () => {
     expect(pickedSummary.kept).toEqual([]);
   });
 
-  it("keeps no earlier summary among the newest messages, however many tokens may be kept", () => {
+  it("summarizes an earlier summary and all messages before it, however many tokens may be kept", () => {
     const c = new ConversationBuilder();
     c.user("kept question");
     c.assistant("kept answer");
@@ -165,7 +165,7 @@ describe("planCompaction at a picked message", () => {
     expect(plan.kept).toEqual([later]);
   });
 
-  it("variant up-to keeps everything from the picked message on, including a later summary", () => {
+  it("the variant 'up-to' keeps everything from the picked message on, including a later summary", () => {
     const c = new ConversationBuilder();
     c.user("old question");
     const answer = c.assistant("kept answer");
@@ -179,7 +179,7 @@ describe("planCompaction at a picked message", () => {
 });
 
 describe("token counts of a plan", () => {
-  it("uses the host's token counts and measures nothing again", () => {
+  it("uses token counts that the caller passes and counts no text again", () => {
     const { entries } = longSession(20);
     const countText = (): number => {
       throw new Error("measured again");
@@ -199,7 +199,7 @@ describe("token counts of a plan", () => {
     expect(plan.overheadTokens).toBe(40_000 - 80 * 150);
   });
 
-  it("counts and keeps cleared results as cleared, as they are sent", () => {
+  it("plans with cleared tool results as requests contain them, without their old content", () => {
     const c = longSession(10);
     const ids = new Set(c.entries.flatMap((entry) => [...indexPairs([entry]).pairs.keys()]));
     const plan = planCompaction({ entries: c.entries, clearedToolUseIds: ids }, { keepRecentTokens: 300 });
@@ -208,7 +208,7 @@ describe("token counts of a plan", () => {
     expect(planCompaction({ entries: c.entries }, { keepRecentTokens: 300 }).isKeptRewritten).toBe(false);
   });
 
-  it("keeps one response whole up to twice the requested tokens, and summarizes a larger one", () => {
+  it("keeps all parts of a response up to twice the requested tokens, and summarizes a larger response", () => {
     const last = (words: number): ConversationBuilder => {
       const c = new ConversationBuilder();
       for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(2_100));

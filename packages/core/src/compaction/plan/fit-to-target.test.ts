@@ -34,7 +34,7 @@ const granted = (
 ): Feasibility => fitToTarget(snapshot(overheadTokens), { targetTokens, summaryTokens: 8_000, ...wishes });
 
 describe("fitToTarget", () => {
-  it("grants all requested token budgets when there is room", () => {
+  it("grants all requested token budgets when they fit into the target", () => {
     expect(granted(20_000, 167_000, { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 })).toMatchObject(
       {
         feasible: true,
@@ -45,7 +45,7 @@ describe("fitToTarget", () => {
     );
   });
 
-  it("shrinks restored content first, then kept messages, and gives the summary at most half of the room", () => {
+  it("shrinks restored content, then kept messages, and limits the summary to half of the available tokens", () => {
     const wishes = { keepRecentTokens: 10_000, restoreBudgetTokens: 50_000 };
     expect(granted(20_000, 60_000, wishes)).toMatchObject({ keepRecentTokens: 10_000, summaryTokens: 8_000 });
     const small = granted(20_000, 38_000, wishes);
@@ -63,7 +63,7 @@ describe("fitToTarget", () => {
     expect(granted(20_000, 20_800, wishes)).toMatchObject({ summaryTokens: 600 });
   });
 
-  it("keeps 10,000 tokens by default, at most a tenth of the target and a quarter of the messages", () => {
+  it("keeps 10,000 tokens of messages by default, at most a tenth of the target and a quarter of all messages", () => {
     const keptOf = (messageTokens: number, targetTokens: number): Feasibility =>
       fitToTarget(snapshot(20_000), {
         targetTokens,
@@ -76,26 +76,26 @@ describe("fitToTarget", () => {
     expect(keptOf(12_000, 90_000)).toMatchObject({ keepRecentTokens: 3_000 });
   });
 
-  it("reports the smallest possible size when even that exceeds the target", () => {
+  it("reports the smallest possible conversation size when it exceeds the target", () => {
     const { feasible, floorTokens } = granted(30_000, 30_500);
     expect(feasible).toBe(false);
     expect(floorTokens).toBeGreaterThan(30_500);
   });
 
-  it("is infeasible when the smallest possible size equals the target", () => {
+  it("reports a target as infeasible when it equals the smallest possible conversation size", () => {
     const { floorTokens } = granted(30_000, 100_000);
     expect(granted(30_000, floorTokens).feasible).toBe(false);
     expect(granted(30_000, floorTokens + 1).feasible).toBe(true);
   });
 
-  it("assumes the summary size that the caller passes, or else the default budget", () => {
+  it("fitToTarget assumes the summary size that the caller passes, or else the default summary budget", () => {
     const summaryTokens = (wished: number | undefined): unknown =>
       fitToTarget(snapshot(20_000), { targetTokens: 167_000, summaryTokens: wished });
     expect(summaryTokens(2_000)).toMatchObject({ summaryTokens: 2_000 });
     expect(summaryTokens(undefined)).toMatchObject({ summaryTokens: SUMMARY_BUDGET_TOKENS });
   });
 
-  it("plans only results below the target, and is feasible exactly when the floor is below it", () => {
+  it("plans only sizes below the target, and reports feasible exactly if the smallest size is below it", () => {
     const tokens = fc.nat(200_000);
     fc.assert(
       fc.property(tokens, tokens, tokens, tokens, (overhead, targetTokens, keepRecentTokens, restore) => {

@@ -10,7 +10,7 @@ const PICTURE_BYTES = JSON.stringify(picture("x")).length;
 const MARK = { type: "text", text: "[image]" };
 
 describe("withOldMediaAsMarks", () => {
-  it("keeps as many of the newest images as fit, to the byte, and replaces older ones with marks", () => {
+  it("keeps as many of the newest images as fit exactly, and replaces older images with the text [image]", () => {
     const c = new ConversationBuilder();
     c.user([picture("one"), { type: "text", text: "first" }]);
     c.user([picture("two"), picture("three")]);
@@ -30,7 +30,7 @@ describe("withOldMediaAsMarks", () => {
     });
   });
 
-  it("replaces all media older than the first that does not fit, even small ones", () => {
+  it("replaces all images older than the first image that does not fit, even small ones", () => {
     const c = new ConversationBuilder();
     c.user([image("tiny")]);
     c.user([image("A".repeat(5_000))]);
@@ -41,7 +41,7 @@ describe("withOldMediaAsMarks", () => {
     expect(contents).toEqual([[MARK], [MARK], [picture("new")]]);
   });
 
-  it("keeps the newest images when the host passes one object several times", () => {
+  it("keeps the newest images even when several messages share the same image object", () => {
     const shared = picture("same");
     const c = new ConversationBuilder();
     for (let at = 0; at < 3; at++) c.user([shared]);
@@ -75,7 +75,7 @@ describe("withOldMediaAsMarks", () => {
     });
   });
 
-  it("replaces documents with their own mark, and leaves media of the assistant alone", () => {
+  it("replaces documents with the text [document], and keeps media in assistant messages", () => {
     const c = new ConversationBuilder();
     const source = { type: "base64", media_type: "application/pdf", data: "A".repeat(100) };
     c.user([{ type: "document", source }]);
@@ -85,7 +85,7 @@ describe("withOldMediaAsMarks", () => {
     expect(marked[1]).toBe(reply);
   });
 
-  it("counts only media of the user toward the limit, neither text nor media of the assistant", () => {
+  it("counts only media in user messages toward the byte limit, neither text nor media of the assistant", () => {
     const c = new ConversationBuilder();
     c.user([picture("old"), { type: "text", text: "words" }]);
     c.user([toolResult("t", [{ type: "text", text: "A".repeat(2_000) }, picture("new")])]);
@@ -98,7 +98,7 @@ describe("withOldMediaAsMarks", () => {
       expect(mediaOf(words)).toEqual([]);
   });
 
-  it("skips malformed entries and leaves them unchanged", () => {
+  it("leaves malformed entries unchanged when it replaces old media", () => {
     const c = new ConversationBuilder();
     const odd = [null, 7, picture("x"), { type: "tool_result", content: [null, picture("y")] }];
     const entries = [

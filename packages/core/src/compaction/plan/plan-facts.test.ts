@@ -20,14 +20,14 @@ const measured = { tokensOf: () => 100, context, ratio: 2 };
 const { entries } = ten;
 
 describe("planCompaction", () => {
-  it("plans a manual compaction by default, and counts texts with the provider's token ratio", () => {
+  it("plans a manual compaction by default, and scales text counts by the ratio to the provider's counts", () => {
     const countText = (text: string): number => text.length;
     const plan = planCompaction({ entries }, { measured, countText, keepRecentTokens: 400 });
     expect(plan).toMatchObject({ trigger: "manual", variant: "whole", keptTokens: 400, source: "usage" });
     expect(plan.countTokens("12345")).toBe(10);
   });
 
-  it("exceeds the requested tokens only when the target has room for it besides the overhead", () => {
+  it("keeps more messages than requested only if they fit into the target with system prompt and tools", () => {
     const c = new ConversationBuilder();
     for (let at = 0; at < 8; at++) c.user(`message ${at}`);
     c.assistant("one part", { id: "response" });
@@ -41,7 +41,7 @@ describe("planCompaction", () => {
     expect(kept(3_201)).toBe(0);
   });
 
-  it("summarizes a conversation of replies alone, and skips values that are not entries", () => {
+  it("summarizes a conversation that has only replies, and skips values that are not entries", () => {
     const c = new ConversationBuilder();
     c.assistant("an answer");
     const list = [null, 7, ...c.entries, "text"] as unknown as readonly Entry[];
@@ -86,7 +86,7 @@ describe("planReactive after a request that was too long", () => {
       { measured: { ...measured, ratio: 1, overheadTokens: 500 }, failure, targetTokens },
     );
 
-  it("scales the overhead tokens by the ratio of the error's size to our count", () => {
+  it("scales the tokens of system prompt and tools by the ratio of the size in the error to our count", () => {
     const plan = replanned({ kind: "too-long", tokens: 20_000, limit: 15_000 }, 12_000);
     expect(plan).toMatchObject({ tokensBefore: 20_000, tokenRatio: 2, variant: "whole" });
     expect(plan.overheadTokens).toBe(18_000);
@@ -101,7 +101,7 @@ describe("planReactive after a request that was too long", () => {
     expect(smaller.overheadTokens).toBe(1_400);
   });
 
-  it("ignores a stated size or limit of zero or less", () => {
+  it("ignores a size or limit of zero or less in the error of a request", () => {
     const blind = replanned({ kind: "too-long" });
     for (const nothing of [0, -5]) {
       expect(replanned({ kind: "too-long", tokens: nothing, limit: nothing }).tokensBefore).toBe(
@@ -112,7 +112,7 @@ describe("planReactive after a request that was too long", () => {
     expect(replanned({ kind: "too-long", tokens: 0, limit: 30_000 }).tokensBefore).toBe(30_001);
   });
 
-  it("after an overflow, keeps messages in half of the room that the summary leaves below 80% of the limit", () => {
+  it("after an overflow, keeps messages in half of the tokens that the summary leaves below 80% of the limit", () => {
     const own = { ...measured, context: { ...context, tokens: 1_000 }, ratio: 1, overheadTokens: 0 };
     const kept = (limit: number | undefined, targetTokens: number): number => {
       const failure = { kind: "too-long" as const, tokens: 1_000, ...(limit === undefined ? {} : { limit }) };
@@ -126,11 +126,11 @@ describe("planReactive after a request that was too long", () => {
   });
 });
 
-describe("newest round that is too long", () => {
+describe("newest round of messages that is too long for a request", () => {
   const failure = { kind: "too-long", tokens: 240_000, limit: 200_000 } as const;
   const LONG = `first ${"word ".repeat(200_000)} last`;
 
-  it("keeps a call together with its result when the result is cut to fit", () => {
+  it("keeps a tool call together with its result when the result is cut to fit", () => {
     const c = longSession(10);
     c.tool("log", "Bash", { command: "cat log" }, LONG);
     c.push({ ...c.link(), type: "progress", data: {} });
@@ -141,7 +141,7 @@ describe("newest round that is too long", () => {
     expect(plan.summarized).toEqual(c.entries.slice(0, 40));
   });
 
-  it("summarizes an oversized newest round when there is nothing else to summarize", () => {
+  it("summarizes an oversized newest message when there is nothing else to summarize", () => {
     const c = new ConversationBuilder();
     c.user(LONG);
     const plan = planReactive({ entries: c.entries }, { failure, targetTokens: 40_000 });
@@ -154,7 +154,7 @@ describe("newest round that is too long", () => {
     expect([again.summarized.length, again.kept.length]).toEqual([3, 0]);
   });
 
-  it("summarizes an oversized round that contains an earlier summary", () => {
+  it("summarizes an oversized tool result when an earlier summary separates it from its call", () => {
     const c = longSession(10);
     c.assistant([{ type: "tool_use", id: "log", name: "Bash", input: {} }]);
     c.summary("so far");
@@ -163,7 +163,7 @@ describe("newest round that is too long", () => {
     expect(plan.kept).toEqual([]);
   });
 
-  it("keeps an oversized round, cut to fit, directly after an earlier summary", () => {
+  it("cuts an oversized message to fit and keeps it when it directly follows an earlier summary", () => {
     const c = longSession(10);
     c.summary("so far");
     c.user(LONG);
@@ -172,7 +172,7 @@ describe("newest round that is too long", () => {
     expect(JSON.stringify(plan.kept)).toContain("left out: see the transcript");
   });
 
-  it("keeps the images of the newest round when the request did not have too many bytes", () => {
+  it("keeps the images of the newest message when the request had too many tokens, not too many bytes", () => {
     const c = longSession(10);
     c.user([
       { type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(6_000_000) } },
@@ -184,7 +184,7 @@ describe("newest round that is too long", () => {
     expect(plan.kept.at(-1)).toBe(c.entries.at(-1));
   });
 
-  it("does not rewrite a newest round that already fits", () => {
+  it("does not rewrite a newest message that already fits", () => {
     const c = longSession(10);
     c.user("short");
     const plan = planReactive({ entries: c.entries }, { failure, targetTokens: 40_000 });

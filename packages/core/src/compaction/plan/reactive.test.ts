@@ -36,7 +36,7 @@ async function sizeAfter(plan: CompactionPlan): Promise<number> {
 }
 
 describe("planReactive after a request that was too long", () => {
-  it("summarizes the oldest messages and keeps the newest verbatim, below the target", async () => {
+  it("summarizes the oldest messages and keeps the newest verbatim, so that the size is below the target", async () => {
     const plan = reactive({ kind: "too-long", tokens: 80_020, limit: 64_000 });
     expect([...plan.summarized, ...plan.kept]).toEqual(entries);
     expect(plan.kept.length).toBeGreaterThan(8);
@@ -44,7 +44,7 @@ describe("planReactive after a request that was too long", () => {
     expect(await sizeAfter(plan)).toBeLessThan(TARGET);
   });
 
-  it("uses the size in the error as the size before the compaction", async () => {
+  it("uses the size that the error states as the size before the compaction", async () => {
     const as = (tokens: number): CompactionPlan => reactive({ kind: "too-long", tokens, limit: 64_000 });
     expect(as(160_040).tokensBefore).toBe(160_040);
     expect(as(160_040).tokenRatio / as(80_020).tokenRatio).toBeCloseTo(2);
@@ -52,43 +52,43 @@ describe("planReactive after a request that was too long", () => {
     expect(await sizeAfter(as(100_000))).toBeLessThan(TARGET);
   });
 
-  it("stays below the limit in the error when the target is above that limit", async () => {
+  it("stays below the limit that the error states when the target is above that limit", async () => {
     const plan = reactive({ kind: "too-long", tokens: 80_020, limit: 36_000 }, entries, 60_000);
     expect(await sizeAfter(plan)).toBeLessThan(36_000);
   });
 
-  it("excludes the requested output from the prompt size, and leaves room for the output", async () => {
+  it("does not count the requested output as prompt, and reserves tokens for the output", async () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 96_020, outputTokens: 16_000, limit: 64_000 };
     expect(reactive(failure).tokensBefore).toBe(80_020);
     const plan = reactive({ ...failure, tokens: 104_020, outputTokens: 24_000 }, entries, 60_000);
     expect(await sizeAfter(plan)).toBeLessThan(40_000);
   });
 
-  it("uses the larger of our count and the error's size when the error states only a lower bound", () => {
+  it("uses the larger of our count and the stated size when the error states only a lower bound", () => {
     const bound = { kind: "too-long", limit: 64_000, outputTokens: 16_000, isLowerBound: true } as const;
     expect(reactive({ ...bound, tokens: 64_001 }).tokensBefore).toBe(80_020);
   });
 
-  it("assumes that a fifth of the prompt must go when the error has no figures", () => {
+  it("assumes that a fifth of the prompt is too much when the error states no figures", () => {
     expect(reactive(TOO_LONG).tokensBefore).toBe(Math.round(80_020 / 0.8));
     expect(reactive({ kind: "too-long", limit: 100_000 }).tokensBefore).toBe(100_001);
   });
 
-  it("caps the token ratio at four times ours, and counts the rest as overhead", () => {
+  it("scales message tokens at most by four, and counts further tokens as system prompt and tools", () => {
     const plan = reactive({ kind: "too-long", tokens: 8_000_000, limit: 64_000 });
     expect(plan.tokenRatio / reactive({ kind: "too-long", tokens: 80_020 }).tokenRatio).toBeCloseTo(4);
     expect(plan.overheadTokens).toBeGreaterThan(7_000_000);
     expect(plan.kept).toEqual([]);
   });
 
-  it("never lowers the token ratio far below our estimate, because a proxy may state too few tokens", () => {
+  it("never scales message tokens far below our estimate, because a proxy may state too few tokens", () => {
     const estimated = planReactive({ entries }, { failure: { kind: "too-large" }, targetTokens: TARGET });
     const plan = reactive({ kind: "too-long", tokens: 20_000, limit: 16_000 });
     expect(plan.tokensBefore).toBe(20_000);
     expect(plan.tokenRatio).toBeGreaterThanOrEqual(Math.min(1, estimated.tokenRatio));
   });
 
-  it("matches the message tokens to the size in the error, even when reports made the ratio too high", () => {
+  it("scales message tokens to the size in the error even if reported usage had made the ratio too high", () => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
     const tokens = Math.round(estimate);
@@ -107,7 +107,7 @@ describe("planReactive after a request that was too long", () => {
   it.each([
     ["the whole prompt", 1],
     ["a prompt without the others", 0.5],
-  ])("spreads the stated size over the counted messages, after a reported usage of %s", (_, share) => {
+  ])("assumes that the size in the error excludes messages that the provider left out (last usage: %s)", (_, share) => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
     const tokens = Math.round(estimate * share);
@@ -125,7 +125,7 @@ describe("planReactive after a request that was too long", () => {
     ["as large as our count", 1, 1],
     ["larger than our count", 1.1, 1.1],
     ["smaller than our count", 0.8, 1],
-  ])("counts no message as left out when the others cannot explain a stated size %s", (_, stated, ratio) => {
+  ])("assumes that the provider left out no messages when the size in the error is %s", (_, stated, ratio) => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const tokens = Math.round(entries.reduce((sum, entry) => sum + tokensOf(entry), 0));
     const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
@@ -138,7 +138,7 @@ describe("planReactive after a request that was too long", () => {
     expect(plan.tokensBefore / tokens).toBeCloseTo(ratio);
   });
 
-  it("counts results as left out when wrong usage reports made our count too low", () => {
+  it("assumes that the provider left out results even when wrong usage reports made our count too low", () => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
     const ratio = 0.5;
@@ -152,19 +152,19 @@ describe("planReactive after a request that was too long", () => {
     expect(planReactive({ entries }, { ...options, usualRatio: 1.35 }).tokenRatio).toBeCloseTo(1.4);
   });
 
-  it("keeps at most the tokens that the caller allows", () => {
+  it("keeps at most the tokens of recent messages that the caller allows after an overflow", () => {
     const failure: ModelFailure = { kind: "too-long", tokens: 80_020, limit: 64_000 };
     const plan = planReactive({ entries }, { failure, targetTokens: TARGET, keepRecentTokens: 1_500 });
     expect(plan.keptTokens).toBeLessThanOrEqual(1_500);
     expect(plan.kept.length).toBeGreaterThan(0);
   });
 
-  it("never keeps all messages again, however small they seem by our count", () => {
+  it("never keeps all messages after an overflow, however small they seem by our count", () => {
     const plan = reactive(TOO_LONG, entries, 10_000_000);
     expect(plan.summarized.length).toBeGreaterThan(entries.length / 6);
   });
 
-  it("fails with 'not-enough-messages' when there are no messages after an overflow", async () => {
+  it("fails with 'not-enough-messages' when an overflow happens in a conversation without messages", async () => {
     expect(await codeOf(() => reactive(TOO_LONG, []))).toBe("not-enough-messages");
   });
 });
@@ -182,7 +182,7 @@ describe("earlier summary that is too long", () => {
   });
 });
 
-describe("newest round that alone is too long", () => {
+describe("newest round of messages that alone is too long for a request", () => {
   const giant = (words: number): ConversationBuilder => {
     const c = longSession(10);
     c.user("read the log");
@@ -190,7 +190,7 @@ describe("newest round that alone is too long", () => {
     return c;
   };
 
-  it("keeps the newest round with its long result cut to head and tail, and notes the cut", async () => {
+  it("keeps the newest tool call, cuts its long result to head and tail, and notes the cut", async () => {
     const c = giant(200_000);
     const plan = reactive({ kind: "too-long", tokens: 240_000, limit: 200_000 }, c.entries);
     const kept = JSON.stringify(plan.kept);
@@ -206,14 +206,14 @@ describe("newest round that alone is too long", () => {
     expect(JSON.stringify(c.entries.at(-1)).length).toBeGreaterThan(1_000_000);
   });
 
-  it("cuts a long message that the user pasted to head and tail", () => {
+  it("cuts a long user message to its head and tail after an overflow", () => {
     const c = longSession(10);
     c.user(`look at this ${"word ".repeat(100_000)} what is wrong?`);
     const plan = reactive({ kind: "too-long", tokens: 140_000, limit: 100_000 }, c.entries);
     expect(JSON.stringify(plan.kept)).toMatch(/look at this.*left out: see the transcript.*what is wrong/);
   });
 
-  it("keeps as much head and tail of a long result as a tiny window allows", async () => {
+  it("keeps as much head and tail of a long tool result as a small token target allows", async () => {
     const plan = reactive(
       { kind: "too-long", tokens: 240_000, limit: 200_000 },
       giant(200_000).entries,
@@ -242,8 +242,8 @@ describe("newest round that alone is too long", () => {
   });
 });
 
-describe("planReactive after a request that was too large", () => {
-  it("keeps the newest images and replaces older images of the kept messages with marks", () => {
+describe("planReactive after a request that had too many bytes", () => {
+  it("keeps the newest images and replaces older images in kept messages with the text [image]", () => {
     const c = longSession(20);
     c.attachment({ type: "queued_command", prompt: [image("A".repeat(1_000_000))] });
     for (const name of ["old", "new"]) {
@@ -267,7 +267,7 @@ describe("planReactive after a request that was too large", () => {
 });
 
 describe("planReactive for any conversation and error", () => {
-  it("any overflow plan accounts for every entry, stays within the room and yields a valid request", async () => {
+  it("any overflow plan accounts for every entry, limits the kept tokens and yields a valid request", async () => {
     const failure = fc.oneof(
       fc.constant<ModelFailure>({ kind: "too-large" }),
       fc.record({

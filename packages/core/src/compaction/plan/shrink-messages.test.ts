@@ -17,7 +17,7 @@ const shortened = (entries: readonly Entry[], maxTokens: number): ReturnType<typ
   shortenToFit(deepFreeze(entries), maxTokens, countWords);
 
 describe("shortenToFit", () => {
-  it("returns the same list when the messages already fit", () => {
+  it("shortenToFit returns the same list when the messages already fit into the token limit", () => {
     const c = new ConversationBuilder();
     c.user(words(300));
     c.user([{ type: "text", text: words(50) }]);
@@ -27,7 +27,7 @@ describe("shortenToFit", () => {
     expect(shortened(c.entries, exactly - 1)?.entries).not.toBe(c.entries);
   });
 
-  it("keeps head and tail of long user texts and tool results, as strings or in blocks", () => {
+  it("cuts long user texts and tool results to head and tail, as strings and in blocks", () => {
     const c = new ConversationBuilder();
     c.user(words(3_000));
     c.user([{ type: "text", text: words(3_000) }]);
@@ -57,7 +57,7 @@ describe("shortenToFit", () => {
     });
   });
 
-  it("keeps short texts as the same objects next to a long text that is cut", () => {
+  it("reuses short texts unchanged when it cuts a long text next to them", () => {
     const c = new ConversationBuilder();
     c.user(words(190));
     c.user([{ type: "text", text: words(190) }, toolResult("a", words(190))], { toolUseResult: "its copy" });
@@ -85,7 +85,7 @@ describe("shortenToFit", () => {
     expect(tokensAt(850)).toBeLessThanOrEqual(424 + 2 * (mark + 1));
   });
 
-  it("gives up only when texts of 200 tokens each still exceed the limit", () => {
+  it("shortenToFit gives up only when texts of 200 tokens each still exceed the token limit", () => {
     const c = new ConversationBuilder();
     for (let at = 0; at < 3; at++) c.user(words(5_000));
     expect(shortened(c.entries, 600)).toBeUndefined();
