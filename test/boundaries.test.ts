@@ -155,7 +155,7 @@ const isOurs = (name: string): boolean => name.startsWith("@longhaul/");
 const isNode = (request: string): boolean => request.startsWith("node:");
 
 describe("import directions", () => {
-  it("the tables list every package and every folder", () => {
+  it("the tables of allowed imports list every package and every folder", () => {
     const names = readdirSync(PACKAGES).sort();
     expect(Object.keys(MAY_KNOW_PACKAGE).sort()).toEqual(names);
     for (const name of names) {
@@ -173,7 +173,7 @@ describe("import directions", () => {
     expect(cyclesIn(graph)).toEqual([]);
   });
 
-  it("a package imports only the packages below it", () => {
+  it("a package imports only the packages that the table allows", () => {
     const wrong = imports.filter(
       ({ file, request }) =>
         isOurs(request) &&
@@ -182,7 +182,7 @@ describe("import directions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("a folder imports only the folders below it", () => {
+  it("a folder imports only the folders that the table allows", () => {
     const wrong = files.flatMap((file) =>
       [...(graph.get(file)?.imports ?? [])]
         .filter((target) => packageOf(target) === packageOf(file))
@@ -196,7 +196,7 @@ describe("import directions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("packages import each other through their entries, and no file imports its own package's entry", () => {
+  it("packages import each other only through entries, and no file imports the entry of its own package", () => {
     const entries = new Map(
       Object.keys(MAY_KNOW_PACKAGE).flatMap((name) =>
         Object.values(manifestOf(name).exports).flatMap((entry) =>
@@ -218,7 +218,7 @@ describe("import directions", () => {
     expect(within).toEqual([]);
   });
 
-  it("the engine imports no module, and a module imports no other", () => {
+  it("the engine imports no optional module, and no optional module imports another", () => {
     const modules = files.filter((file) => file.startsWith("core/src/modules/"));
     const moduleOf = (file: string): string | undefined =>
       modules.includes(file) ? file.split("/")[3] : undefined;
@@ -259,13 +259,13 @@ describe("import directions", () => {
     expect(Object.keys(devDependencies ?? {}).sort()).toEqual([...inside].sort());
   });
 
-  it("the agent imports only public entries", () => {
+  it("the package agent imports only public entries of our packages", () => {
     const own = imports.filter(({ file, request }) => packageOf(file) === "agent" && isOurs(request));
     expect(own.filter(({ request }) => request.includes("/internal"))).toEqual([]);
     expect(own.some(({ request }) => request === "@longhaul/core")).toBe(true);
   });
 
-  it("all session readers are imported through their entry", () => {
+  it("the files that read parts of a session for a summary are imported only through readers.ts", () => {
     const folder = "core/src/compaction/summary/readers";
     const reached = files
       .filter((file) => dirname(file) !== folder)

@@ -70,7 +70,7 @@ describe("subagents", () => {
     expect(ended?.display).toMatch(/^The agent failed: .+\n\nIts last text:\nHalf of it is nine\.$/s);
   });
 
-  it("a subagent of a type has that type's prompt, model, window and tools, and cannot start agents", async () => {
+  it("a subagent has the prompt, model, window and tools of its type, and cannot start other agents", async () => {
     await using scene = await agentScene({ behaviors: [subagent(textTurn("Checked."))] });
     scene.simulator.reply(
       ...main(
@@ -101,7 +101,7 @@ describe("subagents", () => {
     expect(eventsOf(events, "call-ended")[1]?.display).toContain("Available types: general-purpose, checker");
   });
 
-  it("a subagent ends when its parent's run ends", async () => {
+  it("a subagent ends when the run of its parent is aborted", async () => {
     const gate = new Gate();
     await using scene = await agentScene({ behaviors: [subagent(toolTurn("wait"), textTurn("late"))] });
     scene.simulator.reply(...main(task("Wait")));
@@ -118,7 +118,7 @@ describe("subagents", () => {
     expect(readFileSync(join(agentsFolder(agent.sessionPath), file), "utf8")).toContain("Not finished");
   });
 
-  it("a subagent compacts in its own window while its parent does not", async () => {
+  it("a subagent compacts when its own window is full, while its parent does not compact", async () => {
     await using scene = await agentScene({
       behaviors: [
         summaries(),

@@ -144,7 +144,7 @@ class Played {
 }
 
 describe("an agent under any sequence of operations", () => {
-  it("an agent sends only valid requests, resumes unchanged, and keeps every message in its transcript", async () => {
+  it("an agent sends only valid requests, resumes the same conversation, and writes every message", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
         await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });

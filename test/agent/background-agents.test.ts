@@ -91,7 +91,7 @@ describe("background agents", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("does not announce a background agent again after its result was collected", async () => {
+  it("a background agent is not announced again after its result was collected", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate } = await started(scene);
     const id = idOf(agent);
@@ -112,7 +112,7 @@ describe("background agents", () => {
     expect(lastSent(scene)).not.toContain("<task-notification>");
   });
 
-  it("announces a background agent with a long result and keeps the result until it is collected", async () => {
+  it("the next turn announces a long result of a background agent, and keeps it until it is collected", async () => {
     const long = "One berth after the other. ".repeat(400).trim();
     await using scene = await agentScene(waiting(long));
     const { agent, gate, host } = await started(scene);
@@ -134,7 +134,7 @@ describe("background agents", () => {
     expect(again.agents.list()).toEqual([]);
   });
 
-  it("a background agent that its parent stops returns its partial result", async () => {
+  it("a background agent that its parent stops returns the result so far", async () => {
     await using scene = await agentScene({
       behaviors: [
         subagent({ blocks: [{ type: "text", text: "Three so far." }, ...toolTurn("wait").blocks] }),
@@ -199,7 +199,7 @@ describe("background agents", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("refuses more than eight background agents at once with an explanation", async () => {
+  it("an agent refuses to start more than eight background agents at once, and explains why", async () => {
     const gate = new Gate();
     await using scene = await agentScene({
       behaviors: [eachSubagent(toolTurn("wait"), textTurn("done"))],
@@ -214,14 +214,14 @@ describe("background agents", () => {
   });
 });
 
-describe("background agents after their process has ended", () => {
+describe("background agents whose process has ended", () => {
   /**
    * Resumes the same session in another process. The first process is abandoned, as if it had been killed.
    */
   const resumed = (scene: AgentScene, { sessionPath }: Agent): Promise<Agent> =>
     scene.open({ session: sessionPath });
 
-  it("lists a background agent of an ended process as stopped, and tells the model", async () => {
+  it("a resumed agent lists a background agent of an ended process as stopped, and tells the model", async () => {
     await using scene = await agentScene(waiting("never"));
     const { agent } = await started(scene);
     const again = await resumed(scene, agent);
@@ -233,7 +233,7 @@ describe("background agents after their process has ended", () => {
     expect((await resumed(scene, again)).agents.list()).toEqual([]);
   });
 
-  it("announces a background agent that finished before its process ended, with its result", async () => {
+  it("a resumed agent announces the result of a background agent that finished before its process ended", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate, host } = await started(scene);
     gate.open();
@@ -245,7 +245,7 @@ describe("background agents after their process has ended", () => {
     expect(lastSent(scene)).toContain("Nine berths.");
   });
 
-  it("reads results of background agents only from longhaul's folder, whatever path the session claims", async () => {
+  it("results of background agents are read only from longhaul's folder, whatever the session claims", async () => {
     await using scene = await agentScene();
     const secret = join(scene.cwd, "secret.md");
     writeFileSync(secret, "the key of the harbour office");

@@ -4,7 +4,7 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const hangs = toolOf("hangs", () => new Promise(() => undefined));
 
-describe("listeners of a run", () => {
+describe("listeners of an agent's run", () => {
   it("a listener may close the agent in the middle of a run", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"));
@@ -19,7 +19,7 @@ describe("listeners of a run", () => {
     expect(seen.at(-1)).toBe("aborted");
   });
 
-  it("a request from a listener waits for the run, and the run does not wait for the listener", async () => {
+  it("a request from a listener waits until the run has ended, and the run does not wait for the listener", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), textTurn("Done."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -36,7 +36,7 @@ describe("listeners of a run", () => {
     expect(seen.at(-1)).toBe("ended");
   });
 
-  it("a listener that stops reading leaves the agent usable for others", async () => {
+  it("an agent stays usable when a listener stops reading the events of a run", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [] });
@@ -51,7 +51,7 @@ describe("listeners of a run", () => {
 });
 
 describe("closed agents", () => {
-  it("close also ends waiting runs and writes their prompts", async () => {
+  it("closing an agent also ends the runs that wait, and writes their prompts", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"), toolTurn("hangs"));
     const agent = await scene.open({ tools: () => [hangs] });
@@ -70,7 +70,7 @@ describe("closed agents", () => {
     expect(JSON.stringify(again.conversation)).toContain("Second.");
   });
 
-  it("close does not wait for the summary of a compaction", async () => {
+  it("closing an agent does not wait for the summary of a running compaction", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [] });

@@ -14,7 +14,7 @@ const compacted = (events: readonly AgentEvent[]) =>
   eventsOf(events, "compactor").flatMap(({ event }) => (event.type === "compacted" ? [event] : []));
 
 describe("an agent whose window fills up", () => {
-  it("continues through compactions and yields their messages one at a time, the boundary first", async () => {
+  it("an agent continues through compactions, and its events contain the boundary before the summary", async () => {
     await using scene = await agentScene({
       windowTokens: WINDOW,
       behaviors: [summaries(), coder({ turns: 25, inventsPaths: true })],
@@ -39,7 +39,7 @@ describe("an agent whose window fills up", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("recovers from an unexpected overflow without showing the error to the user", async () => {
+  it("an agent recovers from an unexpected overflow without showing the error to the user", async () => {
     await using scene = await agentScene({
       windowTokens: WINDOW,
       behaviors: [summaries(), coder({ turns: 30, inventsPaths: true })],
@@ -59,7 +59,7 @@ describe("an agent whose window fills up", () => {
     expect(eventsOf(events, "problem")).toEqual([]);
   });
 
-  it("recovers again when the recovered call overflows and the error states a smaller prompt", async () => {
+  it("an agent recovers a second time when the recovered call overflows with a smaller stated size", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,
       behaviors: [summaries(), coder({ turns: 10, inventsPaths: true })],
@@ -79,7 +79,7 @@ describe("an agent whose window fills up", () => {
     [{ DISABLE_AUTO_COMPACT: "1" }, /DISABLE_AUTO_COMPACT.*manually/],
     [{ DISABLE_COMPACT: "1" }, /Unset DISABLE_COMPACT/],
   ])(
-    "shows an overflow to the user with the remedy when %o disables compaction",
+    "an agent shows an overflow and its remedy to the user when %o disables compaction",
     async (environment, remedy) => {
       await using scene = await agentScene({
         windowTokens: WINDOW,
@@ -102,7 +102,7 @@ describe("an agent whose window fills up", () => {
     },
   );
 
-  it("the context bar follows manual compact, undo, redo and clear, and the session resumes after each", async () => {
+  it("the context bar is correct after compact, undo, redo and clear, and the session resumes after each", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,
       behaviors: [summaries(), coder({ turns: 20, inventsPaths: true })],
@@ -136,7 +136,7 @@ describe("an agent whose window fills up", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("rewinds to an earlier prompt, also across a compaction, and continues from there", async () => {
+  it("an agent rewinds to an earlier prompt, even one before a compaction, and continues from there", async () => {
     await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
     const read = (of: string) => [toolTurn("Read", { of }), textTurn(`Read ${of}.`)] as const;
     scene.simulator.reply(...read("one"), ...read("two"));

@@ -15,7 +15,7 @@ async function blocked(folder: string): Promise<() => Promise<void>> {
 }
 
 describe("an agent whose session cannot be written", () => {
-  it("continues when the session cannot be written, reports it, and writes everything once it can", async () => {
+  it("an agent continues when its session cannot be written, reports it, and writes everything later", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -31,7 +31,7 @@ describe("an agent whose session cannot be written", () => {
     expect(uuids((await resumeSession(agent.sessionPath)).conversation)).toEqual(uuids(agent.conversation));
   });
 
-  it("reports once why the session cannot be written, however many messages wait", async () => {
+  it("an agent reports only once why its session cannot be written, however many messages wait", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), toolTurn("quick"), textTurn("One."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -45,7 +45,7 @@ describe("an agent whose session cannot be written", () => {
     expect(codes.filter((code) => code === "session-not-written")).toHaveLength(1);
   });
 
-  it("changes model and notes while the session cannot be written, and a failed rewind changes nothing", async () => {
+  it("model and notes can change while the session cannot be written, and a failed rewind changes nothing", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."));
     const agent = await scene.open({ tools: () => [] });
@@ -66,7 +66,7 @@ describe("an agent whose session cannot be written", () => {
     expect(uuids((await resumeSession(agent.sessionPath)).conversation)).toEqual(uuids(agent.conversation));
   });
 
-  it("sends the model the part of a long result that fits when the full result cannot be stored", async () => {
+  it("the model gets the part of a long result that fits when the full result cannot be stored", async () => {
     await using scene = await agentScene({ windowTokens: 20_000 });
     scene.simulator.reply(toolTurn("long"), textTurn("Long."));
     const agent = await scene.open({ tools: () => [toolOf("long", () => "a long line\n".repeat(5_000))] });

@@ -70,7 +70,7 @@ it("the script of the hostile model has at least 120 different attempts", () => 
 });
 
 describe.skipIf(process.platform === "win32").each(Object.keys(ATTEMPTS))(
-  "attacks of a hostile model by %s",
+  "attacks of a hostile model in the area of %s",
   (area) => {
     const attempts = ATTEMPTS[area] ?? [];
     it.each(

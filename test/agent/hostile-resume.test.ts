@@ -38,7 +38,7 @@ async function resumed(
   return readFileSync(agent.sessionPath, "utf8");
 }
 
-it("a resumed session restores only files of the current folder and no secrets", async () => {
+it("resuming a session restores only files of the current folder and no secrets", async () => {
   const text = await resumed((root) => ({
     cwd: join(root, "harbour"),
     home: join(root, "home"),
@@ -48,7 +48,7 @@ it("a resumed session restores only files of the current folder and no secrets",
   expect(text).not.toContain(CANARY);
 });
 
-it("a resumed session restores no files when the current folder is the home folder", async () => {
+it("resuming a session restores no files when the current folder is the home folder", async () => {
   const text = await resumed((root) => ({
     cwd: root,
     home: root,

@@ -6,7 +6,7 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 const words = (entries: readonly unknown[]): string => JSON.stringify(entries);
 
 describe("interrupted agents", () => {
-  it("an interrupt keeps the shown part of an answer, and the next prompt continues from it", async () => {
+  it("an interrupt keeps the part of an answer that was shown, and the next prompt continues from it", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "slow", betweenEventsMs: 20 });
     scene.simulator.reply(textTurn("The first harbour is Dover. ".repeat(30)), textTurn("As you wish."));
@@ -50,7 +50,7 @@ describe("interrupted agents", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a model call without a first byte ends with its own error, and the next prompt works", async () => {
+  it("a model call that gets no first byte ends with a timeout error, and the next prompt works", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "silence" });
     const agent = await scene.open({ compactor: { compaction: { firstByteTimeoutMs: 300 } } });
@@ -104,7 +104,7 @@ describe("interrupted agents", () => {
     await closing;
   });
 
-  it("an interrupted run has written everything, so the session can be resumed elsewhere", async () => {
+  it("an interrupted run has written all its messages, so another process can resume the session", async () => {
     await using scene = await agentScene();
     const abort = new AbortController();
     scene.simulator.reply(toolTurn("quick"), "Never heard.");

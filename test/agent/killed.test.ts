@@ -37,7 +37,7 @@ function killWhen(isEnough: (printed: string) => boolean, args: readonly string[
 }
 
 describe("killed agents", () => {
-  it("a killed agent loses nothing that it reported and resumes, kill after kill through compactions", async () => {
+  it("an agent that is killed repeatedly loses no reported message and resumes, also after compactions", async () => {
     await using scene = await agentScene({
       windowTokens: 16_000,
       behaviors: [summaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
@@ -67,7 +67,7 @@ describe("killed agents", () => {
     ["snip", "\nsnipped ", isSnipMarker],
     ["collapse", "\ncommitted ", isCollapsedSpan],
   ] as const)(
-    "resumes after a kill that follows a %s, with the replaced messages still in the file",
+    "an agent resumes after a kill that follows a %s, and the file still has the replaced messages",
     async (mode, line, isReplacement) => {
       await using scene = await agentScene({
         windowTokens: 16_000,

@@ -13,7 +13,7 @@ const NO_USAGE = {
 };
 
 describe("the agent's loop", () => {
-  it("yields messages as they arrive, runs the model's tool calls, and ends when there are none", async () => {
+  it("a run yields messages as they arrive, runs the model's tool calls, and ends after the last call", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("tide", { of: "Dover" }), textTurn("High water at four."));
     const agent = await scene.open({ tools: () => [toolOf("tide", ({ of = "" }) => `${of}: 04:12`)] });
@@ -34,7 +34,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("runs read-only calls in parallel and each changing call alone, in order", async () => {
+  it("an agent runs read-only tool calls in parallel, and each call that changes something alone", async () => {
     await using scene = await agentScene();
     const log: string[] = [];
     let release: () => void = () => undefined;
@@ -77,7 +77,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("reports thrown errors, unknown tools and wrong inputs to the model", async () => {
+  it("an agent reports errors of tools, unknown tools and wrong inputs to the model", async () => {
     await using scene = await agentScene();
     const broken = toolOf("broken", () => {
       throw new Error("no harbour here");
@@ -101,7 +101,7 @@ describe("the agent's loop", () => {
     ]);
   });
 
-  it("cuts a result that is too large for the window and keeps the full text in a private file", async () => {
+  it("a tool result that is too large for the window is cut, and a private file keeps the full text", async () => {
     await using scene = await agentScene({ windowTokens: 20_000 });
     const long = Array.from({ length: 6_000 }, (_, line) => `line ${line}`).join("\n");
     scene.simulator.reply(toolTurn("long"), textTurn("Long."));
@@ -116,7 +116,7 @@ describe("the agent's loop", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("retries a model call after a transient failure and discards the part that was shown", async () => {
+  it("an agent retries a model call after a transient failure, and discards the part that was shown", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "cut", afterBytes: 600 });
     const long = textTurn("A long answer that breaks off. ".repeat(40));
@@ -130,7 +130,7 @@ describe("the agent's loop", () => {
     expect(eventsOf(events, "entry")).toHaveLength(2);
   });
 
-  it("a permanent failure ends the run with its error, and the conversation can continue", async () => {
+  it("a permanent failure of the model ends the run with its error, and the conversation can continue", async () => {
     await using scene = await agentScene();
     scene.simulator.fail(401);
     const agent = await scene.open();
@@ -144,7 +144,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("continues an answer that reached the output limit, at most three times", async () => {
+  it("an agent continues an answer that reached the output limit, at most three times", async () => {
     await using scene = await agentScene();
     const cut = { ...textTurn("and so on"), stopReason: "max_tokens" };
     scene.simulator.reply(cut, cut, cut, cut);
@@ -155,7 +155,7 @@ describe("the agent's loop", () => {
     expect(result).toMatchObject({ reason: "answered", turns: 4 });
   });
 
-  it("makes no more turns than the limit allows", async () => {
+  it("a run makes no more turns than its limit allows", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("tick"), toolTurn("tick"), toolTurn("tick"));
     const agent = await scene.open({ tools: () => [toolOf("tick", () => "tock")], maxTurns: 2 });
@@ -165,7 +165,7 @@ describe("the agent's loop", () => {
     expect(result).toMatchObject({ reason: "turn-limit", turns: 2 });
   });
 
-  it("keeps the shown part of an answer that fails permanently", async () => {
+  it("the conversation keeps the shown part of an answer that fails permanently", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "overload-in-stream", afterEvents: 4 }, { times: 3 });
     const long = textTurn("The first harbour is Dover. ".repeat(30));
@@ -182,7 +182,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("answers two hundred tool calls of one response, at most ten at once", async () => {
+  it("an agent runs two hundred tool calls of one response, at most ten at a time", async () => {
     await using scene = await agentScene();
     let running = 0;
     let most = 0;
@@ -204,7 +204,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("runs a tool even when its title function throws", async () => {
+  it("an agent runs a tool even when the tool's title function throws", async () => {
     await using scene = await agentScene();
     const untitled = {
       ...toolOf("untitled", () => "done"),
@@ -221,7 +221,7 @@ describe("the agent's loop", () => {
     expect(eventsOf(events, "call-ended")).toMatchObject([{ title: "", isError: false }]);
   });
 
-  it("the context bar follows the estimate when the provider reports no usage", async () => {
+  it("the context bar shows the estimate when the provider reports no usage", async () => {
     await using scene = await agentScene();
     const model = scriptedModel([{ content: "One.", usage: NO_USAGE }]);
     const agent = await scene.open({ tools: () => [], model });
@@ -231,7 +231,7 @@ describe("the agent's loop", () => {
     expect(agent.reading.tokens).toBeGreaterThan(400);
   });
 
-  it("reports the cost of a tool's small-model calls, which use the conversation's model by default", async () => {
+  it("the cost of a tool's calls to the small model is reported, by default under the conversation's model", async () => {
     await using scene = await agentScene();
     const asks = (workplace: Workplace) =>
       toolOf("asks", async () => {

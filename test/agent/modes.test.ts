@@ -17,7 +17,7 @@ describe("permission modes", () => {
     expect(agent.conversation.filter(({ type }) => type === "attachment")).toHaveLength(1);
   });
 
-  it("records the current permission mode on messages and passes it to compaction hooks", async () => {
+  it("messages record the current permission mode, and compaction hooks receive it", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.");
     const modes: unknown[] = [];

@@ -11,8 +11,8 @@ const AGENT_IN_PLAN_MODE = [
   { type: "tool_use" as const, name: "Write", input: { file_path: "a.txt", content: "a" } },
 ];
 
-describe("an agent's session", () => {
-  it("copies a session of another agent and continues the copy without writing to the original", async () => {
+describe("the session of an agent", () => {
+  it("an agent that resumes another agent's session continues in a copy and leaves the original unchanged", async () => {
     await using scene = await agentScene({ switches: { foreignSignatures: "accepted" } });
     const original = join(scene.cwd, "claude.jsonl");
     await writeNewSession(original, createDemoSession({ approximateTokens: 30_000 }));
@@ -31,7 +31,7 @@ describe("an agent's session", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("compacts a session of another agent that exceeds the window, whatever its prompt and tools cost", async () => {
+  it("an agent compacts another agent's session that exceeds its window, whatever usage was reported", async () => {
     await using scene = await agentScene({
       windowTokens: 40_000,
       switches: { foreignSignatures: "accepted" },
@@ -54,14 +54,14 @@ describe("an agent's session", () => {
     expect(agent.reading.tokens).toBeLessThan(agent.reading.thresholds.autoCompact);
   });
 
-  it("leaves no session file when there was no message", async () => {
+  it("an agent without any message leaves no session file", async () => {
     await using scene = await agentScene();
     const agent = await scene.open();
     await agent.close();
     await expect(readFile(agent.sessionPath)).rejects.toThrow("ENOENT");
   });
 
-  it("reports another writer of the session and does not write to it anymore", async () => {
+  it("an agent reports another writer of its session and no longer writes to the file", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const first = await scene.open();
@@ -77,7 +77,7 @@ describe("an agent's session", () => {
     await expect(first.close()).rejects.toMatchObject({ code: "transcript-not-written" });
   });
 
-  it("continues the same conversation with another model and that model's window", async () => {
+  it("an agent continues the same conversation with another model and that model's window", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.");
     const agent = await scene.open();
@@ -130,8 +130,8 @@ describe("plan mode", () => {
   });
 });
 
-describe("memory files", () => {
-  it("attaches memory files of the working directory to the first prompt and again after a compaction", async () => {
+describe("memory files of an agent", () => {
+  it("memory files of the working directory are attached to the first prompt and again after a compaction", async () => {
     await using scene = await agentScene();
     await writeFile(join(scene.cwd, "AGENTS.md"), "Always speak of ships, never of boats.\n");
     scene.simulator.reply("Aye.");

@@ -27,7 +27,7 @@ function roundOf({ conversation }: Agent, prompt: string, next: string): readonl
 }
 
 describe("agent.snip", () => {
-  it("removes a round for the model, and session file, recall and a resumed agent agree", async () => {
+  it("agent.snip removes a round from the context, and the session file and a resumed agent agree", async () => {
     await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
     const agent = await threeRounds(scene);
     const full = agent.reading.tokens;
@@ -58,7 +58,7 @@ describe("agent.snip", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("keeps plan mode and announces it again when its announcement was removed", async () => {
+  it("agent.snip keeps plan mode, and announces it again when it removed the announcement", async () => {
     await using scene = await agentScene({ windowTokens: 60_000 });
     scene.simulator.reply(textTurn("Planned."), textTurn("On."));
     const agent = await scene.open({ isPlanMode: true });
@@ -73,7 +73,7 @@ describe("agent.snip", () => {
     expect((await scene.open({ session: agent.sessionPath })).isPlanMode).toBe(true);
   });
 
-  it("rejects an id that is not in the conversation and changes nothing", async () => {
+  it("agent.snip rejects an id that is not in the conversation and changes nothing", async () => {
     await using scene = await agentScene({ windowTokens: 60_000 });
     const agent = await threeRounds(scene);
     const before = idsOf(agent.conversation);
@@ -82,10 +82,10 @@ describe("agent.snip", () => {
   });
 });
 
-describe("an agent with collapse", () => {
+describe("an agent that collapses spans", () => {
   const behaviors = () => [spanSummaries(), summaries(), coder({ turns: 40, inventsPaths: true })];
 
-  it("collapses spans instead of compacting, expands them, and resumes with them", async () => {
+  it("an agent collapses spans instead of compacting, expands them, and resumes with them", async () => {
     await using scene = await agentScene({ windowTokens: 24_000, behaviors: behaviors() });
     const compactor = { clearing: { form: "off" } } as const;
     const agent = await scene.open({ tools: () => [Read], collapse: { timeoutMs: 20_000 }, compactor });

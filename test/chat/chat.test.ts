@@ -46,7 +46,7 @@ function send(pty: Pty, text: string): void {
 const scrolled = (pty: Pty): string => pty.scrollback().join("\n");
 
 describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
-  it("answers, asks before it runs shell commands, and shows how to resume", async () => {
+  it("the chat answers, asks before it runs shell commands, and shows how to resume", async () => {
     simulator.reply(toolTurn("Bash", { command: "echo from-the-shell" }), textTurn("It said so: 港 é 🚢."));
     const pty = await chat();
     send(pty, "run it");
@@ -63,7 +63,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
   });
 
   it.each(["what", "always"])(
-    "runs nothing when a user types or pastes %j into a permission question",
+    "the chat runs nothing when a user types or pastes %j into a permission question",
     async (word) => {
       const canary = join(home, "canary");
       simulator.reply(toolTurn("Bash", { command: `touch ${canary}` }), textTurn("It is done."));
@@ -93,7 +93,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     },
   );
 
-  it("runs nothing when a paste with Ctrl-C, arrows and Enter reaches a permission question", async () => {
+  it("the chat runs nothing when a paste of Ctrl-C, arrows and Enter reaches a permission question", async () => {
     const canary = join(home, "canary-of-paste");
     simulator.reply(toolTurn("Bash", { command: `touch ${canary}` }), textTurn("It went on."));
     const pty = await chat();
@@ -115,7 +115,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  it("compacts, keeps the scrollback, and rewinds across the boundary", async () => {
+  it("the chat compacts, keeps the scrollback, and rewinds to a prompt before the compaction", async () => {
     writeFileSync(join(home, "long.txt"), "The quick brown fox jumps over the lazy dog.\n".repeat(600));
     simulator.reply(toolTurn("Read", { file_path: join(home, "long.txt") }), textTurn("I have read it."));
     const pty = await chat(["--window", "40000"]);
@@ -139,7 +139,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("second prompt");
   });
 
-  it("stops on Ctrl-C during an answer and resumes after kill -9", async () => {
+  it("the chat stops an answer on Ctrl-C, and resumes the session after kill -9", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 100" }));
     const pty = await chat(["--permission-mode", "allow-all"]);
     send(pty, "wait");
@@ -158,7 +158,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(JSON.stringify(simulator.requests.last?.body)).toContain("remember the word heron");
   });
 
-  it("works in 40 columns, without colors, and after a resize of the terminal", async () => {
+  it("the chat works in 40 columns, without colors, and after a resize of the terminal", async () => {
     simulator.reply(textTurn("An answer that is quite a bit longer than forty columns are."));
     const pty = await chat(["--plan"], { cols: 40, rows: 12, env: { NO_COLOR: "1" } });
     send(pty, "a prompt that is quite a bit longer than forty columns are");
@@ -176,8 +176,8 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
   });
 });
 
-describe.skipIf(hasNoPty)("longhaul chat without a key", () => {
-  it("says what to set when there is no key, and offers the tour", async () => {
+describe.skipIf(hasNoPty)("longhaul chat without an API key", () => {
+  it("the chat says what to set when there is no API key, and offers the tour", async () => {
     mkdirSync(join(home, "project"));
     const pty = openPty({ args: ["chat"], cwd: join(home, "project") });
     open.push(pty);

@@ -4,7 +4,7 @@ import { hasNoPty, openPty, startPty } from "./pty.case.ts";
 
 const cwd = tmpdir();
 
-it.skipIf(hasNoPty)("shows a program in a pseudo-terminal as a user would see it", async () => {
+it.skipIf(hasNoPty)("startPty runs a program in a pseudo-terminal and returns the screen that a user would see", async () => {
   const code = `
     process.stdin.setRawMode(true).setEncoding("utf8").on("data", (text) => {
       if (text === "q") process.exit(3);
@@ -31,7 +31,7 @@ it.skipIf(hasNoPty)("shows a program in a pseudo-terminal as a user would see it
   }
 });
 
-it.skipIf(hasNoPty)("runs the command line in a pseudo-terminal", async () => {
+it.skipIf(hasNoPty)("openPty runs the command line in a pseudo-terminal", async () => {
   const pty = openPty({ args: ["--version"], cwd });
   expect((await pty.exit).code).toBe(0);
   expect(pty.scrollback()[0]).toMatch(/^\d+\.\d+\.\d+/);

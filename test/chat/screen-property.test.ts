@@ -133,7 +133,7 @@ interface Lines {
   readonly found: readonly string[];
 }
 
-it("keeps everything printed once and in order above the live lines, whatever happens", async () => {
+it("the screen keeps all printed lines once and in order above the live lines, whatever happens", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step(PLAIN_WORDS, true), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, ({ screen, buffer }) => {
@@ -149,7 +149,7 @@ it("keeps everything printed once and in order above the live lines, whatever ha
   );
 });
 
-it("loses no printed line when an emoji has another width or the live lines do not fit", async () => {
+it("the screen loses no printed line when an emoji has another width or the live lines do not fit", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step([...PLAIN_WORDS, ...JOINED], false), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, () => undefined);

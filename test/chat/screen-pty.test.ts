@@ -34,7 +34,7 @@ afterEach(async () => {
 const lastRows = (screen: string, count: number): readonly string[] => screen.split("\n").slice(-count);
 
 describe.skipIf(hasNoPty)("a screen in a real terminal", () => {
-  it("accepts Unicode, pastes, questions and Esc, and restores the terminal", async () => {
+  it("the screen accepts Unicode, pastes, questions and Esc, and restores the terminal", async () => {
     const pty = await openScreenPty();
     pty.type("é日本語 👩\u200d👩\u200d👧");
     await pty.waitFor("> é日本語 👩\u200d👩\u200d👧");
@@ -57,7 +57,7 @@ describe.skipIf(hasNoPty)("a screen in a real terminal", () => {
     expect(pty.bytes()).toContain("\u001b[?2004l");
   });
 
-  it("redraws when the terminal gets narrower or wider and keeps each printed line once", async () => {
+  it("the screen redraws when the terminal gets narrower or wider, and keeps each printed line once", async () => {
     const pty = await openScreenPty({ cols: 80, rows: 24, env: { NO_COLOR: "1" } });
     pty.type("lines\rstream\r");
     await pty.waitFor("working in 80 columns");
@@ -82,7 +82,7 @@ describe.skipIf(hasNoPty)("a screen in a real terminal", () => {
     expect(pty.bytes()).not.toMatch(/\[[\d;]*m/);
   });
 
-  it("restores the terminal when the program is suspended and redraws when it resumes", async () => {
+  it("the screen restores the terminal when the program is suspended, and redraws when it resumes", async () => {
     const script = [...scriptArguments(SCRIPT)].map((part) => `'${part}'`).join(" ");
     const job = `set -m; '${process.execPath}' ${script}; echo "stopped, $(stty -a | grep -o -- '-*icanon')"; read line; fg`;
     const pty = track(startPty("sh", ["-c", job], { cwd }));
@@ -98,7 +98,7 @@ describe.skipIf(hasNoPty)("a screen in a real terminal", () => {
     await pty.waitFor('submitted "draft goes on"');
   });
 
-  it("restores the terminal when the program fails", async () => {
+  it("the screen restores the terminal when the program fails", async () => {
     const pty = await openScreenPty();
     pty.type("crash\r");
     expect((await pty.exit).code).toBe(1);
@@ -107,7 +107,7 @@ describe.skipIf(hasNoPty)("a screen in a real terminal", () => {
     expect(pty.bytes()).toContain("\u001b[?2004l");
   });
 
-  it("prints plain lines in a terminal that cannot move its cursor", async () => {
+  it("the screen prints plain lines in a terminal that cannot move its cursor", async () => {
     const pty = await track(openScriptPty(SCRIPT, { cwd, env: { TERM: "dumb" } }));
     await pty.waitFor(/status in 80 columns\n>$/);
     pty.type("pick\r");

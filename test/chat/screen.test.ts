@@ -29,7 +29,7 @@ const DOWN = "\u001b[B";
 const ENTER = "\r";
 const question: Choice = { title: "Really?", options: [{ label: "Yes", key: "y" }, { label: "No" }] };
 
-describe("input line", () => {
+describe("the input line of the chat", () => {
   it("Enter sends the whole input line, and the history keeps it", () =>
     withScreen(async (shown) => {
       await shown.send("é日本語 👩\u200d👩\u200d👧\r");
@@ -40,7 +40,7 @@ describe("input line", () => {
       expect(shown.told).toHaveLength(1);
     }));
 
-  it("the input accepts several lines by Alt-Enter, Ctrl-J or a backslash at the end", () =>
+  it("Alt-Enter, Ctrl-J and a backslash at the end of a line start a new line in the input", () =>
     withScreen(async (shown) => {
       await shown.send("one\u001b\r");
       await shown.send("two\nthree\\\rfour");
@@ -49,7 +49,7 @@ describe("input line", () => {
       expect(shown.told).toEqual(["submitted one\ntwo\nthree\nfour"]);
     }));
 
-  it("the input uses as many rows as it needs, with the cursor at the next letter", () =>
+  it("the input uses as many rows as it needs, and the cursor is where the next letter appears", () =>
     withScreen(
       async (shown) => {
         await shown.send("abcdefghijklmnopqrstuvwxyz");
@@ -62,7 +62,7 @@ describe("input line", () => {
       { cols: 20 },
     ));
 
-  it("shows the rows around the cursor when the input is too tall", () =>
+  it("the screen shows the rows around the cursor when the input is too tall", () =>
     withScreen(
       async (shown) => {
         await shown.send(Array.from({ length: 30 }, (_, line) => `row ${line}`).join("\n"));
@@ -71,7 +71,7 @@ describe("input line", () => {
       { rows: 10 },
     ));
 
-  it("folds a long paste and sends it whole", () =>
+  it("the input line shows a long paste as one short item, and Enter sends all of it", () =>
     withScreen(async (shown) => {
       const lines = Array.from({ length: 42 }, (_, line) => `line ${line}`);
       await shown.send(`see \u001b[200~${lines.join("\r")}\u001b[201~ ok`);
@@ -80,7 +80,7 @@ describe("input line", () => {
       expect(shown.told).toEqual([`submitted see ${lines.join("\n")} ok`]);
     }));
 
-  it("Tab completes commands and lists the candidates", () =>
+  it("Tab completes slash commands and lists the candidates", () =>
     withScreen(
       async (shown) => {
         await shown.send("/c");
@@ -95,8 +95,8 @@ describe("input line", () => {
     ));
 });
 
-describe("interrupts", () => {
-  it("Ctrl-C clears the input, and interrupts when the input is empty", () =>
+describe("keys that interrupt or end the chat", () => {
+  it("Ctrl-C clears the input, and interrupts the run when the input is empty", () =>
     withScreen(async (shown) => {
       await shown.send("text");
       await shown.send("\u0003");
@@ -113,7 +113,7 @@ describe("interrupts", () => {
       expect(rowsOf(shown)).toEqual(["> text", "status"]);
     }));
 
-  it("Ctrl-D ends the chat once, and only on an empty input, and Ctrl-O unfolds the last item", () =>
+  it("Ctrl-D on an empty input ends the chat once, and Ctrl-O unfolds the last item", () =>
     withScreen(async (shown) => {
       await shown.send("ab\u0001\u0004");
       expect(rowsOf(shown)[0]).toBe("> b");
@@ -154,7 +154,7 @@ describe("questions on the screen", () => {
       expect(rowsOf(shown)[0]).toBe("> may");
     }));
 
-  it("a question waits for the previous one and ends with its signal or the screen", () =>
+  it("a question waits for the previous question, and ends when its signal aborts or the screen closes", () =>
     withScreen(async (shown) => {
       const abort = new AbortController();
       const answers = [question, { ...question, signal: abort.signal }, question].map((one) =>
@@ -258,7 +258,7 @@ describe("permission questions on the screen", () => {
       expect(answers.map((answer) => answer())).toEqual([{ picked: [0] }, "open"]);
     }));
 
-  it("Ctrl-O shows all of a long title, even without a detail", () =>
+  it("Ctrl-O shows the whole long title of a question, even if the question has no detail", () =>
     withScreen(async (shown) => {
       const path = `/${"deep/".repeat(200)}id_rsa`;
       await opened(shown, { ...grant, title: `Read ${path}` });
@@ -268,7 +268,7 @@ describe("permission questions on the screen", () => {
       expect(shown.told).toEqual([]);
     }));
 
-  it("Ctrl-O unfolds the last call when the whole question is on the screen", () =>
+  it("Ctrl-O unfolds the last tool call when the whole question is visible", () =>
     withScreen(async (shown) => {
       await opened(shown);
       await shown.send("\u000f");
@@ -276,8 +276,8 @@ describe("permission questions on the screen", () => {
     }));
 });
 
-describe("terminal state", () => {
-  it("prints no colors when colors are off", () =>
+describe("colors and the state of the terminal", () => {
+  it("the screen prints no colors when colors are off", () =>
     withScreen(
       async (shown) => {
         shown.screen.print("\u001b[31mred\u001b[39m");

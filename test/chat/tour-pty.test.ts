@@ -29,7 +29,7 @@ const offers =
 const said = (): string => pty.scrollback().join("\n");
 
 describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
-  it("the tour starts with a text and a prompt, fills the bar to yellow, waits, and leaves no files behind", async () => {
+  it("the tour explains each step, waits when the user leaves it, and removes its files at the end", async () => {
     await pty.waitFor(offers("This is harbour"));
     expect(said()).toContain("The model is a stand-in");
     const folder = /(\S+longhaul-tour-\w+)\/harbour/.exec(said().replace(/\s+/g, " "))?.[1] ?? "";

@@ -81,7 +81,7 @@ describe("the guided tour", () => {
     expect(words.split("\n").every((line) => line.length < 420)).toBe(true);
   });
 
-  it("recall returns deleted text that left the context, while user messages stay in the context", async () => {
+  it("recall finds a text that left the context and whose file was deleted", async () => {
     const { answers, tour, agent } = driven;
     const level = levelIn(tourFiles(SEED).get(GAUGE_LOG) ?? "") ?? "";
     expect(answers.get(RECALL_PROMPT)).toContain(`${level} m`);

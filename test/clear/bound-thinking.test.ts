@@ -7,7 +7,7 @@ import { Agent } from "./agent.ts";
 const THINKING = { thinking: { type: "adaptive" } };
 const SMALL = { targetTokens: 3_000, minimumSavingTokens: 1_000 };
 
-describe("clearing with a model that binds its thinking", () => {
+describe("clearing for a model whose thinking is valid only after unchanged messages", () => {
   let simulator: Simulator;
   let agent: Agent;
 
@@ -30,7 +30,7 @@ describe("clearing with a model that binds its thinking", () => {
   const thinkingSent = (): number =>
     JSON.stringify(simulator.requests.last?.body).split('"type":"thinking"').length - 1;
 
-  it("the provider accepts calls after clearing because the request omits later thinking", async () => {
+  it("the provider accepts requests after clearing, because they omit thinking after the cleared results", async () => {
     expect(clear(true)).toBe(5);
     await agent.step(THINKING, { thinks: true });
     expect(thinkingSent()).toBe(2);
@@ -42,7 +42,7 @@ describe("clearing with a model that binds its thinking", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("the provider would refuse the call after clearing if it carried all of its thinking", async () => {
+  it("the provider would refuse a request after clearing if it still contained all thinking", async () => {
     expect(clear(false)).toBe(0);
     await expect(agent.step(THINKING)).rejects.toMatchObject({ failure: { kind: "thinking-mismatch" } });
   });

@@ -72,7 +72,7 @@ const arbitraryEdits: fc.Arbitrary<readonly JsonRecord[]> = fc.tuple(
 );
 
 describe("tokens that the context edits of a request remove", () => {
-  it("counts the same tokens as removed that the simulator removes for context edits", () => {
+  it("tokensLeftOut counts the tokens that the simulator removes for the same context edits", () => {
     fc.assert(
       fc.property(fc.array(arbitraryStep, { maxLength: 12 }), arbitraryEdits, (steps, edits) => {
         const entries = conversationOf(steps);
@@ -88,7 +88,7 @@ describe("tokens that the context edits of a request remove", () => {
     );
   });
 
-  it("counts results slightly below the minimum to clear as removed, because the estimate may be too low", () => {
+  it("tokensLeftOut accepts a total slightly below `clear_at_least`, because it may underestimate", () => {
     const step = { words: false, thinks: false, tools: ["Read"], characters: 1_000 };
     const entries = conversationOf(Array.from({ length: 4 }, () => step));
     const leftOut = (least: number, statedTokens = 0): number => {
@@ -111,7 +111,7 @@ describe("tokens that the context edits of a request remove", () => {
     expect(leftOut(100, 7_900)).toBe(leftOut(0));
   });
 
-  it("counts nothing as removed for context edits of unknown types and shapes", () => {
+  it("tokensLeftOut counts nothing for context edits of unknown types and shapes", () => {
     const entries = conversationOf([{ words: false, thinks: true, tools: ["Read"], characters: 1_000 }]);
     fc.assert(
       fc.property(fc.array(fc.anything()), (edits) => {

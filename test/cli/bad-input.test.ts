@@ -33,7 +33,7 @@ function expectClearFailure({ code, stderr }: CliRun, word: RegExp): void {
 }
 
 describe("impossible usage figures of a provider", () => {
-  it("does not recommend a compaction when the reported context is smaller than any worthwhile saving", async () => {
+  it("inspect recommends no compaction when the reported context is smaller than any worthwhile saving", async () => {
     const lines = Array.from({ length: 60 }, (_, at) => {
       const link = { uuid: `u${at}`, parentUuid: at === 0 ? null : `u${at - 1}` };
       const text = `Message ${at}. ${"The parser reads a line and keeps its offset. ".repeat(40)}`;
@@ -52,22 +52,22 @@ describe("impossible usage figures of a provider", () => {
 });
 
 describe("bad input gives a clear message and exit code 1", () => {
-  it("exits with 1 for a missing file, by path and by id", async () => {
+  it("inspect exits with 1 for a missing session, by path, by id and as `latest`", async () => {
     expectClearFailure(await run("inspect", "./missing.jsonl"), /missing\.jsonl/);
     expectClearFailure(await run("inspect", "abcdef"), /longhaul sessions/);
     expectClearFailure(await run("inspect", "latest"), /session/i);
   });
 
-  it("does not accept a path out of the sessions folder as an id", async () => {
+  it("inspect does not accept an id that is a path out of the sessions folder", async () => {
     expect((await run("inspect", "../../etc/passwd")).code).toBe(1);
   });
 
-  it("exits with 1 when the session path is a folder", async () => {
+  it("inspect exits with 1 when the session path is a folder", async () => {
     mkdirSync(join(home, "folder"));
     expectClearFailure(await run("inspect", join(home, "folder")), /folder|directory/);
   });
 
-  it("exits with 1 for a named pipe without a writer, as a session, configuration or settings file", async () => {
+  it("a named pipe without a writer fails as a session or configuration, and is ignored as settings", async () => {
     const pipe = join(home, "pipe.jsonl");
     spawnSync("mkfifo", [pipe, join(home, "pipe-settings.json")]);
     expectClearFailure(await run("inspect", pipe), /not a regular file/);
@@ -81,7 +81,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     rmSync(join(home, ".longhaul"), { recursive: true });
   });
 
-  it("a file-size limit during an append leaves the session unchanged", () => {
+  it("a compaction that exceeds a limit on file sizes leaves the session unchanged", () => {
     const path = write("limited.jsonl", long);
     const blocks = Math.ceil(long.length / 1024) + 1;
     const command = `ulimit -f ${blocks}; exec "$0" "$1" compact "$2" --force --in-place`;
@@ -94,16 +94,16 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(readFileSync(path, "utf8")).toBe(long);
   });
 
-  it("exits with 1 for an empty file", async () => {
+  it("inspect exits with 1 for an empty file", async () => {
     expectClearFailure(await run("inspect", write("empty.jsonl", "")), /empty/);
   });
 
-  it("exits with 1 for a binary file", async () => {
+  it("inspect exits with 1 for a binary file", async () => {
     const bytes = Buffer.from(Array.from({ length: 50_000 }, (_, index) => (index * 7919) % 256));
     expectClearFailure(await run("inspect", write("binary", bytes)), /as a session: no line/);
   });
 
-  it("exits with 1 for a session without messages", async () => {
+  it("compact exits with 1 for a session without messages, and inspect says that it has none", async () => {
     const path = write(
       "titles.jsonl",
       `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`,
@@ -114,12 +114,12 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(inspected.stdout).toContain("no messages");
   });
 
-  it("names the format of another agent's session and does not change the file", async () => {
+  it("the error for another agent's session names its format, and the file stays unchanged", async () => {
     const codex = `${JSON.stringify({ timestamp: "2026-01-01", type: "session_meta", payload: { id: "x", cli_version: "1" } })}\n`;
     expectClearFailure(await run("inspect", write("codex.jsonl", codex)), /Codex/);
   });
 
-  it("reads a tool input that is nested 100,000 levels deep as far as possible", async () => {
+  it("commands read a session with a tool input of 100,000 nested levels as far as possible", async () => {
     const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
     const call = line({
       type: "assistant",
@@ -139,7 +139,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it("escapes text-direction marks of a session in the terminal and in JSON", async () => {
+  it("inspect escapes text-direction marks of a session in the terminal and in JSON", async () => {
     const content = "\u{1f468}\u200d\u{1f469} pay \u202e001\u202c \u2066x\u2069 \u061c\u200e\u200f";
     const path = write("bidi.jsonl", line({ type: "user", message: { role: "user", content } }));
     const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
@@ -153,25 +153,25 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect((await run("inspect", "no\u202esuch")).stderr).not.toMatch(marks);
   });
 
-  it("prints the failure as JSON with --json", async () => {
+  it("a command with --json prints its failure as JSON", async () => {
     const { stdout } = await run("inspect", write("empty2.jsonl", ""), "--json");
     expect(JSON.parse(stdout).error).toMatchObject({ code: "session-empty" });
   });
 });
 
-describe("damaged lines", () => {
+describe("session files with damaged lines", () => {
   const damageOf = async (path: string): Promise<string[]> =>
     JSON.parse((await run("inspect", path, "--json")).stdout).session.damage.map(
       (item: { kind: string }) => item.kind,
     );
 
-  it("skips and counts a torn last line of a session", async () => {
+  it("inspect skips and counts an incomplete last line of a session", async () => {
     expect(await damageOf(write("torn.jsonl", `${hello}{"type":"assistant","mess`))).toEqual([
       "torn-last-line",
     ]);
   });
 
-  it("reads a session with invalid UTF-8 and counts the damage", async () => {
+  it("inspect reads a session with invalid UTF-8 and counts the damage", async () => {
     const bad = Buffer.concat([
       Buffer.from(hello.replace('hello"', "hel")).subarray(0, -4),
       Buffer.from([0xff, 0xfe]),
@@ -181,7 +181,7 @@ describe("damaged lines", () => {
     expect((await damageOf(path)).length).toBeGreaterThan(0);
   });
 
-  it("reads a session line of 50 MB", async () => {
+  it("inspect reads a session line of 50 MB", async () => {
     const text = "a word and another ".repeat(2_760_000);
     const path = write(
       "huge.jsonl",
@@ -194,15 +194,15 @@ describe("damaged lines", () => {
   });
 });
 
-describe("--in-place leaves the session untouched or fully written", () => {
-  it("refuses a read-only session, whoever runs it", async () => {
+describe("compact --in-place writes the whole compaction or nothing", () => {
+  it("compact --in-place refuses a read-only session, even for root", async () => {
     const path = write("readonly.jsonl", long);
     chmodSync(path, 0o400);
     expectClearFailure(await run("compact", path, "--in-place"), /read-only/);
     expect(readFileSync(path, "utf8")).toBe(long);
   });
 
-  it.skipIf(process.platform !== "linux")("reports a full disk and leaves the file unchanged", async () => {
+  it.skipIf(process.platform !== "linux")("compact --in-place reports a full disk and leaves the file unchanged", async () => {
     const path = write("full.jsonl", long);
     const blocks = Math.floor(Buffer.byteLength(long) / 1024) + 2;
     // A limit on file size makes a write fail in the middle, like a full disk, and needs no privileges.

@@ -63,7 +63,7 @@ function chat(args: readonly string[], { stdin = "", env, interruptAt, cwd }: As
 const said = (): string => JSON.stringify(simulator.requests.all.at(-1)?.body);
 
 describe("longhaul chat -p", () => {
-  it("refuses calls that need a permission, and prints the call and the flag that allows it", async () => {
+  it("chat -p refuses calls that need a permission, and prints the call and the flag that allows it", async () => {
     const project = join(home, "project");
     const turns = () => [
       toolTurn("Write", { file_path: "new.txt", content: "x" }),
@@ -91,7 +91,7 @@ describe("longhaul chat -p", () => {
     for (const name of ["made", "new.txt"]) rmSync(join(project, name));
   });
 
-  it("refuses allow-all in the home folder, where every call needs a permission otherwise", async () => {
+  it("chat -p refuses allow-all in the home folder, where every tool call needs a permission", async () => {
     const { code, stderr } = await chat(["-p", "work", "--permission-mode", "allow-all"], { cwd: home });
     expect(code).toBe(1);
     expect(stderr).toContain("is not allowed in");
@@ -100,7 +100,7 @@ describe("longhaul chat -p", () => {
     expect(report.refused).toMatchObject([{ rule: "wide-folder" }]);
   });
 
-  it("runs a slash command without a model call, and answers wrong use with the usage", async () => {
+  it("chat -p runs a slash command without a model call, and answers wrong arguments with the usage", async () => {
     const first = ["--output-format", "json", "-p"];
     simulator.reply(textTurn("Noted: heron."), textTurn("Noted: plover."));
     const { session } = JSON.parse((await chat([...first, "remember heron"])).stdout);
@@ -209,7 +209,7 @@ describe("longhaul chat -p", () => {
 
   describeRecorded("a recorded session that its agent compacted at 167,000 tokens", () => {
     it.each(["spotter__4d5611e5.jsonl", "context-evaluator__8209f1c2.jsonl"])(
-      "chat --resume of %s finds the window of 200,000 tokens from its compaction",
+      "chat --resume of %s derives the window of 200,000 tokens from the compaction in the session",
       async (name) => {
         simulator.reply(textTurn("Ready."));
         const run = await chat([
@@ -268,7 +268,7 @@ describe("longhaul chat -p", () => {
     expect(JSON.parse(limited.stdout)).toMatchObject({ reason: "turn-limit", error: { code: "turn-limit" } });
   });
 
-  it("chat -p without a key says what to set and offers the tour", async () => {
+  it("chat -p without an API key says what to set and offers the tour", async () => {
     const { code, stderr } = await chat(["-p", "hi"], { env: {} });
     expect(code).toBe(1);
     expect(stderr).toContain("ANTHROPIC_API_KEY");
@@ -293,7 +293,7 @@ describe("longhaul chat -p", () => {
     rmSync(join(home, ".longhaul", "AGENTS.md"));
   });
 
-  it("chat exits with 2 on wrong use", async () => {
+  it("chat exits with 2 for wrong arguments", async () => {
     expect((await chat([])).code).toBe(2);
     expect((await chat(["-p", "x", "--output-format", "xml"])).code).toBe(2);
     expect((await chat(["-p", "x", "--resume"])).code).toBe(2);

@@ -47,7 +47,7 @@ describe("longhaul clear", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("clear shows tokens before, after and cleared by tool, in 80 columns without colors", async () => {
+  it("clear shows tokens before and after, and the cleared tokens of each tool, in 80 columns", async () => {
     const { stdout, code, stderr } = await run("clear", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const words of ["before", "after", "smaller", "Cleared", "Read", "Nothing was written"])
@@ -81,7 +81,7 @@ describe("longhaul clear", () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/not written/)]);
   });
 
-  it("clear --keep keeps that many newest results, --target that many tokens, and --dry-run writes nothing", async () => {
+  it("clear --keep sets how many results stay, --target sets the tokens to reach, and --dry-run writes nothing", async () => {
     const few = await runJson("clear", session, "--keep", "1");
     const many = await runJson("clear", session, "--keep", "50");
     expect(few.toolUseIds.length - many.toolUseIds.length).toBe(49);
@@ -90,7 +90,7 @@ describe("longhaul clear", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("clear says when clearing is not enough, and advises to compact", async () => {
+  it("clear says when clearing does not free enough, and advises to compact", async () => {
     const { stdout } = await run("clear", session, "--window", "64000");
     expect(stdout).toMatch(/still over the threshold of [\d,]+\. Compact it\./);
   });
@@ -154,8 +154,8 @@ describe("longhaul clear", () => {
   }
 });
 
-describe("a chain of clearings and compactions", () => {
-  it("every step of clearings and compactions reads back correctly, only appends, and lists its boundary", async () => {
+describe("a sequence of clearings and compactions", () => {
+  it("each clearing or compaction in a sequence reads back correctly, only appends, and lists its boundary", async () => {
     const bytes: string[] = [text];
     const tokens: number[] = [];
     const step = async (...args: readonly string[]): Promise<void> => {
@@ -182,7 +182,7 @@ describe("a chain of clearings and compactions", () => {
 });
 
 describe("clearing in place beside other writers", () => {
-  it("three clearings at once clear the session only once, and the others fail with a reason", async () => {
+  it("of three clearings at the same time, one clears the session and the others fail with a reason", async () => {
     const runs = await Promise.all([1, 2, 3].map(() => run("clear", session, "--in-place", "--json")));
     const codes = runs.map(({ code, stdout }) => (code === 0 ? "done" : JSON.parse(stdout).error.code));
     expect(codes.filter((code) => code === "done").length).toBeGreaterThanOrEqual(1);

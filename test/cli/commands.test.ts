@@ -87,7 +87,7 @@ describe("longhaul inspect", () => {
     expect((await runJson("inspect", session, "--window", "claude-opus-5")).window.size).toBe(1_000_000);
   });
 
-  it("warns once about a bad setting, on standard error, and ignores it", async () => {
+  it("a command warns once about a bad setting, on standard error, and ignores the setting", async () => {
     const env = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "400" };
     const { stdout, stderr } = await runCli(["inspect", session, "--json"], { home, env });
     expect(JSON.parse(stdout).window.autoCompact).toBe(167_000);
@@ -131,7 +131,7 @@ describe("longhaul compact", () => {
     expect(Math.abs(report.context.tokens / after.tokens - 1)).toBeLessThan(0.1);
   });
 
-  it("compact --out writes a new private session and leaves the old one unchanged", async () => {
+  it("compact --out writes a new session that only its owner can read, and leaves the old one unchanged", async () => {
     const path = copy();
     const out = join(home, "new-session.jsonl");
     const before = readFileSync(path);
@@ -152,14 +152,14 @@ describe("longhaul compact", () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it("compact --keep-recent sets how many tokens stay verbatim", async () => {
+  it("compact --keep-recent sets how many tokens of the newest messages stay verbatim", async () => {
     const none = await runJson("compact", session, "--keep-recent", "0");
     const much = await runJson("compact", session, "--keep-recent", "40000");
     expect(none.kept).toEqual({ messages: 0, tokens: 0, inSummary: false });
     expect(much.kept.tokens).toBeGreaterThan(30_000);
   });
 
-  it("compact says that a summary of the whole conversation also covers the kept messages", async () => {
+  it("compact says that the kept messages are also covered by a summary of the whole conversation", async () => {
     const covered = /tokens, verbatim, also covered by the summary/;
     const { stdout: whole } = await run("compact", session, "--keep-recent", "40000");
     expect(unfolded(whole)).toMatch(covered);
@@ -182,7 +182,7 @@ describe("longhaul compact", () => {
     for (const name of SECTION_NAMES) expect(stdout).toContain(name);
   });
 
-  it("compact fits a small window by restoring less", async () => {
+  it("compact with a small window creates a conversation that fits it", async () => {
     const report = await runJson("compact", session, "--window", "64000");
     expect(report.fits).toBe(true);
   });
@@ -197,7 +197,7 @@ describe("longhaul compact", () => {
   });
 });
 
-describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect with %s", (variable) => {
+describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect with the setting %s", (variable) => {
   const run = (...args: string[]) =>
     runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
 
@@ -231,12 +231,12 @@ describe("longhaul sessions", () => {
     expect(stdout.indexOf(id.slice(0, 8))).toBeLessThan(stdout.indexOf("00000000"));
   });
 
-  it("commands accept an id prefix and 'latest' instead of a path", async () => {
+  it("commands accept the beginning of a session id, or `latest`, instead of a path", async () => {
     expect((await runJson("inspect", id.slice(0, 6))).session.id).toBe(id);
     expect((await runJson("inspect", "latest")).session.id).toBe(id);
   });
 
-  it("sessions reports that there are no sessions", async () => {
+  it("sessions says that there are no sessions", async () => {
     const empty = mkdtempSync(join(tmpdir(), "longhaul-empty-"));
     const { code, stdout } = await runCli(["sessions"], { home: empty });
     expect(code).toBe(0);
@@ -269,7 +269,7 @@ describe("the command line", () => {
     [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
     [["inspect", "x", "--window", "nonsense"]],
     [["inspect", "x", "--window", "99999999999999999999"]],
-  ])("exits with 2 for the wrong arguments %j", async (args) => {
+  ])("longhaul exits with 2 for the wrong arguments %j", async (args) => {
     const { code, stderr, stdout } = await run(...args);
     expect(code).toBe(2);
     expect(stderr + stdout).toContain("longhaul");

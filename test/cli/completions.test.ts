@@ -143,14 +143,24 @@ describe.skipIf(hasNoPty || isMissing("zsh"))("completion in zsh", () => {
     return await pty.waitFor(wanted);
   };
 
+  /** The first Tab completes what the candidates have in common, the second one lists them. */
+  const listed = async (words: string, common: RegExp, wanted: RegExp): Promise<string> => {
+    const pty = await shell();
+    pty.type(`longhaul ${words}`);
+    pty.press("tab");
+    await pty.waitFor(common);
+    pty.press("tab");
+    return await pty.waitFor(wanted);
+  };
+
   it("zsh completes a command, an option and a value in the line", async () => {
-    await typed("led", "longhaul ledger ");
-    await typed("ledger --ki", "longhaul ledger --kind ");
+    await typed("led", /longhaul ledger$/m);
+    await typed("ledger --ki", /longhaul ledger --kind$/m);
     await typed("ledger --kind=to", "longhaul ledger --kind=todo");
   });
 
   it("zsh lists commands with their help, and sessions with their first prompt", async () => {
-    expect(await typed("co", /completions +-- /)).toMatch(/compact +-- summarize the older part/);
+    expect(await listed("co", /longhaul comp$/m, /completions +-- /)).toMatch(/compact +-- summarize the older part/);
     await typed("inspect 5", "longhaul inspect 5e551044");
     expect(await typed("inspect ", /latest +-- /)).toMatch(/5e551044 +-- Which berth is free\?/);
   });

@@ -7,7 +7,7 @@ import { ConversationBuilder, usage } from "../../../test/support/builders.ts";
 import { createDemoSession } from "../../simulator/src/demo-session.ts";
 import { openSession } from "./agent-session.ts";
 
-it("opening a session finds the window that its newest automatic compaction proves", async () => {
+it("opening a session derives the window size from its newest automatic compaction", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {
     const evidence = { model: "claude-sonnet-5", windowTokens: 200_000 };
@@ -41,7 +41,7 @@ it("opening a session finds the window that its newest automatic compaction prov
   }
 });
 
-it("opening a session finds the window that its largest reported usage proves", async () => {
+it("opening a session derives the window size from its largest reported usage", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {
     const built = new ConversationBuilder();
@@ -61,7 +61,7 @@ it("opening a session finds the window that its largest reported usage proves", 
   }
 });
 
-it("the copy of another agent's session keeps its id when it is reopened, and can be found by it", async () => {
+it("a copy of another agent's session keeps its own id when it is reopened, and can be found by that id", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {
     const original = join(home, "claude.jsonl");

@@ -5,7 +5,7 @@ import { createAgentState } from "./agent-state.ts";
 const planPath = "/sessions/one/plan.md";
 
 describe("createAgentState", () => {
-  it("a new session starts without to-dos, skills and plan mode", () => {
+  it("a new session has no to-dos and no used skills, and is not in plan mode", () => {
     expect(createAgentState({ planPath })).toMatchObject({
       todos: [],
       isPlanMode: false,
@@ -43,7 +43,7 @@ describe("createAgentState", () => {
     expect(createAgentState({ planPath, conversation: c.entries }).isPlanMode).toBe(true);
   });
 
-  it("restores plan mode from the permission mode of the newest prompt", () => {
+  it("restores plan mode from the permission mode that the newest prompt records", () => {
     const c = new ConversationBuilder();
     c.user("plan this", { permissionMode: "plan" } as object);
     expect(createAgentState({ planPath, conversation: c.entries }).isPlanMode).toBe(true);

@@ -21,7 +21,7 @@ const skill = (name: string, description: string, body = "do it"): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
 
 describe("findSkills", () => {
-  it("finds skills sorted by name, and prefers the project's skills to the user's", async () => {
+  it("finds skills sorted by name, and prefers a project's skill to the user's skill of the same name", async () => {
     await put("project/.claude/skills", "review", skill("review", "from the project"));
     await put("home/.longhaul/skills", "review", skill("review", "from home"));
     await put("home/.claude/skills", "commit", skill("commit", "write a message"));

@@ -14,7 +14,7 @@ const options = (changes: Partial<SystemPromptOptions> = {}): SystemPromptOption
 });
 
 describe("systemPrompt", () => {
-  it("the system prompt takes 1,000 to 1,600 tokens, and that of a subagent less", () => {
+  it("the system prompt takes 1,000 to 1,600 tokens, and a subagent's system prompt takes fewer", () => {
     const tokens = estimateTokens(systemPrompt(options()));
     expect(tokens).toBeGreaterThan(1_000);
     expect(tokens).toBeLessThan(1_600);

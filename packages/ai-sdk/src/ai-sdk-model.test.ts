@@ -125,7 +125,7 @@ describe("stream parts of AI SDK 7", () => {
     });
   });
 
-  it("calls the AI SDK without retries and keeps its errors out of the console", async () => {
+  it("turns off the AI SDK's own retries and its error output on the console", async () => {
     const { sdk, calls } = fakeSdk(SEVEN);
     await complete(aiSdkModel({ model: "anthropic/claude-opus-5", sdk }), { ...REQUEST, system: "Rules." });
     expect(calls[0]).toMatchObject({
@@ -167,7 +167,7 @@ describe("stream parts of AI SDK 7", () => {
     });
   });
 
-  it("reads the provider's own summary with its signature, applied edits and cost", async () => {
+  it("reads a summary that the provider wrote, with its signature, the applied edits and the cost", async () => {
     const metadata = { anthropic: { type: "compaction", signature: "c2ln" } };
     const reply = await complete(
       modelSaying([
@@ -222,7 +222,7 @@ describe("stream parts of AI SDK 5 and of imprecise servers", () => {
     expect(reply.usage).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 60, output_tokens: 7 });
   });
 
-  it("announces a tool call that arrives in one piece like a streamed one", async () => {
+  it("emits the same events for a tool call that arrives whole as for a streamed tool call", async () => {
     const call = { type: "tool-call", toolCallId: "c:1", toolName: "read", input: { path: "a" } };
     const events = await eventsOf(modelSaying([call, finishStep()], "kimi.chat"));
     const id = "esc-c_3a_1";
@@ -233,7 +233,7 @@ describe("stream parts of AI SDK 5 and of imprecise servers", () => {
     ]);
   });
 
-  it("keeps tool input that is not valid JSON under INVALID_JSON", async () => {
+  it("wraps tool input that is not valid JSON in an object with the field INVALID_JSON", async () => {
     const call = { type: "tool-call", toolCallId: "c", toolName: "read", input: '{"pa', invalid: true };
     const reply = await complete(modelSaying([call, finishStep()]), REQUEST);
     expect(reply.content).toMatchObject([{ input: { INVALID_JSON: '{"pa' } }]);
@@ -245,14 +245,14 @@ describe("stream parts of AI SDK 5 and of imprecise servers", () => {
   });
 });
 
-describe("failures in the stream", () => {
+describe("failures in the AI SDK's stream", () => {
   const failing = async (parts: readonly Part[]): Promise<ModelError> => {
     const error = await complete(modelSaying(parts), REQUEST).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ModelError);
     return error as ModelError;
   };
 
-  it("ends the reply at an error part and keeps the complete blocks", async () => {
+  it("an error part in the stream ends the reply, and the error contains the complete blocks", async () => {
     const error = await failing([
       ...SEVEN.slice(0, 13),
       { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
@@ -279,14 +279,14 @@ describe("failures in the stream", () => {
     expect((await failing(parts)).failure.kind).toBe(kind),
   );
 
-  it("keeps an answer that only violates the AI SDK's tool choice", async () => {
+  it("keeps a complete answer when the AI SDK only complains that the model called no tool", async () => {
     const error = { name: "AI_ToolChoiceViolationError", message: "no tool", finishReason: "stop" };
     const parts = [...SEVEN.slice(0, 13), { type: "error", error }, finishStep({ finishReason: "error" })];
     const reply = await complete(modelSaying(parts), REQUEST);
     expect(reply).toMatchObject({ stopReason: "end_turn", content: [{}, {}, { text: "At six." }] });
   });
 
-  it("reports an unknown finish reason as other, without a failure", async () => {
+  it("maps an unknown finish reason to the stop reason other, without a failure", async () => {
     const reply = await complete(
       modelSaying([finishStep({ finishReason: "other", rawFinishReason: "bored" })]),
       REQUEST,

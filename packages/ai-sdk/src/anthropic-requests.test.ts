@@ -50,7 +50,7 @@ describe("requests through Anthropic's provider", () => {
     expect(body).toMatchObject({ max_tokens: 2_048, thinking: { type: "enabled", budget_tokens: 1_024 } });
   });
 
-  it("passes on effort, context edits, automatic caching and the ban on parallel tool calls", async () => {
+  it("passes effort, context edits, automatic caching and disabled parallel tool calls on to Anthropic", async () => {
     const request = {
       ...RICH,
       output_config: { effort: "low" },
@@ -72,7 +72,7 @@ describe("requests through Anthropic's provider", () => {
     expect(reply.changes).toEqual([]);
   });
 
-  it("leaves out thinking of other providers and reports the change", async () => {
+  it("leaves out thinking that another provider wrote, and reports the change", async () => {
     const spoken = await send(compatible, RICH, wireOf("openai-compatible", "thinking-then-text"));
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "When?" },

@@ -109,7 +109,7 @@ const words = (value: unknown): readonly string[] =>
   ).match(/w\d+\./g) ?? [];
 
 describe("a conversation mapped for any provider", () => {
-  it("keeps every word of a conversation for every provider", () => {
+  it("mapCall keeps every word of a conversation for every provider", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), version(), (messages, target, module) => {
         const call = map({ messages }, target, module);
@@ -118,7 +118,7 @@ describe("a conversation mapped for any provider", () => {
     );
   });
 
-  it("reports a change when a provider does not get every block in its own form", () => {
+  it("mapCall reports a change whenever it omits a block or sends it as another block type", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), fc.boolean(), (messages, target, images) => {
         const call = map({ messages }, target, sdk, images);
@@ -136,7 +136,7 @@ describe("a conversation mapped for any provider", () => {
     );
   });
 
-  it("answers every tool call in the next message, and answers nothing else", () => {
+  it("every mapped tool call has its result in the next message, and no result lacks a call", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), (messages, target) => {
         const sent = messagesOf(map({ messages }, target));
@@ -155,7 +155,7 @@ describe("a conversation mapped for any provider", () => {
     );
   });
 
-  it("alternates user and assistant where a provider allows no system messages in between", () => {
+  it("user and assistant messages alternate for a provider that allows no system messages between them", () => {
     fc.assert(
       fc.property(arbitraryConversation(), (messages) => {
         const sent = messagesOf(map({ messages }, dialectOf("groq/llama")));
@@ -169,7 +169,7 @@ describe("a conversation mapped for any provider", () => {
     );
   });
 
-  it("produces messages that match the AI SDK's own schema", () => {
+  it("mapCall produces messages that match the AI SDK's own schema", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), (messages, target) => {
         for (const message of messagesOf(map({ messages }, target))) {
@@ -179,7 +179,7 @@ describe("a conversation mapped for any provider", () => {
     );
   });
 
-  it("maps the same request to the same call", () => {
+  it("mapping a request twice returns equal AI SDK calls", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), (messages, target) => {
         const first = map({ messages }, target);
@@ -189,8 +189,8 @@ describe("a conversation mapped for any provider", () => {
   });
 });
 
-describe("malformed requests", () => {
-  it("maps a malformed request without an error", () => {
+describe("mapping of malformed requests", () => {
+  it("mapCall maps a malformed request without an error", () => {
     fc.assert(
       fc.property(arbitraryRequest(), dialect(), version(), (request, target, module) => {
         const messages = request.messages.filter(

@@ -18,7 +18,7 @@ describe("dialectOf", () => {
     ["google.vertex.chat", "google with namespace google"],
     ["groq.chat", "compatible with namespace groq"],
     ["lmstudio", "compatible with namespace lmstudio"],
-  ])("maps the provider %s to %s", (provider, expected) =>
+  ])("dialectOf maps the provider %s to the flavor %s", (provider, expected) =>
     expect(flavorAndNamespace(provider)).toBe(expected),
   );
 
@@ -29,7 +29,7 @@ describe("dialectOf", () => {
     ["moonshotai/kimi-k2", "compatible"],
     ["openai:gpt-5", "openai-responses"],
     ["plain", "compatible"],
-  ])("maps the gateway model %s to %s", (id, flavor) => {
+  ])("dialectOf maps the gateway model %s to the flavor %s", (id, flavor) => {
     expect(dialectOf(id).flavor).toBe(flavor);
     expect(dialectOf({ specificationVersion: "v3", provider: "gateway", modelId: id }).flavor).toBe(flavor);
   });

@@ -17,7 +17,7 @@ import {
 import { aiSdkModel } from "./ai-sdk-model.ts";
 
 describe("providers that support fewer block types", () => {
-  it("sends chat completions the tool results as text, with images after them and errors in words", async () => {
+  it('sends tool results to chat completions as text, with "Error:" before errors and images in a user message', async () => {
     const { body, reply } = await send(chat, RICH, TEXT.chat);
     expect((body.messages as readonly Json[]).slice(3)).toEqual([
       { role: "tool", tool_call_id: "toolu_1", content: "one\n[image: shown after this result]" },
@@ -41,7 +41,7 @@ describe("providers that support fewer block types", () => {
     );
   });
 
-  it("sends Google a system message between turns as a system reminder of the user", async () => {
+  it("sends a system message between turns to Google as a system reminder in the user message", async () => {
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "Hello." },
       { role: "system", content: "Be brief." },
@@ -57,7 +57,7 @@ describe("providers that support fewer block types", () => {
     expect(reply.changes).toHaveLength(1);
   });
 
-  it("sends Google a thinking level or a thinking budget, depending on the model", async () => {
+  it("sends a thinking level or a thinking budget to Google, depending on the model", async () => {
     const request: ModelRequest = {
       messages: [{ role: "user", content: "Hello." }],
       output_config: { effort: "max" },
@@ -76,7 +76,7 @@ describe("providers that support fewer block types", () => {
     });
   });
 
-  it("sends blocks that a provider does not know as text, without their encrypted content", async () => {
+  it("converts blocks that a provider does not support to text, without their encrypted content", async () => {
     const messages: ModelRequest["messages"] = [
       { role: "user", content: "Hello." },
       {

@@ -145,7 +145,7 @@ const refusal = (body: unknown, statusCode = 400): APICallError =>
     responseBody: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-describe("overflow messages of the servers", () => {
+describe("overflow messages of each server", () => {
   it("OVERFLOW_TEXTS and the sample messages name the same servers", () => {
     expect(Object.keys(SAMPLE_MESSAGES).sort()).toEqual(Object.keys(OVERFLOW_TEXTS).sort());
   });
@@ -166,7 +166,7 @@ describe("overflow messages of the servers", () => {
     },
   );
 
-  it("reads the numbers of further variants of the maximum context length message", () => {
+  it('reads the token numbers from other variants of the "maximum context length" message', () => {
     const failure = (message: string): unknown =>
       modelErrorOf(refusal({ error: { message } }), state).failure;
     expect(
@@ -187,7 +187,7 @@ describe("overflow messages of the servers", () => {
   });
 });
 
-describe("overflow codes and unusual bodies", () => {
+describe("overflow errors with a code or an unusual body", () => {
   it("recognizes an overflow from the error code in the body alone", () => {
     const failed = modelErrorOf(
       refusal({ error: { code: "context_length_exceeded", message: "No." } }),
@@ -197,14 +197,14 @@ describe("overflow codes and unusual bodies", () => {
     expect(failed.retryHelps).toBe(false);
   });
 
-  it("reads the numbers of llama.cpp from the fields of the body, whatever the status", () => {
+  it("reads llama.cpp's token numbers from the fields of the error body, for any status", () => {
     const { body } = wireOf("openai-compatible", "too-long-llama-cpp");
     const expected = { kind: "too-long", tokens: 14_429, limit: 8_192 };
     expect(modelErrorOf(refusal(body), state).failure).toEqual(expected);
     expect(modelErrorOf(refusal(body, 500), state).failure).toEqual(expected);
   });
 
-  it("recognizes an overflow in a body that Google wraps in a list", () => {
+  it("recognizes an overflow in an error body that Google wraps in a list", () => {
     const error = {
       code: 400,
       message: "The input token count (5) exceeds the maximum number of tokens allowed (4).",

@@ -27,7 +27,7 @@ describe("provider data that the next request sends back", () => {
     },
   ];
 
-  it("sends OpenAI its encrypted reasoning back and asks it to store nothing", async () => {
+  it("sends encrypted reasoning back to OpenAI and asks OpenAI to store nothing", async () => {
     const first = await send(responses, RICH, wireOf("openai", "thinking-then-text"));
     expect(first.body).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
     const { body, reply } = await send(responses, { messages: followUp(first.reply.content) }, TEXT.openai);
@@ -60,7 +60,7 @@ describe("provider data that the next request sends back", () => {
     expect(answer?.parts[1]).not.toHaveProperty("thoughtSignature");
   });
 
-  it("sends a compatible server its reasoning back unchanged", async () => {
+  it("sends reasoning back unchanged to the OpenAI-compatible server that wrote it", async () => {
     const first = await send(compatible, RICH, wireOf("openai-compatible", "thinking-then-text"));
     const { body } = await send(compatible, { messages: followUp(first.reply.content) }, TEXT.compatible);
     expect((body.messages as readonly Json[])[1]).toMatchObject({
@@ -69,7 +69,7 @@ describe("provider data that the next request sends back", () => {
     });
   });
 
-  it("translates tool ids that the canonical form forbids in both directions", async () => {
+  it("escapes tool ids with forbidden characters, and sends the original ids back to the provider", async () => {
     const first = await send(compatible, RICH, wireOf("openai-compatible", "awkward-ids"));
     const [call] = first.reply.content;
     expect(call).toMatchObject({
@@ -85,7 +85,7 @@ describe("provider data that the next request sends back", () => {
     ]);
   });
 
-  it("never reuses a tool id that the conversation already contains", async () => {
+  it("gives a new tool call a different id when the server repeats an id of the conversation", async () => {
     const first = await send(compatible, RICH, wireOf("openai-compatible", "awkward-ids"));
     const again = await send(
       compatible,

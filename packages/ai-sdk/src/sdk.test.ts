@@ -43,7 +43,7 @@ describe("loading and calling the AI SDK", () => {
     expect((await loadAiSdk()).streamText).toBe(sdkSix.streamText);
   });
 
-  it("accepts the AI SDK and its provider models with their own types", () => {
+  it("accepts the real types of the AI SDK and of its provider models", () => {
     const options: AiSdkModelOptions = {
       sdk: sdkSix,
       model: createAnthropic({ apiKey: "key" })("claude-opus-4-6"),
@@ -51,7 +51,7 @@ describe("loading and calling the AI SDK", () => {
     expect(aiSdkModel(options).name).toBe("claude-opus-4-6");
   });
 
-  it("reports an AI SDK that throws at once as a failed call", async () => {
+  it("reports a failed call when the AI SDK throws immediately", async () => {
     const sdk: AiSdk = {
       streamText: () => {
         throw new Error("no");
@@ -93,7 +93,7 @@ describe("capabilities and name of an AI SDK model", () => {
     });
   });
 
-  it("uses the given model name, or the model id by default", () => {
+  it("an AI SDK model has the name that the caller gives, or its model id by default", () => {
     expect(aiSdkModel({ model: language("openai.chat", "gpt-5") }).name).toBe("gpt-5");
     expect(aiSdkModel({ model: "openai/gpt-5", name: "house-model" }).name).toBe("house-model");
   });

@@ -33,7 +33,7 @@ describe("an overflow reported in a stream with status 200", () => {
     await expect(send(make, RICH, wire)).rejects.toMatchObject({ failure: { kind: "too-long" } });
   });
 
-  it("reads both numbers of an overflow that a server reports in the stream", async () => {
+  it("reads the token count and the limit from an overflow that a server reports in the stream", async () => {
     const error = {
       message: "request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it",
       type: "exceed_context_size_error",

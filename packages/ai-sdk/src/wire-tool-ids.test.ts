@@ -4,7 +4,7 @@ import { canonicalToolId, unusedToolId, wireToolId } from "./wire-tool-ids.ts";
 
 const free = { maxLength: 10_000, isFixedLength: false };
 
-describe("tool call ids on the wire", () => {
+describe("conversion of tool call ids", () => {
   it("encodes any provider's tool id in permitted characters and decodes it unchanged", () => {
     fc.assert(
       fc.property(
@@ -21,7 +21,7 @@ describe("tool call ids on the wire", () => {
   it("keeps a tool id that is already permitted", () =>
     expect(canonicalToolId("toolu_01-A")).toBe("toolu_01-A"));
 
-  it("shortens a tool id that is too long for a provider, without collisions", () => {
+  it("shortens two tool ids that are too long for a provider to two different ids", () => {
     const limits = { maxLength: 40, isFixedLength: false };
     const [one, two] = ["a", "b"].map((end) => wireToolId(`${"x".repeat(60)}${end}`, limits));
     expect(one).toHaveLength(40);
@@ -29,7 +29,7 @@ describe("tool call ids on the wire", () => {
     expect(wireToolId(`${"x".repeat(60)}a`, limits)).toBe(one);
   });
 
-  it("turns every tool id into nine letters and digits where a provider requires that", () => {
+  it("turns every tool id into nine letters and digits for a provider that requires that form", () => {
     const limits = { maxLength: 9, isFixedLength: true };
     expect(wireToolId("D681PevKs", limits)).toBe("D681PevKs");
     fc.assert(
@@ -41,7 +41,7 @@ describe("tool call ids on the wire", () => {
     expect(new Set(many).size).toBe(many.length);
   });
 
-  it("makes a tool id unique in a conversation and never empty", () => {
+  it("unusedToolId returns an id that is unique in the conversation and never empty", () => {
     expect(unusedToolId("a", new Set())).toBe("a");
     expect(unusedToolId("a", new Set(["a", "a-2"]))).toBe("a-3");
     expect(unusedToolId("", new Set())).toBe("call");

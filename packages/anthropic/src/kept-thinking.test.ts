@@ -11,13 +11,13 @@ const working: readonly ApiMessage[] = [
 const OLDER = "claude-haiku-4-5";
 
 describe("forgetsThinkingAtNextTurn", () => {
-  it("older models forget the thinking of the current turn when the user writes next", () => {
+  it("returns true for older models, which drop the thinking of a turn at the next user message", () => {
     expect(forgetsThinkingAtNextTurn(OLDER, { messages: working })).toBe(true);
     expect(forgetsThinkingAtNextTurn("claude-opus-4-6", { messages: working })).toBe(false);
     expect(forgetsThinkingAtNextTurn("gpt-5", { messages: working })).toBe(false);
   });
 
-  it("a model has no thinking left to forget right after a user message", () => {
+  it("returns false right after a user message, because the earlier thinking is already dropped", () => {
     const messages: readonly ApiMessage[] = [
       ...working.slice(0, 2),
       { role: "user", content: [toolResult("t", "nine"), { type: "text", text: "And?" }] },
@@ -25,7 +25,7 @@ describe("forgetsThinkingAtNextTurn", () => {
     expect(forgetsThinkingAtNextTurn(OLDER, { messages })).toBe(false);
   });
 
-  it("a model forgets no thinking when there is none or when the request sets which thinking to keep", () => {
+  it("returns false when there is no thinking, or when the request says which thinking to keep", () => {
     const plain = working.map((message) =>
       message.role === "assistant" ? { ...message, content: [toolUse("t", "look", {})] } : message,
     );

@@ -78,7 +78,7 @@ const whole = fc
   .map((block): WireBlock => ({ block, begun: block, deltas: [] }));
 
 describe("ReplyReader", () => {
-  it("rebuilds the blocks of a reply, wherever the stream cuts them", () => {
+  it("rebuilds the blocks of a reply, wherever the stream splits their content", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(text, thinking, call, whole), { maxLength: 6 }), (written) => {
         const events = written.flatMap(({ begun, deltas }, index) => [
@@ -137,7 +137,7 @@ describe("ReplyReader", () => {
     ]);
   });
 
-  it("leaves no null figure in the usage or in its iterations", () => {
+  it("removes null figures from the usage and from the usage of its iterations", () => {
     const iterations = [
       { type: "message", input_tokens: 3, output_tokens: null, cache_read_input_tokens: null },
     ];
@@ -160,7 +160,7 @@ describe("ReplyReader", () => {
     expect(replyOf([start, ...events, ...finish("tool_use")]).content).toEqual([begun]);
   });
 
-  it("reads text and input from a block's start event, and closes blocks that are still open", () => {
+  it("reads text and tool input from a block's start event, and closes blocks that are open at the end", () => {
     const events = [
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "Yes" } },
       {
@@ -212,7 +212,7 @@ describe("ReplyReader", () => {
     expect(replyOf([start, ...finish(null)]).stopReason).toBe("other");
   });
 
-  it("reports only the thinking blocks that the provider dropped", () => {
+  it("reports as changes only the thinking blocks that the provider really dropped", () => {
     const dropped = (reason: string): object => ({
       type: "thinking_dropped",
       path: "messages.1.content.0",

@@ -14,7 +14,7 @@ const betasOf = (request: object, betas: readonly string[] = []): unknown =>
     .betas;
 
 describe("messageCall and onlySupported", () => {
-  it("sends any request unchanged, with the model, streaming and an output limit added", () => {
+  it("messageCall sends any request unchanged and only adds the model, streaming and an output limit", () => {
     fc.assert(
       fc.property(
         arbitraryRequest(),
@@ -31,7 +31,7 @@ describe("messageCall and onlySupported", () => {
     );
   });
 
-  it("returns the same request object for a model that supports everything", () => {
+  it("onlySupported returns the same request object for a model that supports everything", () => {
     const able = { ...anthropicCapabilities(MODEL), cacheEdits: true };
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
@@ -42,7 +42,7 @@ describe("messageCall and onlySupported", () => {
     );
   });
 
-  it("removes sampling fields, which the newer API does not have, and reports the change", () => {
+  it("removes sampling fields, which the newer API version does not have, and reports each of them", () => {
     const { params, changes } = messageCall({ ...hello, temperature: 1, top_p: 1 } as ModelRequest, wire);
     expect(params).not.toHaveProperty("temperature");
     expect(changes).toEqual([
@@ -51,14 +51,14 @@ describe("messageCall and onlySupported", () => {
     ]);
   });
 
-  it("keeps the output limit of the request", () => {
+  it("keeps the output limit that the request already has, even 0", () => {
     expect(messageCall({ ...hello, max_tokens: 0 }, wire).params).toMatchObject({ max_tokens: 0 });
   });
 });
 
 type AnyFields = Readonly<Record<string, unknown>> & { readonly messages: readonly unknown[] };
 
-describe("betas of a request", () => {
+describe("beta names that a request sends", () => {
   const summary = (fields: object): object => ({
     messages: [{ role: "assistant", content: [{ type: "compaction", content: "So far.", ...fields }] }],
   });
@@ -109,7 +109,7 @@ describe("betas of a request", () => {
     ],
   ])("sends %s", (_, request, expected) => expect(betasOf(request)).toEqual(expected));
 
-  it("adds the betas that the caller requests, each once", () => {
+  it("sends each beta name only once, whether the caller asks for it or the request needs it", () => {
     const request = { ...edits("clear_tool_uses_20250919"), betas: ["mine-2026"] };
     expect(betasOf(request, ["context-management-2025-06-27", "yours-2026"])).toEqual([
       "context-management-2025-06-27",
@@ -147,7 +147,7 @@ describe("features that a model does not support", () => {
     cache_edits: [{ type: "delete_tool_result", tool_use_id: "t" }],
   });
 
-  it("disables thinking only for a model that allows it", () => {
+  it("sends disabled thinking only to a model that can stop thinking", () => {
     const quiet: ModelRequest = { ...hello, thinking: { type: "disabled" } };
     const sentTo = (model: string) => onlySupported(quiet, anthropicCapabilities(model), model);
     expect(sentTo("claude-opus-4-6").request).toBe(quiet);

@@ -59,7 +59,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
   }
 
   it.each(["claude-opus-4-6", "claude-opus-5-5", "claude-haiku-4-5"])(
-    "completes a conversation with tool calls on %s and sends only valid requests",
+    "completes a conversation with tool calls with the model %s and sends only valid requests",
     async (name) => {
       const replies = await converse(connect(name), {
         system,
@@ -73,7 +73,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
     },
   );
 
-  it("reads the whole previous request from the prompt cache", async () => {
+  it("each call reads the whole previous request from the prompt cache", async () => {
     const replies = await converse(connect("claude-opus-4-6"), {
       system,
       tools,
@@ -88,7 +88,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
     }
   });
 
-  it("counts the same input tokens that the call reports", async () => {
+  it("countTokens returns the number of input tokens that the call then reports", async () => {
     const request: ModelRequest = { system, tools, messages: [user("Begin.")], stop_sequences: ["."] };
     const model = connect("claude-opus-4-6");
     const { tokens, source } = await model.countTokens(request);
@@ -120,7 +120,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
     expect(reply.appliedEdits).toMatchObject([{ type: "clear_tool_uses_20250919", cleared_tool_uses: 4 }]);
   });
 
-  it("lets the provider summarize on demand, and thinking after the signed block stays valid", async () => {
+  it("lets the provider summarize on demand, and the API accepts thinking after the signed summary", async () => {
     const model = connect("claude-opus-5-5");
     const beginning = [user("The gate opens at six. Note it.")];
     simulator.reply({
@@ -163,7 +163,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
     expect(second.usage.input_tokens).toBeLessThan(50_000);
   });
 
-  describe("bound thinking", () => {
+  describe("thinking that is valid only after the history it was written for", () => {
     const thinkingTurn = (text: string): Turn => ({
       blocks: [
         { type: "thinking", thinking: `About ${text}` },
@@ -182,7 +182,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
       return [user("The short beginning."), assistant(one), user("Go on."), assistant(two), user("And now?")];
     }
 
-    it("leaves out thinking that no longer fits, in later calls too, and keeps new thinking", async () => {
+    it("leaves out thinking from before a rewrite of the history in every call, and keeps new thinking", async () => {
       const model = connect("claude-opus-5-5");
       const messages = await rewritten(model);
       simulator.reply(thinkingTurn("Three."), thinkingTurn("Four."));
@@ -197,7 +197,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
       expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("About Two.");
     });
 
-    it("drop-block lets the provider drop thinking that no longer fits", async () => {
+    it("onThinkingMismatch drop-block lets the provider drop thinking of a rewritten history", async () => {
       const model = connect("claude-opus-5-5", { onThinkingMismatch: "drop-block" });
       const messages = await rewritten(model);
       const reply = await complete(model, { ...adaptive, messages });
@@ -232,7 +232,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
     });
   });
 
-  it("maps every fault to an error code, and retries overcome an overload", async () => {
+  it("maps every simulated fault to an error code, and succeeds after retries of an overload", async () => {
     const model = connect("claude-opus-4-6");
     const request: ModelRequest = { messages: [user("Begin.")] };
     const faults = [
@@ -268,7 +268,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
     });
   });
 
-  it("deletes a tool result from the cached prefix only where the model supports cache edits", async () => {
+  it("deletes a tool result from the cached prefix only if the model supports cache edits", async () => {
     await simulator.close();
     await start({ switches: { cacheEdits: true } });
     const model = connect("claude-opus-4-6", { cacheEdits: true });

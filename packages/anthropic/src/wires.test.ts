@@ -54,7 +54,7 @@ const failure = (file: string, answer: Omit<WireAnswer, "body">): Promise<unknow
   );
 
 describe("answers of the Messages API", () => {
-  it("reads a summary on demand as one block whose cost is only in the iterations", async () => {
+  it("reads a requested summary as one block, and its cost from the iterations of the usage", async () => {
     const { content, stopReason, usage } = await reply("compaction-on-demand.sse");
     expect(content).toEqual([
       {
@@ -69,7 +69,7 @@ describe("answers of the Messages API", () => {
     expect(usage.iterations).toMatchObject([{ type: "compaction", input_tokens: 9_120, output_tokens: 214 }]);
   });
 
-  it("reads a summary at the threshold from one delta that replaces the block's content", async () => {
+  it("reads a summary that the provider writes at a threshold from a single delta", async () => {
     const { content, usage } = await reply("compaction-at-threshold.sse");
     expect(content).toEqual([
       { type: "compaction", content: "The gate opens at six.", encrypted_content: "ZW5jcnlwdGVk" },
@@ -106,7 +106,7 @@ describe("answers of the Messages API", () => {
     expect(events.at(-1)?.type).toBe("end");
   });
 
-  it("marks a spend limit as not worth a retry, unlike a rate limit", async () => {
+  it("reports a spend limit as a failure that no retry helps", async () => {
     expect(await failure("spend-limit.body", { status: 429 })).toMatchObject({
       failure: { kind: "other", retry: false },
       providerCode: "enforced_spend_limit_reached",
@@ -130,8 +130,8 @@ describe("answers of the Messages API", () => {
   });
 });
 
-describe("requests on the wire", () => {
-  it("sends the same body with both SDK versions, each with its own API version", async () => {
+describe("requests that the Anthropic SDK sends", () => {
+  it("both SDK versions send the same body, each with its own API version", async () => {
     const send = (makeClient: MakeClient): Promise<ReceivedRequest | undefined> =>
       served(
         [ANTHROPIC_WIRES.text],
@@ -165,7 +165,7 @@ describe("requests on the wire", () => {
     );
   });
 
-  it("counts tokens without the fields that the endpoint rejects, and estimates without an endpoint", async () => {
+  it("omits fields that token counting rejects, and estimates for a model without token counting", async () => {
     const full = {
       ...request,
       metadata: { user_id: "u" },
@@ -205,7 +205,7 @@ describe("thinking that the API rejects", () => {
     JSON.stringify(received?.body).match(/(?<="signature":")[^"]+/g) ?? [];
   const bound = { model: "claude-opus-5-5" };
 
-  it("leaves rejected thinking out of the second call and later ones, and keeps newer thinking", async () => {
+  it("leaves rejected thinking out of the repeated call and of later calls, and keeps newer thinking", async () => {
     await served(
       [refusal, ANTHROPIC_WIRES.text],
       async ({ model, requests }) => {
@@ -223,7 +223,7 @@ describe("thinking that the API rejects", () => {
     );
   });
 
-  it("reports a thinking mismatch when the second call fails too", async () => {
+  it("reports a thinking mismatch when the call without the rejected thinking fails too", async () => {
     await served(
       [refusal],
       async ({ model, requests }) => {
@@ -251,7 +251,7 @@ describe("thinking that the API rejects", () => {
     );
   });
 
-  it("drop-block asks the provider to drop mismatched thinking and sends the beta for that", async () => {
+  it("onThinkingMismatch drop-block asks the provider to drop mismatched thinking and sends the beta name", async () => {
     await served(
       [ANTHROPIC_WIRES.text],
       async ({ model, requests }) => {
@@ -266,7 +266,7 @@ describe("thinking that the API rejects", () => {
     );
   });
 
-  it("leaves rejected thinking out of a token count as well", async () => {
+  it("leaves rejected thinking out when it counts tokens", async () => {
     await served(
       [refusal, ANTHROPIC_WIRES["count-tokens"]],
       async ({ model, requests }) => {

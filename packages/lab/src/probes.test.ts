@@ -67,7 +67,7 @@ describe("deriveProbes", () => {
     );
   });
 
-  it("derives only probes that the whole session answers", () => {
+  it("derives only probes whose text occurs in the session", () => {
     const entries = createDemoSession();
     const context = contextOf(entries);
     const probes = deriveProbes(entries);
@@ -75,13 +75,13 @@ describe("deriveProbes", () => {
     expect(probes.filter((probe) => !context.contains(probe))).toEqual([]);
   });
 
-  it("derives only probes that an empty summary does not answer", () => {
+  it("derives no probe whose text occurs in a summary that says nothing", () => {
     const nothing = haystackOf(["A summary that says nothing."]);
     expect(deriveProbes(createDemoSession()).filter((probe) => nothing.contains(probe))).toEqual([]);
   });
 });
 
-describe("search for a probe in a text", () => {
+describe("search for the text of a probe", () => {
   const probe = (kind: ProbeKind, ...needles: string[]): Probe => ({ id: "p", kind, text: "", needles });
 
   it.each([

@@ -7,7 +7,7 @@ import {
 } from "./command-settings.ts";
 
 describe("readChatSettings", () => {
-  it("reads the settings for chats", () => {
+  it("reads the settings for chats from the settings file", () => {
     const chat = {
       model: "openai:gpt-5",
       smallModel: "claude-haiku-4-5",
@@ -42,8 +42,8 @@ describe("readChatSettings", () => {
   });
 });
 
-describe("settings for commands", () => {
-  it("reads the settings for compactions and notes", () => {
+describe("readCompactSettings and readNotesSettings", () => {
+  it("reads the settings for compactions and notes from the settings file", () => {
     const compact = { firstByteTimeout: 0.5, timeout: 90 };
     const notes = { template: "/home/me/notes.md", timeout: 90 };
     expect(readCompactSettings({ compact, notes })).toEqual({ settings: compact, warnings: [] });
@@ -52,7 +52,7 @@ describe("settings for commands", () => {
     expect(timeLimitsIn(notes)).toEqual({ totalMs: 90_000 });
   });
 
-  it("ignores an invalid setting for compactions or notes, and names it", () => {
+  it("ignores an invalid setting for compactions or notes with a warning that names the setting", () => {
     const compact = { timeout: 0, firstByteTimeout: "60" };
     expect(readCompactSettings({ compact })).toEqual({
       settings: {},

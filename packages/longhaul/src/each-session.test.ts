@@ -14,17 +14,17 @@ const composition = {
 };
 const idOf = async ({ id }: Session): Promise<string> => id;
 
-it("skips an unreadable session among several with a note, and uses the others", async () => {
+it("eachSession skips an unreadable session with a note, and processes the others", async () => {
   expect(await eachSession(["one", "bad", "two"], composition, idOf)).toEqual(["one", "two"]);
   expect(notes).toEqual(["longhaul: left out: No bad."]);
 });
 
-it("throws the first reason when no session can be read", async () => {
+it("eachSession throws the first error if no session can be read", async () => {
   await expect(eachSession(["bad-1", "bad-2"], composition, idOf)).rejects.toThrow("No bad-1");
   expect(await eachSession([], composition, idOf)).toEqual([]);
 });
 
-it("rethrows an unexpected error instead of skipping the session", async () => {
+it("eachSession throws an unexpected error instead of skipping the session", async () => {
   const broken = async (): Promise<string> => {
     throw new TypeError("broken");
   };

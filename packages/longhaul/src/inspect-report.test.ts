@@ -54,7 +54,7 @@ describe("source of an estimated context size", () => {
     ["clearing", [clear]],
     ["undo", [clear, undo]],
     ["compaction", [clear, undo, compact]],
-  ] as const)("names the %s since which no response has reported its usage", async (since, steps) => {
+  ] as const)("says that the context size is an estimate, because no response followed the %s", async (since, steps) => {
     const made = await session(true);
     for (const step of steps) await step(made);
     const { context, words } = await inspected(made);
@@ -62,7 +62,7 @@ describe("source of an estimated context size", () => {
     expect(words).toContain(`Estimated: no response has reported its usage since the ${since}.`);
   });
 
-  it("says that no response has reported its usage yet when none in the file does", async () => {
+  it("says that the context size is an estimate if no response in the file reports its usage", async () => {
     const made = await session(false);
     for (const step of [undefined, compact]) {
       await step?.(made);
@@ -72,7 +72,7 @@ describe("source of an estimated context size", () => {
     }
   });
 
-  it("does not mention missing usage when the newest response reports its usage", async () => {
+  it("does not call the context size an estimate if the newest response reports its usage", async () => {
     const { context, words } = await inspected(await session(true));
     expect(context).toMatchObject({ source: "usage", unreportedSince: null });
     expect(words).not.toContain("reports its usage");

@@ -26,10 +26,10 @@ function programAt(
 const commandOf = (program: RunningProgram, packages = PACKAGES): string | undefined =>
   /\n {2}(.+)$/.exec(installRemedy(packages, program))?.[1];
 
-describe("installRemedy", () => {
+describe("installRemedy, the command to install missing packages", () => {
   const GLOBAL = "/usr/lib/node_modules/longhaul/dist/main.js";
 
-  it("suggests a global installation when longhaul is installed globally", () => {
+  it("suggests to install packages globally if longhaul is installed globally", () => {
     const linked = { "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(installRemedy(PACKAGES, programAt(GLOBAL, linked))).toBe(
       "Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3",
@@ -39,7 +39,7 @@ describe("installRemedy", () => {
     );
   });
 
-  it("names the global prefix of longhaul when npm would use another one", () => {
+  it("suggests --prefix with the global folder of longhaul if npm would use another folder", () => {
     const file = "/home/ann/.npm-global/lib/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file))).toBe(
       "npm install -g ai@6 @ai-sdk/openai@3 --prefix /home/ann/.npm-global",
@@ -51,12 +51,12 @@ describe("installRemedy", () => {
     );
   });
 
-  it("suggests a global installation even when the global folder has a stray manifest", () => {
+  it("suggests to install packages globally even if a package.json is in the global folder", () => {
     const files = { "/usr/lib/package.json": "{}", "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(commandOf(programAt(GLOBAL, files))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
   });
 
-  it("suggests an installation in the project that contains longhaul", () => {
+  it("suggests to install packages in the project that contains longhaul", () => {
     const file = "/home/dev/app/node_modules/longhaul/dist/main.js";
     const files = { "/home/dev/app/package.json": "{}" };
     expect(commandOf(programAt(file, files, { currentFolder: "/home/dev/app" }))).toBe(
@@ -67,14 +67,14 @@ describe("installRemedy", () => {
     );
   });
 
-  it("treats a folder named lib with a manifest as a project", () => {
+  it("treats a folder named lib with a package.json as a project, not as a global folder", () => {
     const file = "/home/dev/app/lib/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file, { "/home/dev/app/lib/package.json": "{}" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app/lib",
     );
   });
 
-  it("quotes a project folder with spaces and quotes", () => {
+  it("quotes a project folder with spaces and quotes in the install command", () => {
     const file = "/home/dev/Ann's app/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file, { "/home/dev/Ann's app/package.json": "{}" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3 --prefix '/home/dev/Ann'\\''s app'",
@@ -86,13 +86,13 @@ describe("installRemedy", () => {
     ["pnpm-lock.yaml", "pnpm --dir /home/dev/app add ai@6 @ai-sdk/openai@3"],
     ["yarn.lock", "yarn --cwd /home/dev/app add ai@6 @ai-sdk/openai@3"],
     ["bun.lock", "bun --cwd /home/dev/app add ai@6 @ai-sdk/openai@3"],
-  ])("uses the package manager that wrote %s", (lockFile, command) => {
+  ])("suggests the package manager that wrote the lock file %s", (lockFile, command) => {
     const file = "/home/dev/app/node_modules/.pnpm/longhaul@0.1.0/node_modules/longhaul/dist/main.js";
     const files = { "/home/dev/app/package.json": "{}", [`/home/dev/app/${lockFile}`]: "" };
     expect(commandOf(programAt(file, files))).toBe(command);
   });
 
-  it("suggests the same call with more packages when longhaul runs through npx", () => {
+  it("suggests to repeat the npx call with more packages if longhaul runs through npx", () => {
     const cache = "/home/ann/.npm/_npx/d3e93eb130bf21a7";
     const manifest = JSON.stringify({ _npx: { packages: ["longhaul@0.1.0"] } });
     const args = ["chat", "--model", "openai:gpt-5", "-p", "Say it's done"];
@@ -108,7 +108,7 @@ describe("installRemedy", () => {
     expect(commandOf({ ...program, read: () => undefined })).toMatch(/^npx -p longhaul -p ai@6 /);
   });
 
-  it("saves nothing in the manifest of the repository", () => {
+  it("suggests --no-save in the longhaul repository, so that its package.json stays unchanged", () => {
     const file = "/home/dev/longhaul/packages/longhaul/dist/main.js";
     const files = {
       "/home/dev/longhaul/packages/longhaul/package.json": "{}",
@@ -123,7 +123,7 @@ describe("installRemedy", () => {
     );
   });
 
-  it("suggests the package folder when longhaul was copied out of the repository", () => {
+  it("suggests to install into the package folder if longhaul was copied out of the repository", () => {
     const files = { "/opt/longhaul/package.json": "{}" };
     expect(commandOf(programAt("/opt/longhaul/dist/main.js", files))).toMatch(/ --prefix \/opt\/longhaul$/);
     expect(commandOf(programAt("/opt/longhaul/main.js"))).toMatch(/ --prefix \/opt\/longhaul$/);
@@ -133,12 +133,12 @@ describe("installRemedy", () => {
     const APPDATA = "C:\\Users\\Ann\\AppData\\Roaming";
     const environment = { APPDATA };
 
-    it("suggests a global installation from the npm folder of Windows", () => {
+    it("suggests to install packages globally if longhaul is in the npm folder of Windows", () => {
       const file = `${APPDATA}\\npm\\node_modules\\longhaul\\dist\\main.js`;
       expect(commandOf(programAt(file, {}, { environment }))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
     });
 
-    it("names a separate global prefix on Windows", () => {
+    it("suggests --prefix on Windows if longhaul is in another global folder than npm uses", () => {
       const file = "C:\\Program Files\\nodejs\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\Program Files\\nodejs\\longhaul.cmd": "@ECHO off" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(
@@ -146,7 +146,7 @@ describe("installRemedy", () => {
       );
     });
 
-    it("suggests an installation in the project that contains longhaul on Windows", () => {
+    it("suggests to install packages in the project that contains longhaul on Windows", () => {
       const file = "C:\\work\\app\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\work\\app\\package.json": "{}" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(
@@ -154,7 +154,7 @@ describe("installRemedy", () => {
       );
     });
 
-    it("suggests the same call with more packages when longhaul runs through npx on Windows", () => {
+    it("suggests to repeat the npx call with more packages on Windows", () => {
       const cache = "C:\\Users\\Ann\\AppData\\Local\\npm-cache\\_npx\\d3e93eb130bf21a7";
       const files = { [`${cache}\\package.json`]: '{"_npx":{"packages":["longhaul"]}}' };
       const program = programAt(`${cache}\\node_modules\\longhaul\\dist\\main.js`, files, {
@@ -165,7 +165,7 @@ describe("installRemedy", () => {
       );
     });
 
-    it("suggests an installation in the root of the repository on Windows", () => {
+    it("suggests to install packages in the root of the longhaul repository on Windows", () => {
       const files = { "D:\\longhaul\\package.json": '{"workspaces":["packages/*"]}' };
       expect(commandOf(programAt("D:\\longhaul\\packages\\longhaul\\dist\\main.js", files))).toBe(
         "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix D:\\longhaul",
@@ -177,7 +177,7 @@ describe("installRemedy", () => {
 describe("installedManifest", () => {
   const FILE = "/home/dev/app/node_modules/longhaul/dist/main.js";
 
-  it("finds the nearest installed package above the file of longhaul, as Node does", () => {
+  it("finds an installed package in the nearest node_modules folder above the files of longhaul", () => {
     const files = {
       "/home/dev/app/node_modules/longhaul/node_modules/ai/package.json": '{"version":"7.0.0"}',
       "/home/dev/app/node_modules/ai/package.json": '{"version":"6.0.0"}',

@@ -22,11 +22,11 @@ describe("chooseMessage", () => {
     expect(chooseMessage(named("abc1", "abd2"), "abc")).toBe("abc1");
   });
 
-  it("prefers an exact uuid to others that begin with it", () => {
+  it("chooses the message with exactly the given uuid, even if other uuids begin with it", () => {
     expect(chooseMessage(named("a-1", "a-10", "a-11"), "a-1")).toBe("a-1");
   });
 
-  it("lists some matches of an ambiguous prefix, and asks for a longer one", () => {
+  it("lists some messages that match an ambiguous prefix, and asks for a longer prefix", () => {
     const { code, message, remedy } = refusal(named("a1", "a2", "a3", "a4"), "a");
     expect([code, message]).toEqual([
       "id-ambiguous",
@@ -35,7 +35,7 @@ describe("chooseMessage", () => {
     expect(remedy).toMatch(/more of the id.*--prompts/);
   });
 
-  it("ignores entries without a uuid, and rejects an empty prefix", () => {
+  it("chooseMessage ignores entries without a uuid, and rejects an empty or unknown prefix", () => {
     const title = { type: "summary", summary: "t" } as unknown as Entry;
     expect(chooseMessage([title, ...named("a1")], "a")).toBe("a1");
     expect(refusal([title, ...named("a1")], "").code).toBe("message-not-found");

@@ -7,7 +7,7 @@ const named = (name: string, environment = {}, loadSdk = load, baseUrl?: string)
   chatModel(name, { environment, baseUrl, loadSdk });
 
 describe("chatModel", () => {
-  it("rejects a model without a key before the first call, and names the variable and the tour", async () => {
+  it("rejects an Anthropic model without an API key, and names the environment variable and the tour", async () => {
     await expect(named("claude-sonnet-5-5")).rejects.toMatchObject({
       code: "model-authentication",
       message: "Not allowed to call claude-sonnet-5-5: there is no API key.",
@@ -30,17 +30,17 @@ describe("chatModel", () => {
     [{ ANTHROPIC_AUTH_TOKEN: "t" }, undefined],
     [{ ANTHROPIC_BASE_URL: "http://127.0.0.1:1" }, undefined],
     [{}, "http://127.0.0.1:1"],
-  ])("accepts the environment %j with the base URL %s", async (environment, baseUrl) => {
+  ])("accepts an Anthropic model in the environment %j with the base URL %s", async (environment, baseUrl) => {
     await expect(named("claude-sonnet-5-5", environment, load, baseUrl)).resolves.toMatchObject({
       name: "claude-sonnet-5-5",
     });
   });
 
-  it("does not check the keys of other providers", async () => {
+  it("accepts a model of another provider without checking its API key", async () => {
     await expect(named("openai:gpt-5")).resolves.toMatchObject({ name: "gpt-5" });
   });
 
-  it("names the missing package", async () => {
+  it("names the package to install if the SDK of a provider is missing", async () => {
     const missing = async (): Promise<never> => {
       throw Object.assign(new Error("Cannot find package '@anthropic-ai/sdk'"), {
         code: "ERR_MODULE_NOT_FOUND",
@@ -68,7 +68,7 @@ describe("chatModel", () => {
     });
     const TOUR = "To try longhaul without a key, a network or a package, run `longhaul chat --demo`.";
 
-    it("suggests the global install command for another provider, and then the tour", async () => {
+    it("suggests the global install command for packages of another provider, and then the tour", async () => {
       const options = { environment: {}, baseUrl: undefined, program: program() };
       await expect(chatModel("openai:gpt-5", options)).rejects.toMatchObject({
         message: "Cannot use models of openai: the packages ai and @ai-sdk/openai are not installed.",
@@ -76,7 +76,7 @@ describe("chatModel", () => {
       });
     });
 
-    it("suggests the global install command for the SDK of the default provider", async () => {
+    it("suggests the global install command for the missing Anthropic SDK", async () => {
       const loadSdk = async (): Promise<never> => {
         throw Object.assign(new Error("Cannot find package '@anthropic-ai/sdk'"), {
           code: "ERR_MODULE_NOT_FOUND",

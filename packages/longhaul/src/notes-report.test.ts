@@ -51,7 +51,7 @@ const hostile = (): NotesReport => ({
 /** The last line is the path of the notes, which is never cut. */
 const withoutPath = (view: string): string => view.slice(0, view.lastIndexOf("\n"));
 
-describe.each([44, 60, 80, 100])("notes views at %d columns", (width) => {
+describe.each([44, 60, 80, 100])("notes and memory files in %d columns", (width) => {
   const views = (): readonly string[] => [
     notesView({ ...report, path: "/short" }, plain, terminal(width)),
     withoutPath(notesView(hostile(), { modelNotAsked: `m${HOSTILE}`, isDryRun: true }, terminal(width))),
@@ -69,7 +69,7 @@ describe.each([44, 60, 80, 100])("notes views at %d columns", (width) => {
     ),
   ];
 
-  it("keeps notes and memory files within the width and free of control sequences", () => {
+  it("keeps notes and memory files within the width of the terminal, without control sequences", () => {
     for (const view of views()) {
       for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
       expect(view).not.toMatch(/[^\P{Cc}\n]/u);
@@ -77,11 +77,11 @@ describe.each([44, 60, 80, 100])("notes views at %d columns", (width) => {
   });
 });
 
-describe("notesView", () => {
+describe("notesView, the output of longhaul notes", () => {
   const shown = (fields: Partial<NotesReport>, options = plain): string =>
     notesView({ ...report, ...fields }, options, terminal(80));
 
-  it("shows every section of the notes with its tokens and the limit", () => {
+  it("shows every section of the notes with its tokens and its token limit", () => {
     const view = shown({});
     for (const { name } of report.sections) expect(view).toContain(name);
     expect(view).toMatch(/Worklog +[\d,]+ \/ 2,000 [█▏▎▍▌▋▊▉]+\n/);
@@ -113,7 +113,7 @@ describe("notesView", () => {
     expect(shown({ covers }).replaceAll("\n  ", " ")).toContain(words);
   });
 
-  it("says how the notes were written, by which model, and to which file", () => {
+  it("says whether a model wrote the notes, from how many messages, and to which file", () => {
     const work = {
       by: "built-in",
       model: null,

@@ -41,7 +41,7 @@ describe("help of each command", () => {
 });
 
 it.each(commandNames.filter((name) => !name.startsWith("_")))(
-  "wrong usage of longhaul %s points to the help of that command",
+  "an unknown option of longhaul %s points to the help of that command",
   async (name) => {
     const { error, text } = await refused(name, "--no-such-option");
     expect(error).toMatchObject({ code: "commander.unknownOption" });
@@ -55,7 +55,13 @@ it("an unknown command points to the help of longhaul", async () => {
   expect(text).toContain("Run `longhaul --help` to see how to use it.");
 });
 
-it("every example in the help calls longhaul, also if an argument contains that name", () => {
+it("help for an unknown command is an error", async () => {
+  const { error, text } = await refused("help", "inspct");
+  expect(error).toMatchObject({ code: "commander.unknownCommand" });
+  expect(text).toContain("unknown command 'inspct'");
+});
+
+it("every example in the help begins with longhaul, even if an argument contains that name too", () => {
   const { program: created, printed } = program();
   for (const command of created.commands) command.outputHelp();
   const examples = printed
@@ -69,7 +75,7 @@ it("every example in the help calls longhaul, also if an argument contains that 
   expect(lines).toContain("  longhaul replay *.jsonl --policies longhaul,plain-summary --json");
 });
 
-describe("flags that became settings", () => {
+describe("removed flags that have a replacement", () => {
   const moved = Object.entries(MOVED_FLAGS).flatMap(([command, flags]) =>
     Object.entries(flags).map(([flag, remedy]) => [command, flag, remedy] as const),
   );
@@ -82,7 +88,7 @@ describe("flags that became settings", () => {
     }
   });
 
-  it("mentions no moved flag in any help text", () => {
+  it("no help text mentions a flag that was removed", () => {
     const { program: created } = program();
     for (const [command, flag] of moved)
       expect(created.commands.find((one) => one.name() === command)?.helpInformation()).not.toContain(
@@ -91,7 +97,7 @@ describe("flags that became settings", () => {
   });
 });
 
-it.each([",", " ", "0", "1,many"])("rejects the value %j for --compactions", async (counts) => {
+it.each([",", " ", "0", "1,many"])("longhaul eval rejects the value %j for --compactions", async (counts) => {
   const { error } = await refused("eval", "--generated", "--compactions", counts);
   expect(error).toMatchObject({ code: "commander.invalidArgument" });
 });

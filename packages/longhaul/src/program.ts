@@ -36,13 +36,29 @@ export function createProgram(version: string, compose: Compose): Command {
     .description("Context compaction for LLM agents: inspect, compact, search and undo long sessions.")
     .version(version, "-v, --version", "print the version")
     .helpOption("-h, --help", "show help")
-    .helpCommand("help [command]", "show the help of a command")
+    .helpCommand(false)
     .showHelpAfterError(usageHint("longhaul"))
     .configureHelp(HELP)
     .addHelpText("after", afterHelp({ notes: [COMPLETIONS_HINT, EXIT_CODES, COLORS_HINT] }));
   for (const page of PAGES) declare(program, page, compose);
+  declareHelp(program);
   declareCompletion(program);
   return program;
+}
+
+/** Adds `help`. The command of the library prints the general help for an unknown name, without an error. */
+function declareHelp(program: Command): void {
+  program
+    .command("help")
+    .argument("[command]")
+    .description("show the help of a command")
+    .showHelpAfterError(usageHint("longhaul help"))
+    .action((name?: string) => {
+      const command = name === undefined ? program : program.commands.find((each) => each.name() === name);
+      if (command === undefined)
+        program.error(`error: unknown command '${name}'`, { code: "commander.unknownCommand" });
+      else command.outputHelp();
+    });
 }
 
 const usageHint = (command: string): string => `Run \`${command} --help\` to see how to use it.`;

@@ -7,7 +7,7 @@ const prompts = (entries: readonly Entry[], cleared: readonly string[] = []): re
   promptsOf({ conversation: entries, clearedToolUseIds: new Set(cleared) });
 
 describe("promptsOf", () => {
-  it("lists requests, slash commands with arguments, and shell commands in order", () => {
+  it("lists the user's requests, slash commands and shell commands in order", () => {
     const c = new ConversationBuilder();
     c.user("build it");
     c.user("<command-name>/review</command-name><command-args>the tides</command-args>");
@@ -32,7 +32,7 @@ describe("promptsOf", () => {
     ]);
   });
 
-  it("ignores results, summaries, meta text, interruptions and notifications", () => {
+  it("does not list tool results, summaries, injected text, interruptions and notifications as prompts", () => {
     const c = new ConversationBuilder();
     c.summary("a summary");
     c.user("injected", { isMeta: true });
@@ -44,7 +44,7 @@ describe("promptsOf", () => {
     expect(prompts(c.entries)).toEqual([]);
   });
 
-  it("counts the tokens before each prompt, with cleared results in their cleared form", () => {
+  it("counts the tokens before each prompt, without the content of cleared tool results", () => {
     const c = new ConversationBuilder();
     c.user("first");
     c.tool("t", "Read", { file_path: "/a" }, "word ".repeat(4_000));

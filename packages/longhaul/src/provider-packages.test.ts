@@ -51,7 +51,7 @@ const missing = (message: string, command: string): object => ({
   command,
 });
 
-describe("loadProvider", () => {
+describe("loadProvider, which loads ai and the package of a provider", () => {
   it.each([
     ["20.19.0", AI_6, OPENAI_3],
     ["20.19.0", AI_6, OPENAI_2],
@@ -59,14 +59,14 @@ describe("loadProvider", () => {
     ["22.0.0", AI_7, OPENAI_3],
     ["24.0.0", AI_7, OPENAI_4],
     ["22.0.0", AI_6, { version: "3.0.0" }],
-  ])("loads both packages on Node %s when %j and %j are installed", async (nodeVersion, ai, openai) => {
+  ])("loads ai and the provider package on Node %s if the versions %j and %j are installed", async (nodeVersion, ai, openai) => {
     expect(await failureOf({ ai, "@ai-sdk/openai": openai }, nodeVersion)).toEqual({
       sdk: { name: "ai" },
       provider: { name: "@ai-sdk/openai" },
     });
   });
 
-  it("suggests both packages in one command, in versions that run on Node 20", async () => {
+  it("suggests one command for ai and the provider package, in versions that run on Node 20", async () => {
     expect(await failureOf({})).toEqual(
       missing(
         "Cannot use models of openai: the packages ai and @ai-sdk/openai are not installed.",
@@ -75,11 +75,11 @@ describe("loadProvider", () => {
     );
   });
 
-  it("suggests the newest versions that longhaul supports on Node 22", async () => {
+  it("suggests the newest versions of ai and the provider package on Node 22", async () => {
     expect(await failureOf({}, "22.1.0")).toMatchObject({ command: "npm install ai@7 @ai-sdk/openai@4" });
   });
 
-  it("loads nothing while a package is missing", async () => {
+  it("loads neither ai nor the provider package if one of them is missing", async () => {
     const load = vi.fn(loadable);
     await failureOf({ ai: AI_6 }, "22.0.0", load);
     expect(load).not.toHaveBeenCalled();
@@ -90,7 +90,7 @@ describe("loadProvider", () => {
     ["20.19.0", AI_7, "@ai-sdk/openai@3"],
     ["22.0.0", AI_6, "@ai-sdk/openai@3"],
     ["22.0.0", AI_7, "@ai-sdk/openai@4"],
-  ])("suggests the provider version for Node %s with the installed %j", async (nodeVersion, ai, wanted) => {
+  ])("suggests a version of the provider package that works on Node %s with the installed ai %j", async (nodeVersion, ai, wanted) => {
     expect(await failureOf({ ai }, nodeVersion)).toEqual(
       missing(
         "Cannot use models of openai: the package @ai-sdk/openai is not installed.",
@@ -102,13 +102,13 @@ describe("loadProvider", () => {
   it.each([
     ["20.19.0", "ai@6"],
     ["22.0.0", "ai@7"],
-  ])("suggests only ai for Node %s when an older provider is installed", async (nodeVersion, wanted) => {
+  ])("suggests only a version of ai on Node %s if an older provider package is installed", async (nodeVersion, wanted) => {
     expect(await failureOf({ "@ai-sdk/openai": OPENAI_3 }, nodeVersion)).toEqual(
       missing("Cannot use models of openai: the package ai is not installed.", `npm install ${wanted}`),
     );
   });
 
-  it("replaces a provider that is too new for the version of ai", async () => {
+  it("suggests an older version of a provider package that is too new for ai", async () => {
     expect(await failureOf({ "@ai-sdk/openai": OPENAI_4 })).toEqual(
       missing(
         "Cannot use models of openai: the package ai is not installed. @ai-sdk/openai 4.0.2 does not work with ai 6.",
@@ -126,7 +126,7 @@ describe("loadProvider", () => {
   it.each([
     [AI_5, "20.19.0", "npm install ai@6"],
     [AI_8, "24.0.0", "npm install ai@7"],
-  ])("names the versions of ai that longhaul supports when %j is installed", async (ai, node, command) => {
+  ])("names the versions of ai that longhaul supports if the unsupported ai %j is installed", async (ai, node, command) => {
     expect(await failureOf({ ai, "@ai-sdk/openai": OPENAI_3 }, node)).toEqual(
       missing(
         `Cannot use models of openai: longhaul works with ai 6 and 7, but version ${ai.version} is installed.`,
@@ -135,7 +135,7 @@ describe("loadProvider", () => {
     );
   });
 
-  it("names the Node version that a package needs when this Node cannot load it", async () => {
+  it("names the Node version that a package needs if the current Node cannot load the package", async () => {
     const load = async (name: string): Promise<unknown> => {
       if (name === "ai") throw new SyntaxError("The requested module 'node:util' does not provide it");
       return {};
@@ -176,7 +176,7 @@ describe("loadProvider", () => {
     );
   });
 
-  it("suggests a version for every provider", async () => {
+  it("suggests a package version for every known provider", async () => {
     for (const provider of AI_SDK_PROVIDERS) {
       await expect(loadProvider(provider, program({}, "20.19.0"), loadable)).rejects.toMatchObject({
         remedy: expect.stringMatching(new RegExp(`ai@6 @ai-sdk/${provider}@[234]$`)),

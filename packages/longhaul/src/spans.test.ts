@@ -33,12 +33,12 @@ describe("collapseSection", () => {
     expect(collapseSection(together(many), terminal(80))).toContain("29-span");
   });
 
-  it("shows nothing when no span is collapsed", () => {
+  it("collapseSection is empty if no span is collapsed", () => {
     expect(collapseSection(together([]), terminal(80))).toBe("");
   });
 
   it.each([44, 60, 80, 100])(
-    "keeps the list of spans within %d columns and free of control sequences",
+    "keeps the list of collapsed spans within %d columns, without control sequences",
     (width) => {
       const view = collapseSection(
         together([span({ spanId: HOSTILE + "9".repeat(60), firstLine: HOSTILE + "word ".repeat(60) })]),
@@ -51,7 +51,7 @@ describe("collapseSection", () => {
 });
 
 describe("spanView", () => {
-  it("shows the full messages of a span with calls, results and thinking, without control sequences", () => {
+  it("shows all messages of a collapsed span in full, without control sequences", () => {
     const c = new ConversationBuilder();
     c.user(`look at it${HOSTILE}`);
     c.assistant([

@@ -8,8 +8,8 @@ import { notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 const SECTIONS = OUR_TEMPLATE.sections.map(({ heading }) => sectionName(heading));
 
-describe("a second compaction after one from notes", () => {
-  it("carries over every section of the notes into a summary written without a model", async () => {
+describe("a second compaction after a compaction from notes", () => {
+  it("a second compaction without a model keeps the facts of every section of the notes", async () => {
     const facts = SECTIONS.map((name, at) => `fact-${at} of ${name.toLowerCase()}`);
     const text = SECTIONS.map((name, at) => `# ${name}\n- ${facts[at]}`).join("\n\n");
     const { entries } = longSession();

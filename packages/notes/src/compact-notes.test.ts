@@ -39,7 +39,7 @@ const saying = (output: string): HookRunner => ({
 });
 
 describe("a compaction from notes", () => {
-  it("uses the notes as the summary and calls no model", async () => {
+  it("a compaction from notes uses the notes as the summary and calls no model", async () => {
     const model = scriptedModel([GOOD]);
     const fork = { model, frame: {}, messagesFor: () => [], cachedMessages: 0 };
     const compaction = await compacted({ model, fork, summarizer: "provider" });
@@ -50,13 +50,13 @@ describe("a compaction from notes", () => {
     expect(words(compaction)).toContain(TEXT);
   });
 
-  it("reports the notes step as progress", async () => {
+  it('a compaction from notes reports the step "notes" to onProgress', async () => {
     const reported: SummaryProgress[] = [];
     await compacted({ onProgress: (progress) => reported.push(progress) });
     expect(reported).toEqual([{ phase: "step", step: "notes" }]);
   });
 
-  it("wraps notes in the same text as any summary, but calls them notes", async () => {
+  it("puts the same introduction around notes as around a summary, but calls them notes", async () => {
     const transcriptPath = "/t/session.jsonl";
     const text = words(await compacted({ transcriptPath, autonomous: true }));
     expect(text).toMatch(
@@ -69,7 +69,7 @@ describe("a compaction from notes", () => {
     expect(other).toContain("The summary below replaces its earlier part.");
   });
 
-  it("marks a compaction from notes in its boundary, and no other compaction", async () => {
+  it('writes the tier "memory" into the boundary of a compaction from notes, and of no other compaction', async () => {
     const { boundary } = await compacted();
     expect(boundary.compactMetadata.longhaul).toMatchObject({
       tier: "memory",
@@ -99,7 +99,7 @@ describe("a compaction from notes", () => {
     expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
   });
 
-  it("falls back to a written summary with the reason hook-instructions when hooks give instructions", async () => {
+  it("falls back to a model's summary with the reason hook-instructions when hooks return instructions", async () => {
     const model = scriptedModel([GOOD]);
     const compaction = await compacted({ model, hooks: saying("mind the tides") });
     expect(compaction.written).toMatchObject({ source: "model", step: "direct" });
@@ -113,7 +113,7 @@ describe("a compaction from notes", () => {
     expect(compaction.boundary.compactMetadata.longhaul).not.toHaveProperty("tier");
   });
 
-  it("falls back to a written summary with the reason instructions when the caller gives instructions", async () => {
+  it("falls back from notes with the reason instructions when the caller passes instructions", async () => {
     const asked = await compacted({ instructions: "mind the tides", hooks: saying("and the wind") });
     expect(asked.attempts).toMatchObject([
       { step: "notes", outcome: "unavailable", reason: "instructions" },
@@ -123,7 +123,7 @@ describe("a compaction from notes", () => {
     expect(blank.written.source).toBe("notes");
   });
 
-  it("falls back to a written summary when the notes are empty", async () => {
+  it("falls back to the built-in summarizer with the reason only-template when the notes are empty", async () => {
     const { attempts } = await compacted({ source: notesSource({ text: "\n " }) });
     expect(attempts[0]).toMatchObject({ step: "notes", outcome: "unavailable", reason: "only-template" });
     expect(attempts.at(-1)).toMatchObject({ step: "built-in", outcome: "written" });
@@ -136,7 +136,7 @@ describe("a compaction from notes", () => {
 });
 
 describe("tierOf", () => {
-  it("returns memory for a compaction from notes, else full or partial by the summarized range", async () => {
+  it("tierOf returns memory for a compaction from notes, else full or partial by the summarized range", async () => {
     expect(tierOf(await compacted())).toBe("memory");
     expect(tierOf(await compacted({ instructions: "mind the tides" }))).toBe("full");
     const partly = planCompaction({ entries }, { variant: "up-to", at: 40 });

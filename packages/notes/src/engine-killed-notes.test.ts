@@ -18,7 +18,7 @@ const textOf = (path: string): string | undefined =>
 
 describe.concurrent.each(ROUNDS)("a process that is killed while it writes notes (%d)", (seed) => {
   it(
-    "a process killed during the model call leaves the notes file unchanged and can resume",
+    "a kill during the model call for notes leaves the notes file unchanged, and the session can resume",
     KILLS_TIMEOUT,
     async () => {
       const session = await open({ headroom: "notes", seed });
@@ -38,7 +38,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed while it writes notes
   );
 
   it(
-    "a process killed during the write leaves the old notes or the new ones, complete",
+    "a kill while notes are written leaves the complete old notes or the complete new notes",
     KILLS_TIMEOUT,
     async () => {
       const session = await open({ headroom: "notes", seed });
@@ -51,7 +51,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed while it writes notes
   );
 
   it(
-    "a process killed during frequent built-in updates always leaves complete notes",
+    "a kill during frequent updates of built-in notes always leaves complete notes",
     KILLS_TIMEOUT,
     async () => {
       const session = await open({ headroom: "built-in-notes", notesOften: true, seed });

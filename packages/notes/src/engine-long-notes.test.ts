@@ -30,7 +30,7 @@ const noteCalls = (): typeof scene.simulator.requests.all =>
 const hasNotes = hasHappened("notes-updated");
 
 describe("notes during a long session", () => {
-  it("takes notes in a fork that reads the cached prefix and writes nothing to the cache", async () => {
+  it("the notes call shares the cached prefix of the conversation and writes nothing to the cache", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, hasNotes(loop, 3))).toBe(true);
     const [, ...later] = noteCalls();
@@ -42,7 +42,7 @@ describe("notes during a long session", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("never delays a turn while the note taking model is silent, and makes one notes call at a time", async () => {
+  it("never delays a turn while the model for notes is silent, and makes only one notes call at a time", async () => {
     scene.simulator.fail({ kind: "silence" }, { when: isNotesCall });
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, () => noteCalls().length > 0)).toBe(true);
@@ -93,7 +93,7 @@ describe("notes during a long session", () => {
     expect(file.text).toContain("remember the lighthouse");
   });
 
-  it("takes no notes in a subagent", async () => {
+  it("a subagent makes no calls for notes", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     await loop.run(2);
     const child = scene.loop({
@@ -104,7 +104,7 @@ describe("notes during a long session", () => {
     expect(noteCalls()).toHaveLength(before);
   });
 
-  it("waits for running notes when the compactor is closed", async () => {
+  it("close() of the compactor waits until running notes are written", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, () => noteCalls().length > 0)).toBe(true);
     await loop.compactor.close();

@@ -7,7 +7,7 @@ import { createCompactor } from "../../../test/support/full-compactor.ts";
 const NOTE = '<note section="Current State" mode="replace">The books are balanced up to May.</note>';
 
 describe("notes of a resumed session", () => {
-  it("calls no model for notes in a resumed session until it has grown by the usual amount", async () => {
+  it("a resumed session makes no notes call until the conversation has grown by the usual number of tokens", async () => {
     const file = new HeldNotes();
     const entries: Entry[] = [];
     const say = (type: "user" | "assistant", text: string): void => {

@@ -115,7 +115,7 @@ describe("reasons to decline a compaction from notes", () => {
     },
   );
 
-  it("reports unreadable when the notes file cannot be read, and writes a full summary", async () => {
+  it("reports unreadable and compacts without notes when reading the notes file fails", async () => {
     const file = new HeldNotes();
     file.read = async () => {
       throw new Error("The disk is gone.");
@@ -136,7 +136,7 @@ describe("reasons to decline a compaction from notes", () => {
       },
     ],
     ["returns no text", async () => null as unknown as undefined],
-  ])("reports unreadable when a read of the host's notes file %s", async (_, read) => {
+  ])("reports unreadable and compacts without notes when the host's read function %s", async (_, read) => {
     const file = new HeldNotes();
     file.read = read;
     const one = scene({ notes: { file } });
@@ -145,7 +145,7 @@ describe("reasons to decline a compaction from notes", () => {
     expect(compactions(one)).toEqual(["full"]);
   });
 
-  it("reports above-threshold when a compaction from notes would be followed by another at once", async () => {
+  it("reports above-threshold when a compaction from notes would leave too many tokens", async () => {
     const one = scene({
       notes: { file: new HeldNotes(), limits: { sectionTokens: 30_000, totalTokens: 30_000 } },
     });
@@ -160,7 +160,7 @@ describe("reasons to decline a compaction from notes", () => {
     expect(compactions(one)).toEqual(["memory"]);
   });
 
-  it("reports hook-instructions when a hook gives instructions, because notes do not contain them", async () => {
+  it("reports hook-instructions when a hook returns instructions, because notes do not follow them", async () => {
     const hooks = createHooks({ callbacks: { PreCompact: [() => "Mind the tides."] } });
     const one = scene({ hooks });
     await workUntil(one, () => compactions(one).length > 0);
@@ -169,8 +169,8 @@ describe("reasons to decline a compaction from notes", () => {
   });
 });
 
-describe("a manual compaction", () => {
-  it("uses the notes for a manual compaction without options", async () => {
+describe("a manual compaction in a session with notes", () => {
+  it("a manual compaction without options uses the notes", async () => {
     const one = scene();
     await workUntil(one, () => one.file.writes > 0);
     const { compaction } = await one.compactor.compact(one.messages);
@@ -183,7 +183,7 @@ describe("a manual compaction", () => {
     [{ upTo: 3, force: true }, "partial-compaction"],
     [{ upTo: 3, force: true, instructions: "Mind the tides." }, "partial-compaction"],
   ] as const)(
-    "uses no notes for a manual compaction with %j, and reports the reason %s",
+    "a manual compaction with the options %j uses no notes and reports the reason %s",
     async (wish, reason) => {
       const one = scene();
       await workUntil(one, () => one.file.writes > 0);
@@ -194,12 +194,12 @@ describe("a manual compaction", () => {
   );
 });
 
-describe("notes in progress", () => {
+describe("a notes update in progress", () => {
   const hanging = (): Partial<CompactorOptions> => ({
     model: modelWith(() => ({ content: "…", hangs: true })),
   });
 
-  it("lets a compaction wait 15 seconds at most for running notes, and not a second time", async () => {
+  it("a compaction waits at most 15 seconds for a notes update, and only once for the same update", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const one = scene(hanging());
     const compactOnce = async (): Promise<number> => {
@@ -224,7 +224,7 @@ describe("notes in progress", () => {
     expect(one.reasons()).toEqual(["no-file", "no-file"]);
   });
 
-  it("gives up running notes after 60 seconds and retries when the conversation has grown", async () => {
+  it("gives up a notes update after 60 seconds and retries when the conversation has grown", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let answers = 0;
     const one = scene({ model: modelWith(() => (answers++ === 0 ? { content: "…", hangs: true } : NOTE)) });
@@ -236,7 +236,7 @@ describe("notes in progress", () => {
     await workUntil(one, () => one.file.writes > 0);
   });
 
-  it("gives up notes when the file does not respond, and delays no turn for long", async () => {
+  it("gives up a notes update after 60 seconds, and a compaction compacts without notes, when the file hangs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const file = new HeldNotes();
     let reads = 0;
@@ -253,7 +253,7 @@ describe("notes in progress", () => {
     await workUntil(one, () => file.writes > 0);
   });
 
-  it("aborts running notes and writes nothing when the host switches to another conversation", async () => {
+  it("aborts a notes update and writes nothing when the host switches to another conversation", async () => {
     let isAborted = false;
     const model = modelWith(() => ({ content: "…", hangs: true }));
     const stream: typeof model.stream = (request, options) => {
@@ -269,7 +269,7 @@ describe("notes in progress", () => {
     expect(one.file.writes).toBe(0);
   });
 
-  it("sends the messages as they were when notes began, even if the host changes one later", async () => {
+  it("sends the messages from the start of a notes update, even if the host changes one later", async () => {
     const asked: ModelRequest[] = [];
     const one = scene({
       model: scriptedModel((request) => {
@@ -290,7 +290,7 @@ describe("notes in progress", () => {
     expect(asked[0]?.messages[0]?.content).toBe("Balance the books.");
   });
 
-  it("lets the host abort a compaction that waits for notes", async () => {
+  it("the host can abort a compaction that waits for a notes update", async () => {
     const one = scene(hanging());
     const abort = new AbortController();
     await workUntil(one, () => isNearFull(one));
@@ -305,20 +305,20 @@ const isNearFull = ({ events }: Scene): boolean => {
   return check !== undefined && check.tokens > check.threshold * 0.6;
 };
 
-describe("notes without a message id", () => {
+describe("notes that do not say which message was noted last", () => {
   const theirs = `${NOTES_TEMPLATE}\n- a line of a person's\n`;
   const said = (text: string): ApiMessage => ({ role: "user", content: text });
   const answered = (text: string): ApiMessage => ({ role: "assistant", content: text });
   const refusing = (): Partial<CompactorOptions> => ({ model: modelWith(() => "I would rather not.") });
 
-  it("treats messages from before the session start as noted when the notes name no message", async () => {
+  it("treats the messages from before the session start as noted when the notes have no message id", async () => {
     const one = scene(refusing(), theirs);
     one.messages = Array.from({ length: 30 }, (_, at) => (at % 2 ? answered : said)(words(300, at)));
     const { compaction } = await one.compactor.compact([...one.messages, said("Go on.")]);
     expect(compaction?.written.source).toBe("notes");
   });
 
-  it("treats new messages as not noted when the notes name no message", async () => {
+  it("treats messages after the session start as not noted when the notes have no message id", async () => {
     const one = scene(refusing(), theirs);
     await workUntil(one, () => compactions(one).length > 0);
     expect(one.reasons()).toEqual(["does-not-pay"]);

@@ -49,8 +49,8 @@ const lastText = (sent: ModelRequest | undefined): string => {
   return last?.type === "text" ? last.text : "";
 };
 
-describe("notes by a fork", () => {
-  it("applies the edits of one call that sends the conversation followed by the notes request", async () => {
+describe("extractNotes in a fork of the conversation", () => {
+  it("extractNotes sends the conversation followed by the notes request, and applies the edits of the answer", async () => {
     const { model, request: asked } = forking([{ content: GOOD, usage: usage(7, 3, 90) }]);
     const outcome = await extractNotes(asked);
     expect(outcome).toMatchObject({ by: "fork", edits: 1, refused: 0, calls: 1, isComplete: true });
@@ -63,7 +63,7 @@ describe("notes by a fork", () => {
     expect(sent?.system).toBe("You count.");
   });
 
-  it("continues with the reasons after a refused edit, keeps good edits, and adds up the usage", async () => {
+  it("extractNotes sends the reason for a refused edit to the model, keeps good edits, and adds up the usage", async () => {
     const { model, request: asked } = forking([
       { content: `${GOOD}\n${UNKNOWN}`, usage: usage(7, 3, 90) },
       { content: note("rain", "Learnings"), usage: usage(20, 2, 90) },
@@ -79,25 +79,25 @@ describe("notes by a fork", () => {
     ]);
   });
 
-  it("gives up after three calls, keeps the good edits, and reports the notes as incomplete", async () => {
+  it("extractNotes gives up after three answers with refused edits and reports the notes as incomplete", async () => {
     const { model, request: asked } = forking((_, index) => (index === 0 ? `${GOOD}${UNKNOWN}` : UNKNOWN));
     expect(await extractNotes(asked)).toMatchObject({ edits: 1, refused: 3, calls: 3, isComplete: false });
     expect(model.requests).toHaveLength(3);
   });
 
-  it("reports incomplete notes if the model ignores a refusal, and complete notes if it withdraws the edit", async () => {
+  it("reports incomplete notes if the model ignores a refused edit, and complete notes if it withdraws it", async () => {
     const silent = forking([`${GOOD}${UNKNOWN}`, "Fine."]);
     expect(await extractNotes(silent.request)).toMatchObject({ calls: 2, edits: 1, isComplete: false });
     const withdrawn = forking([`${GOOD}${UNKNOWN}`, "NOTHING TO NOTE"]);
     expect(await extractNotes(withdrawn.request)).toMatchObject({ calls: 2, edits: 1, isComplete: true });
   });
 
-  it("keeps the good edits when a later call fails", async () => {
+  it("extractNotes keeps the good edits of an answer when a later call fails", async () => {
     const { request: asked } = forking([`${GOOD}${UNKNOWN}`, overloaded()]);
     expect(await extractNotes(asked)).toMatchObject({ edits: 1, refused: 1, calls: 2, isComplete: false });
   });
 
-  it("fails with the error of the call when no edit was good", async () => {
+  it("extractNotes fails with the error of the call when no edit was applied before", async () => {
     await expect(extractNotes(forking([overloaded()]).request)).rejects.toMatchObject({
       code: "model-other",
     });
@@ -106,7 +106,7 @@ describe("notes by a fork", () => {
     });
   });
 
-  it("leaves the notes unchanged when the model says that there is nothing to note", async () => {
+  it("extractNotes leaves the notes unchanged when the model answers NOTHING TO NOTE", async () => {
     const outcome = await extractNotes(forking(["NOTHING TO NOTE"]).request);
     expect(outcome).toMatchObject({ edits: 0, refused: 0, calls: 1, isComplete: true });
     expect(outcome.notes).toBe(NOTES);
@@ -117,7 +117,7 @@ describe("notes by a fork", () => {
     ["is empty", [""], /contains no edit/],
     ["was cut off", [{ content: "", stopReason: "max_tokens" as const }], /output limit/],
     ["is refused three times", [UNKNOWN, UNKNOWN, UNKNOWN], /could not apply any of its edits/],
-  ])("fails with the reason and the usage when the answer %s", async (_, script, reason) => {
+  ])("extractNotes fails with the reason and the usage when the model's answer %s", async (_, script, reason) => {
     const failure: unknown = await extractNotes(forking(script).request).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(LonghaulError);
     expect(failure).toMatchObject({
@@ -127,7 +127,7 @@ describe("notes by a fork", () => {
     });
   });
 
-  it("makes no further notes call when the context window has no room for one", async () => {
+  it("extractNotes makes no further call when the context window has no room for one", async () => {
     const { model, request: asked } = forking([
       { content: `${GOOD}${UNKNOWN}`, stopReason: "model_context_window_exceeded" },
     ]);
@@ -136,8 +136,8 @@ describe("notes by a fork", () => {
   });
 });
 
-describe("notes by a direct call", () => {
-  it("sends only the new messages in a direct call and asks for note blocks, whatever tools the host has", async () => {
+describe("extractNotes in a separate call with only the new messages", () => {
+  it("a separate notes call sends only the new messages and asks for note blocks instead of tool calls", async () => {
     const model = scriptedModel([GOOD]);
     const { entries } = sampleConversation();
     const outcome = await extractNotes(request({ model, fresh: entries.slice(-1) }));
@@ -152,7 +152,7 @@ describe("notes by a direct call", () => {
     expect(lastText(sent)).toMatch(/conversation above is not complete.*<note section=/s);
   });
 
-  it("continues after refused edits in a direct call as in a fork", async () => {
+  it("a separate notes call continues after refused edits, as a fork does", async () => {
     const model = scriptedModel([[toolUse("x", "look", {})], UNKNOWN, GOOD].map((content) => ({ content })));
     expect(await extractNotes(request({ model }))).toMatchObject({ edits: 1, refused: 2, calls: 3 });
     for (const sent of model.requests) expect(checkRequest(sent).findings).toEqual([]);
@@ -163,7 +163,7 @@ describe("notes by a direct call", () => {
     ["forces a tool call", { frame: { tool_choice: { type: "any" as const } } }, 0],
     ["leaves too few output tokens", { frame: { max_tokens: 500 } }, 0],
     ["is too long", {}, 1],
-  ])("makes a direct call for notes when the fork's request %s", async (_, more, forks) => {
+  ])("extractNotes makes a separate call when the request of the fork %s", async (_, more, forks) => {
     const fork = scriptedModel([tooLong()]);
     const model = scriptedModel([GOOD], { name: "small" });
     const outcome = await extractNotes(request({ model, fork: { ...forkOf(fork), ...more } }));
@@ -171,7 +171,7 @@ describe("notes by a direct call", () => {
     expect(fork.requests).toHaveLength(forks);
   });
 
-  it("uses the fork's model for a direct call after a full window when there is no other model", async () => {
+  it("uses the fork's model for a separate notes call if the fork filled the window and no other model is set", async () => {
     const full = { content: "", stopReason: "model_context_window_exceeded" as const, usage: usage(100, 0) };
     const { model, request: asked } = forking([full, { content: GOOD, usage: usage(9, 2) }]);
     const outcome = await extractNotes(asked);
@@ -180,7 +180,7 @@ describe("notes by a direct call", () => {
     expect(model.requests.at(-1)?.system).toBe(NOTES_SYSTEM_PROMPT);
   });
 
-  it("sends the newest messages with a digest of the older ones when the new messages are too long", async () => {
+  it("sends the newest messages and a digest of the older ones when the new messages are too long", async () => {
     const { entries } = longConversation();
     const model = scriptedModel([tooLong(), GOOD]);
     const outcome = await extractNotes(request({ model, entries, fresh: entries }));
@@ -193,7 +193,7 @@ describe("notes by a direct call", () => {
     expect(checkRequest(sent ?? { messages: [] }).findings).toEqual([]);
   });
 
-  it("still lets the model correct refused edits after several calls that were too long", async () => {
+  it("lets the model correct refused edits even after several notes calls failed as too long", async () => {
     const { entries } = longConversation();
     const answers = [`${GOOD}${UNKNOWN}`, note("rain", "Learnings")];
     const { request: asked } = forking([tooLong(), tooLong(), ...answers], { entries, fresh: entries });
@@ -206,7 +206,7 @@ describe("notes by a direct call", () => {
     expect(JSON.stringify(model.requests[0])).not.toContain("nine boats");
   });
 
-  it("fails when even the shortened notes request is too long", async () => {
+  it("extractNotes fails with model-too-long when even the shortened request is too long", async () => {
     const model = scriptedModel(() => tooLong());
     await expect(extractNotes(request({ model }))).rejects.toMatchObject({ code: "model-too-long" });
   });
@@ -234,7 +234,7 @@ describe("an abort of the notes extraction", () => {
     expect(model.requests).toHaveLength(calls);
   });
 
-  it("reports an abort even if the model ignores the signal and answers or fails", async () => {
+  it("extractNotes reports an abort even if the model ignores the signal and answers or fails", async () => {
     for (const answer of [GOOD, overloaded()]) {
       const controller = new AbortController();
       const { model, request: asked } = forking(() => {
@@ -264,7 +264,7 @@ describe("extractNotes, for any conversation and any answers", () => {
     { minLength: 8, maxLength: 8 },
   );
 
-  it("sends only valid requests, and forks with the unchanged conversation", async () => {
+  it("extractNotes sends only valid requests, and a fork contains the unchanged conversation", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), answers, fc.boolean(), async (entries, script, forks) => {
         const model = scriptedModel(script);

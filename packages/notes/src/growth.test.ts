@@ -13,13 +13,13 @@ function course(
   });
 }
 
-describe("NotesGrowth", () => {
-  it("makes the first notes due after 10,000 tokens and 3 tool calls", () => {
+describe("NotesGrowth, which decides when a notes update is due", () => {
+  it("the first notes update is due after 10,000 tokens and 3 tool calls", () => {
     expect(course(new NotesGrowth(), [9_999, 3], [10_000, 0])).toEqual([false, true]);
     expect(course(new NotesGrowth(), [12_000, 2], [13_000, 1])).toEqual([false, true]);
   });
 
-  it("makes further notes due after 5,000 more tokens and 3 more tool calls", () => {
+  it("a further notes update is due after 5,000 more tokens and 3 more tool calls", () => {
     const growth = new NotesGrowth();
     course(growth, [20_000, 3]);
     growth.updateStarted();
@@ -28,15 +28,15 @@ describe("NotesGrowth", () => {
     expect(course(growth, [31_000, 2], [32_000, 1])).toEqual([false, true]);
   });
 
-  it("makes notes due after fewer tool calls when the last response made none", () => {
+  it("a notes update is due after fewer tool calls when the last response made no tool call", () => {
     expect(course(new NotesGrowth(), [15_000, 1], [15_100, 0])).toEqual([false, true]);
   });
 
-  it("never makes notes due because of tool calls alone", () => {
+  it("tool calls without enough new tokens never make a notes update due", () => {
     expect(course(new NotesGrowth(), [1_000, 50], [2_000, 0])).toEqual([false, false]);
   });
 
-  it("measures growth from the start of the last notes, not from their end", () => {
+  it("counts new tokens and tool calls from the start of the last notes update", () => {
     const growth = new NotesGrowth();
     course(growth, [20_000, 3]);
     growth.updateStarted();
@@ -44,14 +44,14 @@ describe("NotesGrowth", () => {
     expect(course(growth, [23_000, 2], [26_000, 1])).toEqual([false, true]);
   });
 
-  it("measures growth from the new size after a compaction", () => {
+  it("counts new tokens from the new size of the conversation after a compaction", () => {
     const growth = new NotesGrowth();
     course(growth, [150_000, 3]);
     growth.updateStarted();
     expect(course(growth, [20_000, 2], [24_000, 2], [25_000, 1])).toEqual([false, false, true]);
   });
 
-  it("uses the given thresholds, which are lower for a small window", () => {
+  it("NotesGrowth uses the thresholds that it is given", () => {
     const small: GrowthThresholds = { firstTokens: 1_000, nextTokens: 500, toolCalls: 1 };
     const growth = new NotesGrowth(small);
     expect(course(growth, [1_000, 1])).toEqual([true]);
@@ -91,7 +91,7 @@ function dueByTheRule(
 describe("NotesGrowth, for any sequence of responses", () => {
   const thresholds: GrowthThresholds = { firstTokens: 10, nextTokens: 5, toolCalls: 3 };
 
-  it("makes notes due exactly when the written rule says so, after each response", () => {
+  it("NotesGrowth agrees with a plain implementation of its rule after each response", () => {
     fc.assert(
       fc.property(events(), (history) => {
         const growth = new NotesGrowth(thresholds);
@@ -105,7 +105,7 @@ describe("NotesGrowth, for any sequence of responses", () => {
     );
   });
 
-  it("never makes notes due right after notes began", () => {
+  it("a notes update is never due right after an update started", () => {
     fc.assert(
       fc.property(events(), (history) => {
         const growth = new NotesGrowth(thresholds);

@@ -17,8 +17,8 @@ const notes = (bodies: readonly string[], coveredUuid?: string): Notes => ({
 
 const bodiesOf = ({ sections }: Notes): readonly string[] => sections.map(({ body }) => body);
 
-describe("mergeNotes after a person's edit during an update", () => {
-  it("keeps both changes when they concern different sections, and the new message id", () => {
+describe("mergeNotes when a person edited the notes file during an update", () => {
+  it("keeps both changes and the new message id when a person and an update changed different sections", () => {
     const merged = mergeNotes(
       notes(["a", "b", "c"], "old"),
       notes(["a", "b2", "c"], "new"),
@@ -28,7 +28,7 @@ describe("mergeNotes after a person's edit during an update", () => {
     expect(merged.coveredUuid).toBe("new");
   });
 
-  it("keeps the person's text when both changed a section, and the old message id", () => {
+  it("keeps the person's text and the old message id when a person and an update changed the same section", () => {
     const merged = mergeNotes(
       notes(["a", "b", "c"], "old"),
       notes(["ours", "b2", "c"], "new"),
@@ -38,7 +38,7 @@ describe("mergeNotes after a person's edit during an update", () => {
     expect(merged.coveredUuid).toBe("old");
   });
 
-  it("uses an empty or the older message id when the notes file was deleted or replaced meanwhile", () => {
+  it("stores an empty message id if the notes file was deleted during an update, or the id of a replaced file", () => {
     const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
     const deleted = mergeNotes(base, ours, notes([]));
     expect(bodiesOf(deleted)).toEqual(["", "b", ""]);
@@ -47,12 +47,12 @@ describe("mergeNotes after a person's edit during an update", () => {
     expect(mergeNotes(base, ours, notes(["a1"], "older")).coveredUuid).toBe("older");
   });
 
-  it("never treats all messages as noted because the person removed the message id", () => {
+  it("stores an empty message id, which marks nothing as noted, when the person removed the message id", () => {
     const merged = mergeNotes(notes(["a"], "old"), notes(["ours"], "new"), notes(["theirs"]));
     expect(merged.coveredUuid).toBe("");
   });
 
-  it("takes each section from the person if the person changed it, else from the update, for any changes", () => {
+  it("mergeNotes takes each section from the person if the person changed it, else from the update", () => {
     const body = fc.constantFrom("", "x", "y", "z");
     const bodies = fc.tuple(body, body, body);
     fc.assert(

@@ -44,13 +44,13 @@ function found(...tools: readonly ToolDefinition[]): EditTool {
 
 const call = (input: unknown): ToolUseBlock => ({ type: "tool_use", id: "t", name: "any", input });
 
-describe("findEditTool", () => {
+describe("findEditTool, which finds a host tool that can edit the notes", () => {
   it.each([
     ["Edit", EDIT, "`file_path`, `old_string` and `new_string`"],
     ["multi_edit", MULTI, "`path`, `edits` (a list, each with `oldText` and `newText`)"],
     ["str_replace_editor", COMMANDS, '`command` "str_replace", `path`, `old_str` and `new_str`'],
     ["str_replace_based_edit_tool", PROVIDERS, '`command` "str_replace", `path`, `old_str` and `new_str`'],
-  ])("finds the host's edit tool by its name and schema: %s", (name, tool, words) => {
+  ])("findEditTool finds the edit tool %s by its name and schema", (name, tool, words) => {
     expect(findEditTool({ tools: [READ, WRITE, tool] })).toMatchObject({ name });
     expect(describeEdit(found(tool))).toBe(words);
   });
@@ -67,11 +67,11 @@ describe("findEditTool", () => {
     ],
     ["has an invalid schema", { name: "Edit", input_schema: "none" } as unknown as ToolDefinition],
     ["has no name", { input_schema: EDIT.input_schema } as unknown as ToolDefinition],
-  ])("ignores a tool that %s", (_, tool) => {
+  ])("findEditTool ignores a tool that %s", (_, tool) => {
     expect(findEditTool({ tools: [tool] })).toBeUndefined();
   });
 
-  it("uses no edit tool when the request forbids tool calls or parallel tool calls", () => {
+  it("findEditTool returns nothing when the request forbids tool calls or parallel tool calls", () => {
     const choices: readonly object[] = [{ type: "none" }, { type: "auto", disable_parallel_tool_use: true }];
     for (const choice of choices)
       expect(findEditTool({ tools: [EDIT], tool_choice: choice as ToolChoice })).toBeUndefined();
@@ -79,13 +79,13 @@ describe("findEditTool", () => {
     expect(findEditTool({})).toBeUndefined();
   });
 
-  it("prefers a plain edit tool over one that takes a list of edits", () => {
+  it("findEditTool prefers a tool for single edits over a tool that takes a list of edits", () => {
     expect(found(MULTI, EDIT).name).toBe("Edit");
   });
 });
 
-describe("editsOf", () => {
-  it("reads an edit of the named file from a tool call", () => {
+describe("editsOf, which reads the edits from a tool call", () => {
+  it("editsOf reads the path, the old text and the new text of an edit from a tool call", () => {
     const input = { file_path: "/n.md", old_string: "a", new_string: "" };
     expect(editsOf(call(input), found(EDIT))).toEqual([
       { kind: "text", path: "/n.md", oldText: "a", newText: "" },
@@ -94,7 +94,7 @@ describe("editsOf", () => {
     expect(editsOf(call({ ...input, replace_all: "yes" }), found(EDIT))).not.toHaveProperty("0.replaceAll");
   });
 
-  it("reads several edits from one tool call, in order", () => {
+  it("editsOf reads several edits from one tool call, in order", () => {
     const edits = [
       { oldText: "a", newText: "b" },
       { oldText: "b", newText: "c" },
@@ -132,7 +132,7 @@ describe("editsOf", () => {
     });
   });
 
-  it("returns edits with text fields or a refusal with a reason, for any input", () => {
+  it("editsOf returns edits with text fields or a refusal with a reason, for any input", () => {
     const names = fc.constantFrom(
       "file_path",
       "path",

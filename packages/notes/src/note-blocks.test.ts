@@ -6,7 +6,7 @@ const edits = (text: string): unknown[] => noteBlocksIn(text).map(({ edit }) => 
 const note = (text: string, section = "Worklog", mode = "append"): string =>
   `<note section="${section}" mode="${mode}">${text}</note>`;
 
-describe("noteBlocksIn", () => {
+describe("noteBlocksIn, which reads the <note> blocks of a model's answer", () => {
   it("reads note blocks in order and ignores the text between them", () => {
     const answer = `Here:\n${note("\n- one\n- two\n")}\nand\n${note("  now", "Current State", "replace")}\nDone.`;
     expect(edits(answer)).toEqual([
@@ -16,17 +16,17 @@ describe("noteBlocksIn", () => {
     expect(edits("No block at all, only <note> and </note>.")).toEqual([]);
   });
 
-  it("reads attributes with single quotes, spaces and entities, as in XML", () => {
+  it("reads the attributes of a note block with single quotes, spaces and entities, as in XML", () => {
     expect(edits("<note  mode = 'append' section='Errors &amp; Corrections' >x</note>")).toEqual([
       { kind: "section", section: "Errors & Corrections", mode: "append", text: "x" },
     ]);
   });
 
-  it("scans an endless unclosed tag in linear time", () => {
+  it("noteBlocksIn scans a very long unclosed tag in linear time", () => {
     expect(edits(`<note ${"section=".repeat(200_000)}`)).toEqual([]);
   });
 
-  it("reads an empty block as an edit that empties the section", () => {
+  it("reads an empty note block as an edit that empties the section", () => {
     expect(edits(note("", "Learnings", "replace"))).toMatchObject([{ text: "" }]);
   });
 
@@ -40,7 +40,7 @@ describe("noteBlocksIn", () => {
     expect(edits(answer)).toEqual([{ refused: expect.stringMatching(reason) }]);
   });
 
-  it("accepts a good block after a block that was not closed", () => {
+  it("accepts a good note block after a note block that was not closed", () => {
     const [open, good] = noteBlocksIn(`<note section="Workflow" mode="append">and so\n${note("fine")}`);
     expect(open).toEqual({ named: 'The note for "Workflow"', edit: { refused: expect.any(String) } });
     expect(good?.edit).toMatchObject({ section: "Worklog", text: "fine" });
@@ -50,7 +50,7 @@ describe("noteBlocksIn", () => {
     expect(edits(note("<note>see</notes> <b>"))).toMatchObject([{ text: "<note>see</notes> <b>" }]);
   });
 
-  it("returns the text of every block without surrounding white space, for any text", () => {
+  it("returns the text of every note block without surrounding white space, for any text", () => {
     const texts = fc.string().filter((text) => !/<\/?note/i.test(text));
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 5 }), (bodies) => {
@@ -62,7 +62,7 @@ describe("noteBlocksIn", () => {
     );
   });
 
-  it("turns every block into an edit or a refusal with a reason, for any answer", () => {
+  it("turns every note block into an edit or a refusal with a reason, for any answer", () => {
     const pieces = fc.constantFrom(
       "<note",
       " section=",

@@ -62,7 +62,7 @@ function expectOnlyChange(before: Notes, edit: NotesEdit, after: Notes): void {
 const ownLines = (text: string): string[] => [...written(withoutControls(text).toWellFormed())];
 
 describe("applyNotesEdit, for any edits", () => {
-  it("changes only what the edit says and keeps template lines, or refuses the edit with a reason", () => {
+  it("applyNotesEdit changes only what the edit says and keeps template lines, or refuses with a reason", () => {
     fc.assert(
       fc.property(sessions(), ({ template, notes, wishes }) => {
         let current = notes;
@@ -86,7 +86,7 @@ describe("applyNotesEdit, for any edits", () => {
     );
   });
 
-  it("gives the same result for several edits at once as for one after the other", () => {
+  it("applyNotesEdits returns the same notes as applyNotesEdit for one edit after the other", () => {
     fc.assert(
       fc.property(sessions(), ({ template, notes, wishes }) => {
         const target = { path: NOTES_PATH, template };
@@ -106,7 +106,7 @@ describe("applyNotesEdit, for any edits", () => {
     );
   });
 
-  it("generates enough edits that are applied and enough that are refused", () => {
+  it("the generated edits of these tests contain enough applied edits and enough kinds of refused edits", () => {
     const outcomes = fc.sample(sessions(), { numRuns: 300, seed: 1 }).flatMap(({ template, notes, wishes }) =>
       applyNotesEdits(
         notes,

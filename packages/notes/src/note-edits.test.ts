@@ -40,7 +40,7 @@ function bodiesAfter(edit: NotesEdit, before: Notes = notes): readonly string[] 
 }
 
 describe("a text edit of the notes", () => {
-  it("edits the notes as shown to the model, without the message id", () => {
+  it("a text edit changes the notes as the model sees them, without the message id", () => {
     expect(notesAsShown(notes)).not.toContain("u-1");
     expect(bodiesAfter(text("all red", "all green"))).toEqual(["all green", "", "- red\n- green"]);
     expect(bodiesAfter(text("- green\n", "- green\n- blue\n"))).toEqual([
@@ -51,7 +51,7 @@ describe("a text edit of the notes", () => {
     expect(bodiesAfter(text("all red\n", ""))).toEqual(["", "", "- red\n- green"]);
   });
 
-  it("fills an empty section through its italic line, and edits several sections at once", () => {
+  it("a text edit can fill an empty section after its italic line, and can edit several sections at once", () => {
     expect(bodiesAfter(text("_bad_", "_bad_\nA wrong path"))).toEqual([
       "all red",
       "A wrong path",
@@ -65,11 +65,11 @@ describe("a text edit of the notes", () => {
     ]);
   });
 
-  it("accepts any line ends in an edit and inserts the new text literally", () => {
+  it("a text edit may use any line ends, and its new text is inserted literally", () => {
     expect(bodiesAfter(text("- red\r\n- green", "- $&\r\n- $1"))).toEqual(["all red", "", "- $&\n- $1"]);
   });
 
-  it("moves text that an edit puts above an italic line below that line", () => {
+  it("moves new text below the italic line when a text edit puts it above that line", () => {
     expect(bodiesAfter(text("_bad_", "A wrong path\n_bad_"))).toEqual([
       "all red",
       "A wrong path",
@@ -77,7 +77,7 @@ describe("a text edit of the notes", () => {
     ]);
   });
 
-  it("requires a unique old text unless the edit replaces all occurrences", () => {
+  it("the old text of an edit must occur only once in the notes unless the edit replaces all occurrences", () => {
     expect(bodiesAfter(text("red", "blue"))).toMatch(/more than once/);
     expect(bodiesAfter(text("red", "blue", { replaceAll: true }))).toEqual([
       "all blue",
@@ -87,7 +87,7 @@ describe("a text edit of the notes", () => {
     expect(bodiesAfter(text("aa", "b"), withState("aaa"))).toMatch(/more than once/);
   });
 
-  it("removes control characters and broken characters from an edit", () => {
+  it("removes control characters and unpaired surrogates from the new text of an edit", () => {
     expect(bodiesAfter(text("all red", "\u001b[31mred\u0000\ud83d!"))).toEqual([
       "red\ufffd!",
       "",
@@ -154,7 +154,7 @@ describe("a text edit of the notes", () => {
     expect(bodiesAfter(forged)).toMatch(/above the first heading/);
   });
 
-  it("refuses an edit that would make the notes far too long, before it is applied", () => {
+  it("refuses an edit that would make the notes longer than 300,000 characters", () => {
     const huge = "x".repeat(200_000);
     expect(bodiesAfter(text("e", huge, { replaceAll: true }))).toMatch(/longer than 300000 characters/);
     const long = withState("x\n".repeat(200_000));
@@ -168,7 +168,7 @@ function withState(body: string): Notes {
 }
 
 describe("a section edit of the notes", () => {
-  it("replaces the body of a section or appends to it", () => {
+  it("a section edit replaces the text of a section or appends to it", () => {
     expect(bodiesAfter(section("Current State", "\n all green \n\n"))).toEqual([
       " all green ",
       "",
@@ -190,7 +190,7 @@ describe("a section edit of the notes", () => {
     "# Errors & Corrections",
     "**Errors and Corrections:**",
     "ERRORS  &  CORRECTIONS",
-  ])("finds a section by name, ignoring case and punctuation: %s", (name) => {
+  ])("a section edit finds its section by name, ignoring case and punctuation: %s", (name) => {
     expect(bodiesAfter(section(name, "x"))).toEqual(["all red", "x", "- red\n- green"]);
   });
 
@@ -210,18 +210,18 @@ describe("a section edit of the notes", () => {
     expect(bodiesAfter(section("Log", "x\r\n_now_ \r\n", "append"))).toMatch(/contains "_now_"/);
   });
 
-  it("refuses a section edit that is too long or appends nothing", () => {
+  it("refuses a section edit that makes the notes too long or appends no text", () => {
     expect(bodiesAfter(section("Log", " \n", "append"))).toMatch(/no text to append/);
     expect(bodiesAfter(section("Log", "x".repeat(300_000)))).toMatch(/longer than/);
     expect(bodiesAfter(section("Log", "x".repeat(299_000)))).toHaveLength(3);
   });
 
-  it("returns the same notes when a section edit changes nothing", () => {
+  it("returns the same notes object when a section edit changes nothing", () => {
     const result = applyNotesEdit(notes, section("Log", "- red\n- green\n"), target);
     expect("notes" in result && result.notes).toBe(notes);
   });
 
-  it("finds every section of the default template by its name", () => {
+  it("a section edit finds every section of the default template by its name", () => {
     const before = parseNotes("", OUR_TEMPLATE);
     for (const [at, { heading }] of OUR_TEMPLATE.sections.entries()) {
       const result = applyNotesEdit(before, section(heading.slice(2), "x"), { path, template: OUR_TEMPLATE });
@@ -231,7 +231,7 @@ describe("a section edit of the notes", () => {
 });
 
 describe("applyNotesEdits", () => {
-  it("applies edits in order and continues after a refused one", () => {
+  it("applyNotesEdits applies edits in order and continues after a refused edit", () => {
     const edits = [
       section("Current State", "one"),
       text("one", "two"),

@@ -50,8 +50,8 @@ const filling = (id: string, words: string): ContentBlock => editing(id, WORKLOG
 const note = (words: string, section = "Worklog"): string =>
   `<note section="${section}" mode="append">\n${words}\n</note>`;
 
-describe("takeAnswer", () => {
-  it("applies edit calls and note blocks of an answer, without feedback when all succeed", () => {
+describe("readAnswer, which applies the edits in a model's answer to the notes", () => {
+  it("readAnswer applies the edit calls and note blocks of an answer, and returns no feedback if all succeed", () => {
     const taken = take(
       replyOf([filling("a", "- began"), { type: "text", text: note("- went on") }], "tool_use"),
     );
@@ -66,7 +66,7 @@ describe("takeAnswer", () => {
     expect(taken.notes.coveredUuid).toBe("uuid-7");
   });
 
-  it("keeps the good edits of an answer and reports the result of each call", () => {
+  it("readAnswer keeps the good edits of an answer and returns a result for each edit call", () => {
     const taken = take(replyOf([filling("a", "- began"), editing("b", "# Worklog", "# Log")], "tool_use"));
     expect(bodyOf(taken)).toBe("- began");
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: false });
@@ -94,13 +94,13 @@ describe("takeAnswer", () => {
     ]);
   });
 
-  it("treats the notes as complete when an answer also calls another tool", () => {
+  it("treats the notes as complete when an answer also calls a tool that is not the edit tool", () => {
     const taken = take(replyOf([filling("a", "- began"), toolUse("b", "Bash", {})], "tool_use"));
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: true });
     expect(taken.reasons).toHaveLength(2);
   });
 
-  it("applies the good edits of a call with several edits, and reports the refused ones", () => {
+  it("applies the good edits of a call with a list of edits, and reports the refused edits by number", () => {
     const edits = [
       { old_string: WORKLOG, new_string: `${WORKLOG}\n\n- began` },
       { old_string: "not there", new_string: "x" },
@@ -126,7 +126,7 @@ describe("takeAnswer", () => {
     );
   });
 
-  it("refuses the last call of an answer that was cut off, and asks the model to continue", () => {
+  it("refuses the last edit call of an answer that was cut off, and asks the model to continue", () => {
     const taken = take(replyOf([filling("a", "- began"), editing("b", "- began", "- be")], "max_tokens"));
     expect(bodyOf(taken)).toBe("- began");
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: false });
@@ -162,7 +162,7 @@ describe("takeAnswer", () => {
   });
 });
 
-describe("takeAnswer, for any answer", () => {
+describe("readAnswer, for any answer", () => {
   const lines = TEMPLATE.sections.flatMap(({ heading, guide }) => [heading, guide]);
   const words = fc.oneof(fc.string(), fc.constantFrom(...lines, "", "- began", `${WORKLOG}\n\n- began`));
   const block: fc.Arbitrary<ContentBlock> = fc.oneof(
@@ -181,7 +181,7 @@ describe("takeAnswer, for any answer", () => {
     )
     .map(([content, stopReason]) => replyOf(content, stopReason));
 
-  it("keeps headings and italic lines in order, and the id of the newest noted message", () => {
+  it("readAnswer keeps headings and italic lines in order, and the id of the newest noted message", () => {
     fc.assert(
       fc.property(replies, fc.constantFrom(EDIT, MULTI, null), (reply, tool) => {
         const { notes } = take(deepFreeze(reply), tool);
@@ -194,7 +194,7 @@ describe("takeAnswer, for any answer", () => {
     );
   });
 
-  it("gives a reason for every refusal, and then a result for every call", () => {
+  it("readAnswer returns feedback if an edit was refused, and then a result for every tool call", () => {
     fc.assert(
       fc.property(replies, fc.constantFrom(EDIT, MULTI, null), (reply, tool) => {
         const { reasons, refused, isComplete } = take(reply, tool);

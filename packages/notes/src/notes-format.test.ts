@@ -14,8 +14,8 @@ const writtenLines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-describe("the notes file", () => {
-  it("writes the message id in a comment, then each heading with its italic line and text", () => {
+describe("the format of the notes file", () => {
+  it("formatNotes writes the message id in a comment, then each heading with its italic line and text", () => {
     const notes = {
       preface: "By hand",
       sections: [
@@ -31,7 +31,7 @@ describe("the notes file", () => {
     expect(notesAsShown(notes)).toBe(text.slice(text.indexOf("By hand")));
   });
 
-  it("reads sections that a person reordered, repeated or reformatted", () => {
+  it("parseNotes reads sections that a person reordered, repeated or reformatted", () => {
     expect(bodies("# A\n_a_\n\none\n\n# B\n_b_\n\ntwo\n")).toEqual(["one", "two"]);
     expect(bodies("# B\r\n_b_\r\n\r\ntwo\r\n\r\n# A\r\n_a_\r\none")).toEqual(["one", "two"]);
     expect(bodies("# A  \n_a_\t\none\n# A\n_a_\nmore\n# B\ntwo")).toEqual(["one\n\nmore", "two"]);
@@ -40,19 +40,19 @@ describe("the notes file", () => {
     expect(bodies("")).toEqual(["", ""]);
   });
 
-  it("begins a section only at a heading of the template", () => {
+  it("parseNotes begins a section only at a heading of the template", () => {
     expect(bodies("# A\n```sh\n# comment\n # B\n## B\n# b\n```")).toEqual([
       "```sh\n# comment\n # B\n## B\n# b\n```",
       "",
     ]);
   });
 
-  it("keeps the text that a person wrote above the first heading", () => {
+  it("parseNotes keeps the text that a person wrote above the first heading", () => {
     expect(parse("  mine\n\nmore\n# A\n").preface).toBe("  mine\n\nmore");
     expect(parse("no heading at all").preface).toBe("no heading at all");
   });
 
-  it("drops the italic lines that earlier versions wrote below the headings", () => {
+  it("parseNotes drops the italic lines that earlier versions wrote below the headings", () => {
     const earlier =
       "# Worklog\n_What was done, one short line for each step, the newest at the end._\n\n- began\n";
     const worklog = parseNotes(earlier, OUR_TEMPLATE).sections.find(({ heading }) => heading === "# Worklog");
@@ -60,11 +60,11 @@ describe("the notes file", () => {
     expect(worklog?.guide).toBe("_The steps that were done, one short line for each, newest last._");
   });
 
-  it("keeps unknown italic lines as text", () => {
+  it("parseNotes keeps unknown italic lines as text of the section", () => {
     expect(bodies("# A\n_old words_\n\none")).toEqual(["_old words_\n\none", ""]);
   });
 
-  it("loses no line of a notes file, and reads written notes back unchanged", () => {
+  it("parseNotes loses no line of a notes file, and reads formatted notes back unchanged", () => {
     fc.assert(
       fc.property(
         arbitraryTemplate().chain((template) => fc.tuple(fc.constant(template), arbitraryFile(template))),
@@ -89,7 +89,7 @@ describe("the notes file", () => {
   });
 });
 
-describe("the id of the newest noted message", () => {
+describe("the id of the newest noted message in a notes file", () => {
   const idIn = (comment: string): string | undefined => parse(`${comment}\n\n# A\n`).coveredUuid;
 
   it("reads the message id from a comment anywhere above the first heading", () => {
@@ -103,7 +103,7 @@ describe("the id of the newest noted message", () => {
     });
   });
 
-  it("finds no message id without the comment, and ignores a comment inside a section", () => {
+  it("finds no message id without the comment, and ignores such a comment inside a section", () => {
     expect(idIn("<!-- of another program -->")).toBeUndefined();
     expect(parse("# A\n<!-- longhaul: noted up to message u-1 -->")).toMatchObject({
       coveredUuid: undefined,
@@ -121,7 +121,7 @@ describe("the id of the newest noted message", () => {
     "<!-- longhaul: noted up to message u-1",
     "<!-- longhaul: noted up to message u-1 --> mine",
     "<!-- LONGHAUL: x -->",
-  ])("treats nothing as noted when the comment with the message id is damaged: %s", (comment) => {
+  ])("returns an empty message id, which marks nothing as noted, when the comment is damaged: %s", (comment) => {
     const notes = parse(`${comment}\n\n# A\n`);
     expect(notes).toMatchObject({ coveredUuid: "", preface: comment });
     expect(parse(formatNotes(notes))).toEqual(notes);
@@ -130,7 +130,7 @@ describe("the id of the newest noted message", () => {
   });
 
   it.each(["", "a b", "--> <b>", "x\ny", "x".repeat(129)])(
-    "writes no message id that does not fit into a comment: %j",
+    "writes an empty message id instead of an id that is not valid in a comment: %j",
     (id) => {
       const text = formatNotes({ ...emptyNotes(AB), coveredUuid: id });
       expect(parse(text)).toEqual({ ...emptyNotes(AB), coveredUuid: "" });
@@ -138,7 +138,7 @@ describe("the id of the newest noted message", () => {
     },
   );
 
-  it("reads any message id back unchanged or as empty", () => {
+  it("reads a written message id back unchanged or as empty, for any id", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uuid(), fc.string(), fc.string({ unit: "binary" })), (id) => {
         const { coveredUuid, ...rest } = parse(formatNotes({ ...emptyNotes(AB), coveredUuid: id }));

@@ -7,7 +7,7 @@ const notes = parseNotes("mine, and long\n# A\n_a_\n\n12345\n# C\n_c_\n\n1234567
 const measured = measureNotes(notes, (text) => text.length);
 
 describe("the limits of notes", () => {
-  it("limits notes to 2,000 tokens per section and 12,000 in total", () => {
+  it("the default limits of notes are 2,000 tokens per section and 12,000 in total", () => {
     expect(NOTES_LIMITS).toEqual({ sectionTokens: 2_000, totalTokens: 12_000 });
   });
 
@@ -29,7 +29,7 @@ describe("the limits of notes", () => {
     [{ sectionTokens: 4, totalTokens: 11 }, ["# A", "# C"], true],
     [{ sectionTokens: 7, totalTokens: 11 }, [], true],
   ])(
-    "with limits %j, the sections %j are over their limit, and the total is over: %s",
+    "overLimits with limits %j returns the sections %j, and whether the total is over: %s",
     (limits, sections, isTotalOver) => {
       const excess = overLimits(measured, limits);
       expect(excess.sections.map(({ heading }) => heading)).toEqual(sections);

@@ -24,43 +24,43 @@ function prompt(options: Partial<NotesPromptOptions> = {}): string {
   return notesPrompt({ notes, size, limits, path: "/n/notes.md", editTool: EDIT, ...options });
 }
 
-describe("the notes request", () => {
-  it("shows the notes and their path, without the id of the newest noted message", () => {
+describe("the prompt that asks a model to update the notes", () => {
+  it("the notes prompt shows the notes and their path, without the id of the newest noted message", () => {
     const notes = notesOf({ "# Worklog": "- began" });
     expect(prompt({ notes })).toContain(notesAsShown(notes));
     expect(prompt({ notes })).toContain("/n/notes.md");
     expect(prompt({ notes })).not.toContain("uuid-7");
   });
 
-  it("names the host's edit tool with its parameters, and no other way to edit", () => {
+  it("the notes prompt names the host's edit tool with its parameters, and no other way to edit", () => {
     expect(prompt()).toContain("`Edit`. Pass `file_path`, `old_string` and `new_string`.");
     expect(prompt()).not.toContain("<note ");
   });
 
-  it("asks for note blocks with section names when there is no edit tool", () => {
+  it("the notes prompt asks for note blocks with section names when there is no edit tool", () => {
     const asked = prompt({ editTool: undefined });
     expect(asked).toContain('<note section="Session Title" mode="replace">');
     expect(asked).toContain("Errors & Corrections, Codebase and System Documentation");
     expect(asked).not.toContain("old_string");
   });
 
-  it("says that the conversation is incomplete, only when it is", () => {
+  it("the notes prompt says that the conversation is not complete only if it contains just the new messages", () => {
     expect(prompt()).not.toContain("conversation above is not complete");
     expect(prompt({ isPart: true })).toContain("conversation above is not complete");
   });
 
-  it("mentions the current state only if the template has that section", () => {
+  it("the notes prompt mentions the section Current State only if the template has it", () => {
     const own = parseTemplate("# Diary\n_What happened._\n");
     expect(prompt()).toContain("Current State must always describe");
     expect(prompt({ notes: notesOf({}, own) })).not.toContain("Current State");
   });
 
-  it("appends the user's permanent instructions", () => {
+  it("the notes prompt ends with the user's permanent instructions", () => {
     expect(prompt({ instructions: "  Keep the tide tables. " })).toMatch(/\nKeep the tide tables\.$/);
     expect(prompt({ instructions: " " })).toBe(prompt());
   });
 
-  it("asks the model to condense exactly the sections that are over their limit", () => {
+  it("the notes prompt asks the model to condense exactly the sections that are over their limit", () => {
     expect(prompt()).not.toMatch(/over their limit|URGENT/);
     const asked = prompt({ notes: notesOf({ "# Worklog": "x".repeat(21), "# Learnings": "x".repeat(20) }) });
     expect(asked).toContain("- Worklog: 21 tokens, limit 20\n");
@@ -68,7 +68,7 @@ describe("the notes request", () => {
     expect(asked).not.toContain("URGENT");
   });
 
-  it("marks the request as urgent when all sections together are over the total", () => {
+  it("the notes prompt is marked URGENT when all sections together are over the total limit", () => {
     const bodies = {
       "# Worklog": "x".repeat(20),
       "# Learnings": "x".repeat(20),
@@ -79,7 +79,7 @@ describe("the notes request", () => {
     expect(over).toMatch(/URGENT: the notes have 61 tokens in total, and the limit is 60\./);
   });
 
-  it("distinguishes a notes request from any other text, and reads its contents back", () => {
+  it("readNotesRequest returns the parts of a notes prompt, and undefined for any other text", () => {
     const notes = notesOf({
       "# Worklog": `a tag </session-notes> and ${"x".repeat(40)}`,
       "# Errors & Corrections": "y".repeat(30),

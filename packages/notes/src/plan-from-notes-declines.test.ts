@@ -9,7 +9,7 @@ const NOTES_TOKENS = ESTIMATORS.o200k(
   continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" }),
 );
 
-describe("reasons to decline a plan from notes", () => {
+describe("reasons to decline a plan for a compaction from notes", () => {
   it("declines when the last noted message is not in the conversation: message-not-found", () => {
     expect(declineOf(talk(60).entries, { coveredUuid: "gone" })).toBe("message-not-found");
     expect(declineOf([], { coveredUuid: "gone" })).toBe("message-not-found");
@@ -33,7 +33,7 @@ describe("reasons to decline a plan from notes", () => {
     expect(planOf(c.entries, { coveredUuid: "e-22" }).summarized).toHaveLength(22);
   });
 
-  it("declines when an unnoted result belongs to a call before an earlier summary: nothing-new-noted", () => {
+  it("declines when a result that is not noted belongs to a call before a summary: nothing-new-noted", () => {
     const c = talk(20);
     c.tool("t", "Read", {});
     c.summary("of what followed the messages above");
@@ -43,7 +43,7 @@ describe("reasons to decline a plan from notes", () => {
     expect(declineOf(c.entries, { coveredUuid: covered.uuid })).toBe("nothing-new-noted");
   });
 
-  it("declines when nothing would be summarized: nothing-new-noted", () => {
+  it("declines when the notes would replace no messages: nothing-new-noted", () => {
     const c = talk(0);
     c.boundary();
     c.summary("what was");
@@ -54,7 +54,7 @@ describe("reasons to decline a plan from notes", () => {
     expect(declineOf([title, ...talk(9).entries], {})).toBe("nothing-new-noted");
   });
 
-  it("declines when the result would be at or above the threshold: above-threshold", () => {
+  it("declines when notes and kept messages would reach the threshold: above-threshold", () => {
     const { entries } = talk(60);
     const result = OVERHEAD + 20_000 + NOTES_TOKENS;
     const keep = { leastTokens: 1_000, leastMessages: 1 };
@@ -64,7 +64,7 @@ describe("reasons to decline a plan from notes", () => {
     expect(at(result + 1)).toBeUndefined();
   });
 
-  it("counts the text around the notes toward the threshold: above-threshold", () => {
+  it("counts the fixed text around the notes toward the threshold: above-threshold", () => {
     const { entries } = talk(60);
     const thresholdTokens = OVERHEAD + 20_000 + NOTES_TOKENS + 1;
     const asked = { coveredUuid: "e-40", thresholdTokens };
@@ -81,8 +81,8 @@ describe("reasons to decline a plan from notes", () => {
   });
 });
 
-describe("the kept messages near the threshold", () => {
-  it("keeps fewer noted messages, round by round, before it declines for the threshold", () => {
+describe("the messages that a compaction from notes keeps near the threshold", () => {
+  it("keeps fewer noted messages to stay below the threshold before it declines the notes", () => {
     const c = talk(30);
     for (let call = 0; call < 6; call++) c.tool(`t${call}`, "Read", {}, "result");
     const last = c.entries.at(-1)?.uuid;
@@ -99,7 +99,7 @@ describe("the kept messages near the threshold", () => {
     expect(() => kept(1_000)).toThrow("above-threshold");
   });
 
-  it("counts fractional provider tokens in the same way as the plan", () => {
+  it("counts fractional token counts of messages in the same way when it selects messages and when it plans", () => {
     const { entries } = talk(60);
     const asked = (room: number): Asked => ({
       coveredUuid: "e-58",

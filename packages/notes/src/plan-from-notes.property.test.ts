@@ -57,7 +57,7 @@ function planned({ entries, request }: Case): CompactionPlan | undefined {
 const CASES = 150;
 
 describe("planFromNotes, for any conversation and any noted message", () => {
-  it("keeps or summarizes every message exactly once, and never summarizes an unnoted message", () => {
+  it("planFromNotes keeps or summarizes every message once, and summarizes only messages in the notes", () => {
     let plans = 0;
     fc.assert(
       fc.property(cases, ({ entries, request }) => {
@@ -76,7 +76,7 @@ describe("planFromNotes, for any conversation and any noted message", () => {
     expect(plans).toBeGreaterThan(CASES / 10);
   });
 
-  it("never separates a tool call from its result, or a message from its siblings", () => {
+  it("planFromNotes never separates a tool call from its result, or the entries of one response", () => {
     fc.assert(
       fc.property(cases, (one) => {
         const plan = planned(one);
@@ -92,7 +92,7 @@ describe("planFromNotes, for any conversation and any noted message", () => {
     );
   });
 
-  it("produces a valid result below the threshold, and declines a second plan on it", async () => {
+  it("a compaction from notes is valid and below the threshold, and no second one follows with the same notes", async () => {
     await fc.assert(
       fc.asyncProperty(cases, fc.boolean(), async ({ entries, request }, bindsThinking) => {
         const plan = planned({ entries, request });

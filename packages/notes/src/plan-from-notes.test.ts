@@ -10,7 +10,7 @@ const numbered = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => `e-${from + at}`);
 
 describe("the messages that a compaction from notes keeps", () => {
-  it("keeps the messages after the last noted one, and summarizes that one and all before it", () => {
+  it("keeps the messages after the last noted message, and summarizes all messages up to it", () => {
     const { entries } = talk(60);
     const plan = planOf(entries, { coveredUuid: "e-40" });
     expect(uuids(plan.summarized)).toEqual(numbered(1, 40));
@@ -24,14 +24,14 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(planOf(entries, { coveredUuid: "e-40", trigger: "auto" }).trigger).toBe("auto");
   });
 
-  it("keeps at least 10,000 tokens by extending backwards", () => {
+  it("also keeps messages before the last noted message until at least 10,000 tokens are kept", () => {
     const { entries } = talk(60);
     expect(planOf(entries, { coveredUuid: "e-58" }).keptTokens).toBe(NOTES_KEEP.leastTokens);
     expect(planOf(entries, { coveredUuid: "e-60" }).kept).toHaveLength(10);
     expect(planOf(entries, { coveredUuid: "e-49" }).kept).toHaveLength(11);
   });
 
-  it("keeps at least 5 messages with text, not counting calls, results, injected and error texts", () => {
+  it("keeps at least 5 messages with text of the user or the model", () => {
     const c = talk(20);
     for (let call = 0; call < 8; call++) c.tool(`t${call}`, "Read", {}, "result");
     c.user("a reminder", { isMeta: true });
@@ -42,19 +42,19 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(planOf(c.entries, { coveredUuid: last, keep: { leastMessages: 0 } }).kept.length).toBeLessThan(12);
   });
 
-  it("extends backwards to 40,000 tokens at most, even if few messages have text", () => {
+  it("keeps at most 40,000 tokens of messages before the last noted message, even if few messages have text", () => {
     const c = talk(10);
     for (let call = 0; call < 40; call++) c.tool(`t${call}`, "Read", {}, "result");
     const plan = planOf(c.entries, { coveredUuid: c.entries.at(-1)?.uuid });
     expect(plan.keptTokens).toBe(NOTES_KEEP.mostTokens);
   });
 
-  it("keeps all unnoted messages, even more than 40,000 tokens", () => {
+  it("keeps all messages that are not noted, even more than 40,000 tokens", () => {
     const { entries } = talk(100);
     expect(uuids(planOf(entries, { coveredUuid: "e-40" }).kept)).toEqual(numbered(41, 100));
   });
 
-  it("keeps the newest round, even if that round alone has more than 40,000 tokens", () => {
+  it("keeps the newest tool call with its result, even if the result has more than 40,000 tokens", () => {
     const c = talk(20);
     c.tool("big", "Read", {}, "result");
     const [use, result] = c.entries.slice(-2);
@@ -63,7 +63,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(plan.kept).toEqual([use, result]);
   });
 
-  it("extends backwards to the last boundary at most, and keeps neither the boundary nor its summary", () => {
+  it("keeps no messages before the last boundary, and neither the boundary nor its summary", () => {
     const c = talk(4);
     c.boundary();
     c.summary("what was");
@@ -76,7 +76,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(plan.kept).toEqual(rest);
   });
 
-  it("keeps a tool call together with its result by moving the cut back", () => {
+  it("keeps a noted tool call if its result is not noted", () => {
     const c = talk(30);
     c.tool("t", "Read", {}, "result");
     talk(12, c);
@@ -85,7 +85,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(planOf(c.entries, { coveredUuid: result?.uuid }).kept[0]).toBe(c.entries[32]);
   });
 
-  it("keeps thinking together with its siblings of the same message id by moving the cut back", () => {
+  it("keeps all entries of a response if one of them is not noted", () => {
     const c = talk(30);
     const thought = c.assistant([thinking("hm")], { id: "m" });
     c.assistant([toolUse("t", "Read", {})], { id: "m" });
@@ -102,7 +102,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(uuids(planOf(entries, { coveredUuid: undefined }).kept)).toEqual(numbered(51, 60));
   });
 
-  it("keeps a collapsed span that contains the last noted message, because its other messages may be unnoted", () => {
+  it("keeps a collapsed span with the last noted message, because its other messages may not be noted", () => {
     const { entries } = talk(60);
     const uuidsOfSpan = numbered(31, 45);
     const record = { spanId: "s", messages: 15, uuids: uuidsOfSpan, tokensBefore: 15_000, tokensAfter: 9 };
@@ -113,7 +113,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(uuids(plan.kept)).toEqual(["s", ...numbered(46, 60)]);
   });
 
-  it("keeps everything after the first copy when the last noted message is repeated", () => {
+  it("keeps everything after the first copy when the conversation contains the last noted message twice", () => {
     const { entries } = talk(60);
     const [again] = entries.slice(38, 39) as [Entry];
     for (const second of [again, { ...again }]) {
@@ -128,7 +128,7 @@ describe("the messages that a compaction from notes keeps", () => {
 });
 
 describe("the token counts of a compaction from notes", () => {
-  it("scales the minimum and maximum of kept tokens down when the threshold is low", () => {
+  it("keeps fewer tokens besides the notes when the threshold is low", () => {
     const { entries } = talk(60);
     const plan = planOf(entries, { coveredUuid: "e-60", thresholdTokens: 50_000 });
     expect(plan.keptTokens).toBe(5_000);
@@ -138,13 +138,13 @@ describe("the token counts of a compaction from notes", () => {
     expect(calls.keptTokens).toBe(12_000);
   });
 
-  it("counts the notes with the text around them, and any other text, with the given counter", () => {
+  it("counts the notes, the text around them and any other text with the given counter", () => {
     const plan = planOf(talk(60).entries, { coveredUuid: "e-40", countText: (text) => text.length });
     const text = continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" });
     expect([plan.countTokens(text), plan.countTokens("12345")]).toEqual([text.length, 5]);
   });
 
-  it("accepts each minimum and maximum separately", () => {
+  it("a caller can set each limit for the kept messages separately", () => {
     const { entries } = talk(60);
     const kept = (keep: NotesPlanRequest["keep"]): number => planOf(entries, { keep }).kept.length;
     expect(kept({ leastTokens: 3_000, leastMessages: 2 })).toBe(3);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { nameKey, sectionName } from "./notes-format.ts";
 
-describe("section names", () => {
+describe("names of note sections", () => {
   it.each([
     ["# Current State", "Current State"],
     ["#\tPlan #", "Plan"],
     ["# C#", "C#"],
     ["Key Results", "Key Results"],
-  ])("returns the heading without its marks as the section name: %j", (heading, name) => {
+  ])("sectionName returns the heading %j without its marks", (heading, name) => {
     expect(sectionName(heading)).toBe(name);
   });
 
@@ -17,11 +17,11 @@ describe("section names", () => {
     ["# Key Results", "key-results"],
     ["# !!!", "!!!"],
     ["# 🚀", "🚀"],
-  ])("treats names that look the same to a reader as equal: %j and %j", (one, other) => {
+  ])("nameKey returns the same key for %j and %j", (one, other) => {
     expect(nameKey(one)).toBe(nameKey(other));
   });
 
-  it("gives every section name a key, and different sections different keys", () => {
+  it("nameKey returns different keys for different sections, even for names without letters", () => {
     expect(nameKey("# !!!")).not.toBe(nameKey("# ???"));
     expect(nameKey("# 🚀")).not.toBe(nameKey("# 危険"));
     expect(nameKey("# Results")).not.toBe(nameKey("# Key Results"));

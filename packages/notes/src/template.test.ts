@@ -32,7 +32,7 @@ describe("the notes template", () => {
     expect(new Set(OUR_TEMPLATE.sections.map(({ guide }) => guide)).size).toBe(10);
   });
 
-  it("accepts a user's template with any line ends", () => {
+  it("parseTemplate accepts a user's template with any line ends", () => {
     const sections = [
       { heading: "# Plan", guide: "_What next_" },
       { heading: "# Done #", guide: "*What is done, in snake_case*" },
@@ -60,7 +60,7 @@ describe("the notes template", () => {
     ["# A\n_a_\n_b_", 3, "more than a heading and one italic line"],
     ["# A\n_a_\n\n# B\n_b_\n\n# *a*:\n_c_", 7, "the same heading as in line 1"],
     ["# R & D\n_a_\n# r and d\n_b_", 3, "the same heading as in line 1"],
-  ])("refuses an invalid template and names the problem and the line: %j", (text, line, words) => {
+  ])("parseTemplate refuses an invalid template and names the problem and the line: %j", (text, line, words) => {
     const error = errorOf(text);
     expect(error).toMatchObject({ code: "notes-template-invalid", facts: { line } });
     expect(error?.message).toContain(`line ${line}:`);
@@ -68,7 +68,7 @@ describe("the notes template", () => {
     expect(error?.remedy).toContain("# Current State");
   });
 
-  it("reads a written template back unchanged", () => {
+  it("parseTemplate reads a template that was written as empty notes back unchanged", () => {
     fc.assert(
       fc.property(arbitraryTemplate(), (template) => {
         expect(parseTemplate(notesAsShown(emptyNotes(template)))).toEqual(template);
@@ -76,7 +76,7 @@ describe("the notes template", () => {
     );
   });
 
-  it("parses a template from lines of the text or refuses it with a line number, for any text", () => {
+  it("parseTemplate returns lines of the text or refuses it with a line number, for any text", () => {
     fc.assert(
       fc.property(arbitraryTemplate().chain(arbitraryFile), (text) => {
         const error = errorOf(text);

@@ -40,7 +40,7 @@ async function updated(
   return parseNotes(text ?? "", template);
 }
 
-describe("the last noted message", () => {
+describe("the id of the last noted message after a notes update", () => {
   const closed = new ConversationBuilder();
   closed.user("write the harbour report");
   closed.assistant("It is written.");
@@ -48,31 +48,31 @@ describe("the last noted message", () => {
   open.user("write the harbour report");
   open.tool("a", "Bash", { command: "make report" });
 
-  it("stores the id of the newest message", async () => {
+  it("a notes update stores the id of the newest message", async () => {
     expect((await updated(closed.entries)).coveredUuid).toBe(closed.entries[1]?.uuid);
   });
 
-  it("stores an empty id while a call is open, which does not mean that all messages are noted", async () => {
+  it("a notes update stores an empty message id while a tool call has no result", async () => {
     const first = await updated(open.entries);
     expect(first.coveredUuid).toBe("");
     expect((await updated(open.entries, formatNotes(first))).coveredUuid).toBe("");
   });
 
-  it("keeps the stored message id while a call is open, and an empty id if there was none", async () => {
+  it("a notes update keeps the stored message id while a tool call has no result", async () => {
     const theirs = NOTES_TEMPLATE.replace("# Current State", "Reports.\n\n# Current State");
     expect((await updated(open.entries, theirs)).coveredUuid).toBe("");
     const earlier = `<!-- longhaul: noted up to message e-0 -->\n\n${theirs}`;
     expect((await updated(open.entries, earlier)).coveredUuid).toBe("e-0");
   });
 
-  it("stores an empty id when the template has no section that the built-in writer can fill", async () => {
+  it("stores an empty message id when the template has no section that the built-in writer can fill", async () => {
     const own = "# Goals\n_what we want_\n";
     const notes = await updated(closed.entries, `${own}\nA harbour.\n`, parseTemplate(own));
     expect(notes.sections.map(({ body }) => body)).toEqual(["A harbour."]);
     expect(notes.coveredUuid).toBe("");
   });
 
-  it("notes the messages after the first copy when the last noted message is repeated", async () => {
+  it("notes all messages after the first copy when the conversation contains the last noted message twice", async () => {
     const c = new ConversationBuilder();
     c.user("write the harbour report");
     c.assistant("It is written.");
@@ -85,8 +85,8 @@ describe("the last noted message", () => {
   });
 });
 
-describe("a summary that was made from notes", () => {
-  it("copies a written summary into the notes, but not a summary made from the notes", async () => {
+describe("a summary in the conversation that was made from notes", () => {
+  it("copies a model's summary into the notes, but not a summary that was made from the notes", async () => {
     const c = new ConversationBuilder();
     const summary =
       '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';
@@ -104,8 +104,8 @@ describe("a summary that was made from notes", () => {
   });
 });
 
-describe("deleted notes", () => {
-  it("starts deleted notes with the summary that was made from them", async () => {
+describe("a notes update after the notes file was deleted", () => {
+  it("fills a deleted notes file with the summary that was made from it", async () => {
     const c = new ConversationBuilder();
     const summary =
       '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';

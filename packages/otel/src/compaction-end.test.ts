@@ -11,7 +11,7 @@ const UNUSED = {
 };
 
 describe("billedCalls", () => {
-  it("bills the provider's own compaction, which appears only in the iterations", () => {
+  it("includes the provider's own compaction, which appears only in the iterations of the usage", () => {
     const usage = {
       ...UNUSED,
       iterations: [
@@ -27,14 +27,14 @@ describe("billedCalls", () => {
     });
   });
 
-  it("bills each attempt with usage, and the total only when no attempt has any", () => {
+  it("lists each summary attempt that has usage, and the total usage only if no attempt has any", () => {
     const silent = { step: "fork", outcome: "failed", cuts: 0 } as const;
     expect(billedCalls({ attempts: [silent, FORK_WRITTEN, FORK_WRITTEN], usage: USAGE })).toHaveLength(2);
     expect(billedCalls({ attempts: [silent], usage: USAGE })).toHaveLength(1);
     expect(billedCalls({ attempts: [silent] })).toEqual([]);
   });
 
-  it("bills negative and non-finite token figures as 0", () => {
+  it("counts negative and non-finite token figures as 0", () => {
     const usage = {
       ...USAGE,
       input_tokens: -5,
@@ -51,7 +51,7 @@ describe("billedCalls", () => {
 });
 
 describe("modelOf", () => {
-  it("names the model that wrote the summary, or else the last model that was called", () => {
+  it("modelOf returns the model that wrote the summary, or else the last model that was called", () => {
     const asked = (model: string) => ({ ...FORK_WRITTEN, outcome: "failed", model }) as const;
     expect(modelOf([asked("a"), { ...FORK_WRITTEN, model: "b" }, asked("c")])).toBe("b");
     expect(modelOf([asked("a"), asked("c"), { step: "built-in", outcome: "failed", cuts: 0 }])).toBe("c");

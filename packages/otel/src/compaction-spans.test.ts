@@ -26,8 +26,8 @@ const onlySpan = (events: readonly CompactorEvent[], options?: TelemetryOptions)
   return spans[0] as ReadableSpan;
 };
 
-describe("the span of a compaction", () => {
-  it("a compaction span has the gen_ai attributes and our own", () => {
+describe("telemetry span of a compaction", () => {
+  it("a telemetry span of a compaction has gen_ai attributes and longhaul attributes", () => {
     const span = onlySpan([started({ agentId: "agent-7" }), compacted({ agentId: "agent-7" })], {
       provider: "anthropic",
       conversationId: "session-1",
@@ -65,7 +65,7 @@ describe("the span of a compaction", () => {
     });
   });
 
-  it("a compaction span starts with the attributes that a sampler needs", () => {
+  it("a telemetry span of a compaction starts with the attributes that a sampler needs", () => {
     const exporter = new InMemorySpanExporter();
     const names: string[] = [];
     const trace = new BasicTracerProvider({
@@ -95,7 +95,7 @@ describe("the span of a compaction", () => {
     ]);
   });
 
-  it("a compaction span lists all summary steps and their total cost, failed steps included", () => {
+  it("a telemetry span of a compaction lists all summary steps and their total cost, even of failed steps", () => {
     const span = onlySpan([
       started(),
       compacted({
@@ -116,7 +116,7 @@ describe("the span of a compaction", () => {
     });
   });
 
-  it("uses the event's usage when no attempt has any, and omits usage when no model was called", () => {
+  it("a span has the usage of the event if no attempt has any, and no usage if no model was called", () => {
     const builtIn = [{ step: "built-in", outcome: "written", cuts: 0 }] as const;
     const withUsage = onlySpan([started(), compacted({ attempts: builtIn })]);
     expect(withUsage.attributes).toMatchObject({ "gen_ai.usage.output_tokens": 2_000 });
@@ -130,7 +130,7 @@ describe("the span of a compaction", () => {
     );
   });
 
-  it("records retries, hooks and restored items by kind, without names", () => {
+  it("a span records retries, hooks and the kinds of restored items, but no item names", () => {
     const span = onlySpan([
       started(),
       during({ type: "prompt-too-long-retried", attempt: 1, droppedRounds: 3, roundsLeft: 17 }),
@@ -180,7 +180,7 @@ describe("the span of a compaction", () => {
 });
 
 describe("a compaction that fails", () => {
-  it("a failed compaction ends its span with the error code", () => {
+  it("a failed compaction ends its telemetry span with the error code", () => {
     const span = onlySpan([started(), failed()]);
     expect(span.status.code).toBe(SpanStatusCode.ERROR);
     expect(span.attributes).toEqual({
@@ -197,7 +197,7 @@ describe("a compaction that fails", () => {
   });
 
   it.each(["aborted", "blocked_by_hook", "not_enough_messages"] as const)(
-    "a compaction failure with the reason %s is not an error",
+    "a compaction that fails with the reason %s does not mark its span as an error",
     (reason) => {
       const span = onlySpan([started(), failed({ reason, code: "whatever" })]);
       expect(span.status.code).toBe(SpanStatusCode.UNSET);
@@ -206,7 +206,7 @@ describe("a compaction that fails", () => {
     },
   );
 
-  it("records a span for a compaction that fails before it starts", () => {
+  it("exports a span for a compaction that fails before it starts", () => {
     expect(onlySpan([failed({ reason: "not_enough_messages" })]).attributes).toMatchObject({
       "longhaul.trigger": "auto",
       "longhaul.outcome": "failed",
@@ -215,7 +215,7 @@ describe("a compaction that fails", () => {
 });
 
 describe("concurrent compactions", () => {
-  it("keeps the spans of a parent and its subagents apart, whatever the order", () => {
+  it("keeps the telemetry spans of a parent and its subagents apart, in any order of events", () => {
     const agents = [undefined, "a", "b", "c"];
     const spans = spansOf([
       ...agents.map((agentId) => started({ agentId })),
@@ -242,7 +242,7 @@ describe("concurrent compactions", () => {
     ]);
   });
 
-  it("distinguishes compactions by agent and turn without joining the ids", () => {
+  it("distinguishes compactions by agent id and turn id, even if the joined ids would be equal", () => {
     const ids = [
       { agentId: "a", turnId: "b,c" },
       { agentId: "a,b", turnId: "c" },
@@ -256,7 +256,7 @@ describe("concurrent compactions", () => {
 });
 
 describe("a compaction that never ends", () => {
-  it("abandons an open span when the same turn starts another compaction", () => {
+  it("ends an open span as abandoned when the same turn starts another compaction", () => {
     const spans = spansOf([started({ tokens: 1 }), started({ tokens: 2 }), compacted()]);
     expect(spans.map(({ attributes, status }) => [attributes["longhaul.outcome"], status.code])).toEqual([
       ["abandoned", SpanStatusCode.ERROR],
@@ -265,7 +265,7 @@ describe("a compaction that never ends", () => {
     expect(spans[0]?.attributes).toMatchObject({ "error.type": "abandoned", "longhaul.tokens.before": 1 });
   });
 
-  it("abandons the oldest spans when too many are open", () => {
+  it("ends the oldest open spans as abandoned when too many are open", () => {
     const events = Array.from({ length: MAX_OPEN_SPANS + 3 }, (_, turn) =>
       started({ turnId: `turn-${turn}` }),
     );
@@ -273,7 +273,7 @@ describe("a compaction that never ends", () => {
     expect(abandoned).toEqual(["turn-0", "turn-1", "turn-2"]);
   });
 
-  it("does not count an ended compaction as open", () => {
+  it("does not count ended compactions toward the limit of open spans", () => {
     const events = Array.from({ length: MAX_OPEN_SPANS + 3 }, (_, turn) => [
       started({ turnId: `turn-${turn}` }),
       compacted({ turnId: `turn-${turn}` }),

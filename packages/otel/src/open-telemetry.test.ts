@@ -25,13 +25,13 @@ const missing = (name: string): Error =>
   });
 
 describe("loadOpenTelemetry", () => {
-  it("returns undefined when @opentelemetry/api is not installed", async () => {
+  it("loadOpenTelemetry returns undefined when @opentelemetry/api is not installed", async () => {
     expect(
       await loadOpenTelemetry({ loadApi: () => Promise.reject(missing("@opentelemetry/api")) }),
     ).toBeUndefined();
   });
 
-  it("fails when @opentelemetry/api is installed but cannot be loaded", async () => {
+  it("loadOpenTelemetry fails when @opentelemetry/api is installed but cannot be loaded", async () => {
     const broken = missing("something-else");
     await expect(loadOpenTelemetry({ loadApi: () => Promise.reject(broken) })).rejects.toBe(broken);
   });
@@ -51,12 +51,12 @@ describe("loadOpenTelemetry", () => {
 });
 
 describe("openTelemetry", () => {
-  it("accepts the API module and does nothing while no SDK is registered", () => {
+  it("openTelemetry accepts the API module and does nothing while no OpenTelemetry SDK is registered", () => {
     const onEvent = openTelemetry({ api });
     expect(() => [started(), compacted()].map(onEvent)).not.toThrow();
   });
 
-  it("gets the tracer and the meter at the first event, so that an SDK can be registered later", async () => {
+  it("gets the tracer and the meter at the first event, so that the host can register an SDK before that", async () => {
     const onEvent = openTelemetry({ api });
     const reader = new PeriodicExportingMetricReader({
       exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE),
@@ -69,7 +69,7 @@ describe("openTelemetry", () => {
     expect(resourceMetrics.scopeMetrics.map(({ scope }) => scope.name)).toEqual(["longhaul"]);
   });
 
-  it("creates the instruments once, at the first event", () => {
+  it("creates the metric instruments once, at the first event", () => {
     const getMeter = vi.fn(api.createNoopMeter);
     const onEvent = openTelemetry({ api: { trace: api.trace, metrics: { getMeter } } });
     expect(getMeter).not.toHaveBeenCalled();

@@ -36,7 +36,7 @@ describe("token usage of summary calls", () => {
     "gen_ai.request.model": "claude-sonnet-5-5",
   };
 
-  it("records summary tokens by type, with cached tokens in the input", async () => {
+  it("records the tokens of summary calls by type, and counts cached tokens as input", async () => {
     expect(await pointsOf("gen_ai.client.token.usage", started(), compacted())).toEqual([
       [{ ...call, "gen_ai.token.type": "input" }, 153_100],
       [{ ...call, "gen_ai.token.type": "output" }, 2_000],
@@ -61,7 +61,7 @@ describe("token usage of summary calls", () => {
     });
   });
 
-  it("records no tokens when no model was called", async () => {
+  it("records no summary tokens when no model was called", async () => {
     expect(await pointsOf("gen_ai.client.token.usage", started(), failed())).toEqual([]);
   });
 });
@@ -76,7 +76,7 @@ describe("metrics of compactions", () => {
     "error.type": "model-overloaded",
   };
 
-  it("counts compactions by outcome, with unfinished ones as abandoned", async () => {
+  it("counts compactions by outcome, and compactions that never end as abandoned", async () => {
     const found = await pointsOf(
       "longhaul.compactions",
       ...[started(), compacted(), started(), compacted(), started(), failed()],
@@ -107,7 +107,7 @@ describe("metrics of compactions", () => {
     });
   });
 
-  it("counts verdicts, and openings and closings of the breaker, by cause", async () => {
+  it("counts verdicts on compactions, and how often and why the circuit breaker opens and closes", async () => {
     const metrics = await metricsOf([
       during({ type: "compaction-judged", verdict: "ineffective", reportedTokens: 1, threshold: 1 }),
       during({ type: "breaker-opened", why: "frequency", strikes: 3 }),
@@ -136,18 +136,18 @@ describe("metrics of turns", () => {
     decision: "below-threshold",
   } as const;
 
-  it("records the context size at each check and its share of the threshold", async () => {
+  it("records the context size at each check of the window, and its share of the threshold", async () => {
     const metrics = await metricsOf([during(check)]);
     const attributes = { "longhaul.decision": "below-threshold", "longhaul.tokens.source": "usage" };
     expect(points(metrics.get("longhaul.context.tokens"))).toEqual([[attributes, 150_000]]);
     expect(points(metrics.get("longhaul.context.utilization"))).toEqual([[{}, 0.75]]);
   });
 
-  it.each([0, -1, Number.NaN])("records no share of an invalid threshold: %s", async (threshold) => {
+  it.each([0, -1, Number.NaN])("records no share of the threshold if the threshold is invalid: %s", async (threshold) => {
     expect(await pointsOf("longhaul.context.utilization", during({ ...check, threshold }))).toEqual([]);
   });
 
-  it("counts cleared results and their tokens by form", async () => {
+  it("counts cleared tool results and their tokens by form of clearing", async () => {
     const cleared = {
       type: "results-cleared",
       results: 7,
@@ -171,7 +171,7 @@ describe("metrics of turns", () => {
     expect(await pointsOf("longhaul.cache.lost_tokens", event)).toEqual([[{}, 70]]);
   });
 
-  it("counts recoveries by cause and outcome", async () => {
+  it("counts recoveries from failed calls by cause and outcome", async () => {
     const found = await pointsOf(
       "longhaul.recoveries",
       during({ type: "recovered", from: "too-long", tokensBefore: 2, tokensAfter: 1 }),

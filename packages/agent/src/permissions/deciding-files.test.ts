@@ -6,7 +6,7 @@ import { fingerprintOfCommandFiles } from "./deciding-files.ts";
 
 const cwd = temporaryFolder();
 
-it("the hash changes with each file that decides which commands run, and with no other file", async () => {
+it("the fingerprint changes with every file that decides what commands run, and with no other file", async () => {
   mkdirSync(join(cwd, "src"));
   mkdirSync(join(cwd, ".git", "hooks"), { recursive: true });
   const marks = new Set([await fingerprintOfCommandFiles(cwd)]);
@@ -33,6 +33,6 @@ it("the hash changes with each file that decides which commands run, and with no
   expect(await fingerprintOfCommandFiles(cwd)).toBe(before);
 });
 
-it("returns a hash for a folder that does not exist", async () => {
+it("fingerprintOfCommandFiles returns a hash even for a folder that does not exist", async () => {
   expect(await fingerprintOfCommandFiles(join(cwd, "nowhere"))).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -64,11 +64,11 @@ describe("guardedFile", () => {
     ...[".gitignore", ".gitattributes", ".editorconfig", "src/git.ts", ".env.example", "tasks.py"],
     ...["src/objects/x.ts", "refs/x", "config", "src/package.ts", "make.ts", "docker.md", "src/claude/x.ts"],
     ...["test/vite.test.ts", "index.html", ".prettierignore", "LICENSE"],
-  ])("%s is an ordinary file", (path) => {
+  ])("%s is not a guarded file", (path) => {
     expect(guardedFile(path)).toBeUndefined();
   });
 
-  it("judges a file by its path inside the project, wherever the project is", () => {
+  it("decides whether a file is guarded by its path inside the project, wherever the project is", () => {
     expect(guardedFile("/home/ann/.claude/worktrees/x/src/a.ts", "src/a.ts")).toBeUndefined();
     expect(guardedFile("/home/ann/project/messages.properties", "messages.properties")).toBeUndefined();
     expect(guardedFile("/home/ann/.claude/settings.json", "settings.json")).toBeDefined();
@@ -78,7 +78,7 @@ describe("guardedFile", () => {
     expect(guardedFile("/srv/app/.github/CODEOWNERS", ".github/CODEOWNERS")).toBeUndefined();
   });
 
-  it("tells whether a guarded file decides which commands run", () => {
+  it("reports whether a guarded file decides what commands run", () => {
     expect(guardedFile("package.json")?.decidesCommands).toBe(true);
     expect(guardedFile(".git/hooks/x")?.decidesCommands).toBe(true);
     expect(guardedFile("AGENTS.md")?.decidesCommands).toBe(false);

@@ -10,7 +10,7 @@ const prefix = fc.oneof(fc.constantFrom("shell:", "path:", "web:", "change:", ""
 const key = fc.tuple(prefix, fc.string()).map(([start, rest]) => start + rest);
 
 describe("permission rules and keys", () => {
-  it("a rule without a star allows its own key and no other", () => {
+  it("a permission rule without a star allows only the key that equals the rule", () => {
     fc.assert(
       fc.property(key, key, (rule, other) => {
         fc.pre(!rule.endsWith("*"));
@@ -20,7 +20,7 @@ describe("permission rules and keys", () => {
     );
   });
 
-  it("a rule with a star at its end allows only keys that begin like it", () => {
+  it("a permission rule that ends in a star allows only keys that begin with the text before the star", () => {
     fc.assert(
       fc.property(key, key, (beginning, other) => {
         if (ruleAllows(`${beginning}*`, other)) expect(other.startsWith(beginning)).toBe(true);
@@ -28,7 +28,7 @@ describe("permission rules and keys", () => {
     );
   });
 
-  it("a rule with a star at its end allows all simple keys that begin like it", () => {
+  it("a permission rule that ends in a star allows all simple commands that begin with the text before the star", () => {
     fc.assert(
       fc.property(fc.string(), fc.stringMatching(/^[ a-z0-9/-]*$/), (beginning, rest) => {
         fc.pre(!`shell:${beginning}${rest}`.startsWith("shell-exact:"));
@@ -37,7 +37,7 @@ describe("permission rules and keys", () => {
     );
   });
 
-  it("no rule with a star allows a combined command, a guarded file or credentials", () => {
+  it("no permission rule with a star allows a combined command, a guarded file or credentials", () => {
     fc.assert(
       fc.property(exact, fc.string(), fc.nat(), (start, rest, cut) => {
         const combined = `${start}${rest}`;
@@ -48,7 +48,7 @@ describe("permission rules and keys", () => {
     );
   });
 
-  it("a star does not match a path that leaves the folder before it", () => {
+  it("a permission rule for all files of a folder does not allow a path that leads out of the folder with ..", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-z]{1,4}$/)), fc.array(fc.string()), (before, after) => {
         const path = ["path:/data", ...before, "..", ...after].join("/");
@@ -60,7 +60,7 @@ describe("permission rules and keys", () => {
 });
 
 describe("permission modes", () => {
-  it("allow-all allows everything, default nothing, and accept-edits the edits of ordinary files", () => {
+  it("mode allow-all allows everything, default allows nothing, and accept-edits allows ordinary edits", () => {
     fc.assert(
       fc.property(kinds, (kind) => {
         expect(modeAllows("allow-all", kind)).toBe(true);

@@ -66,13 +66,13 @@ const words = async (permissions: Permissions, ...needs: PermissionNeed[]): Prom
 };
 
 describe("permission questions", () => {
-  it("asks nothing for a call that needs no permission", async () => {
+  it("does not ask the person about a tool call that needs no permission", async () => {
     const { permissions, asked } = answering({});
     expect(await permissions.check([], call())).toEqual({ allowed: true });
     expect(asked).toEqual([]);
   });
 
-  it("asks before every edit in mode default, and before none in mode accept-edits", async () => {
+  it("asks before every edit in mode default, and before no edit in mode accept-edits", async () => {
     const changes = [need("change:a.ts", { kind: "change" }), need("change:b.ts", { kind: "change" })];
     const asking = answering({}, { allow: "once" }, { allow: "once" });
     expect(await words(asking.permissions, ...changes)).toBe("allowed");
@@ -82,7 +82,7 @@ describe("permission questions", () => {
     expect(accepting.asked).toEqual([]);
   });
 
-  it("an answer of always to one edit allows every other ordinary edit, but no command", async () => {
+  it("the answer always to one edit allows all other ordinary edits, but no command", async () => {
     const { permissions, asked } = answering({}, { allow: "always" });
     expect(permissions.mode).toBe("default");
     expect(await words(permissions, need("change:a.ts", { kind: "change" }))).toBe("allowed");
@@ -93,7 +93,7 @@ describe("permission questions", () => {
   });
 
   it.each(["guarded-file", "secret-file"] as const)(
-    "asks for a %s each time, despite an answer of always, in every mode except allow-all",
+    "asks about a %s each time, even after the answer always, in every mode except allow-all",
     async (kind) => {
       for (const mode of ["default", "accept-edits"] as const) {
         const always: PermissionAnswer = { allow: "always" };
@@ -108,7 +108,7 @@ describe("permission questions", () => {
     },
   );
 
-  it("asks each time in the home folder, and does not offer always", async () => {
+  it("asks before every action in the home folder, and does not offer the answer always", async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -125,7 +125,7 @@ describe("permission questions", () => {
     expect(await words(nobody, need("shell:ls"))).toContain("(rule: wide-folder)");
   });
 
-  it("an always for a command that runs code ends when the agent changes a file that decides what runs", async () => {
+  it("asks again about a command that runs code after the agent changes a file that decides what it runs", async () => {
     const always: PermissionAnswer = { allow: "always" };
     const once: PermissionAnswer = { allow: "once" };
     const { permissions, asked } = answering({}, always, always, once, once, once);
@@ -139,7 +139,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "shell:ls", "change:a.ts", "write-guarded:p", "shell:npm test"]);
   });
 
-  it("an always for a command that runs code ends when anything changes a file that decides what runs", async () => {
+  it("asks again about a command that runs code after any program changes a file that decides what it runs", async () => {
     let mark = "one";
     const asked: string[] = [];
     const permit: Person["permit"] = async ({ key }) => {
@@ -153,7 +153,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "shell:ls", "shell:npm test"]);
   });
 
-  it("a refused edit of a guarded file ends no permission", async () => {
+  it("a refused edit of a guarded file revokes no permission", async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "no" });
     const test = need("shell:npm test", { runsCode: true });
     await permissions.check([test], call());
@@ -162,7 +162,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "p"]);
   });
 
-  it("names the rule and the flag for every refused permission", async () => {
+  it("a refusal names the rule and the command-line flag of every refused permission", async () => {
     const nobody = new Permissions({}, undefined);
     const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
     expect(await nobody.check(needs, call())).toMatchObject({
@@ -179,34 +179,34 @@ describe("permission questions", () => {
     });
   });
 
-  it("allow-all asks nothing, not even for a plan", async () => {
+  it("mode allow-all asks no question, not even about a plan", async () => {
     const { permissions, asked } = answering({ mode: "allow-all" });
     const all = [need("shell-exact:a; b"), need("plan", { kind: "plan" }), need("web:x", { kind: "web" })];
     expect(await words(permissions, ...all)).toBe("allowed");
     expect(asked).toEqual([]);
   });
 
-  it("asks only for permissions that the rules in the settings do not allow", async () => {
+  it("asks only for permissions that no rule in the settings allows", async () => {
     const { permissions, asked } = answering({ allow: ["shell:npm test", "web:*"] }, { allow: "once" });
     const needs = [need("shell:npm test"), need("web:a", { kind: "web" }), need("shell:npm publish")];
     expect(await words(permissions, ...needs)).toBe("allowed");
     expect(asked).toEqual(["shell:npm publish"]);
   });
 
-  it("an answer of once counts once, and an answer of always for the session", async () => {
+  it("the answer once allows one call, and the answer always allows all later calls of the session", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "always" });
     for (let time = 0; time < 4; time++) await permissions.check([need("shell:ls")], call());
     expect(asked).toEqual(["shell:ls", "shell:ls"]);
   });
 
-  it("an answer of always allows only its own key, even if the key ends in a star", async () => {
+  it("the answer always allows only the same key again, even if the key ends in a star", async () => {
     const { permissions, asked } = answering({}, { allow: "always" });
     expect(await words(permissions, need("shell:ls*"))).toBe("allowed");
     expect(await words(permissions, need("shell:lsof"))).not.toBe("allowed");
     expect(asked).toEqual(["shell:ls*", "shell:lsof"]);
   });
 
-  it("shows hidden characters as codes in a question, and keeps the key unchanged", async () => {
+  it("a permission question shows hidden characters as codes, but keeps its key unchanged", async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -238,7 +238,7 @@ describe("permission questions", () => {
       "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",
       "naïve re\u0301sume\u0301 日本語 👩‍👧 ✈️ नमस्ते",
     ],
-  ])("shows %s as codes in a question", async (_, title, shown) => {
+  ])("a permission question shows %s as codes", async (_, title, shown) => {
     const asked: string[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given.title);
@@ -249,7 +249,7 @@ describe("permission questions", () => {
     expect(asked).toEqual([shown]);
   });
 
-  it("asks each time for a permission without scope, even after an answer of always", async () => {
+  it("asks each time for a permission without a scope, even after the answer always", async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "always" });
     const { scope: _, ...plan } = need("plan");
     await permissions.check([plan], call());
@@ -257,31 +257,31 @@ describe("permission questions", () => {
     expect(asked).toEqual(["plan", "plan"]);
   });
 
-  it("a call needs all its permissions, and the first refusal ends the questions", async () => {
+  it("a tool call needs all of its permissions, and the first refusal ends its questions", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "no" });
     expect(await words(permissions, need("a"), need("b"), need("c"))).toContain("Run b");
     expect(asked).toEqual(["a", "b"]);
   });
 
-  it("an unknown answer allows nothing", async () => {
+  it("an unknown answer to a permission question allows nothing", async () => {
     const { permissions } = answering({}, { allow: "perhaps" } as unknown as PermissionAnswer);
     expect(await words(permissions, need("a"))).not.toBe("allowed");
   });
 });
 
 describe("refusals that the model reads", () => {
-  it("a refusal quotes the words of the person to the model", async () => {
+  it("a refusal quotes the person's answer to the model", async () => {
     const { permissions } = answering({}, { allow: "no", words: " use pnpm instead " });
     expect(await words(permissions, need("shell:npm test"))).toMatch(
       /Run shell:npm test \(rule: shell\)\n.*: use pnpm instead$/,
     );
   });
 
-  it("a refusal without words asks the model not to try another way", async () => {
+  it("a refusal without an explanation asks the model not to try another way", async () => {
     expect(await words(answering({}, { allow: "no" }).permissions, need("a"))).toContain("another way");
   });
 
-  it("a refused plan keeps plan mode on, also when nobody can accept it", async () => {
+  it("plan mode stays on when the plan is refused, and when nobody can accept it", async () => {
     const plan = need("plan", { kind: "plan" });
     const { permissions } = answering({}, { allow: "no", words: "smaller steps" }, { allow: "no" });
     expect(await words(permissions, plan)).toMatch(/stays on\.\n.*smaller steps$/);
@@ -289,7 +289,7 @@ describe("refusals that the model reads", () => {
     expect(await words(new Permissions({}, undefined), plan)).toMatch(/stays on.*as your answer/);
   });
 
-  it("explains how to allow a command when nobody can answer", async () => {
+  it("a refusal explains how to allow a command when nobody can answer questions", async () => {
     const message = await words(
       new Permissions({}, undefined),
       need("shell:npm test"),
@@ -313,7 +313,7 @@ describe("permissions in plan mode", () => {
     }
   });
 
-  it("plan mode asks for the permissions of a read-only tool, and for the plan at its end", async () => {
+  it("plan mode asks for the permissions of read-only tools, and for approval of the plan when it ends", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "once" });
     const looking = call({ isPlanMode: true, isReadOnly: true, tool: "Read" });
     expect(await permissions.check([need("path:/x")], looking)).toEqual({ allowed: true });
@@ -324,7 +324,7 @@ describe("permissions in plan mode", () => {
 });
 
 describe("permissions of several agents", () => {
-  it("asks for one agent at a time, in order, and names the agent", async () => {
+  it("asks the questions of several agents one at a time, in order, and names the agent", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const first = permissions.check([need("a"), need("b")], call({ agentId: "one" }));
@@ -339,7 +339,7 @@ describe("permissions of several agents", () => {
     expect(await Promise.all([first, second])).toEqual([{ allowed: true }, { allowed: true }]);
   });
 
-  it("does not ask a waiting agent for a permission that another agent got for always", async () => {
+  it("does not ask for a waiting agent again when another agent got the answer always for the same key", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const both = [
@@ -351,7 +351,7 @@ describe("permissions of several agents", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("a tool's question waits for an earlier permission question", async () => {
+  it("a question from a tool waits until an earlier permission question is answered", async () => {
     const { person, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const order: string[] = [];
@@ -364,7 +364,7 @@ describe("permissions of several agents", () => {
     expect(order).toEqual(["permission", "question"]);
   });
 
-  it("a call that is aborted while it waits is never asked about, and delays no other call", async () => {
+  it("a tool call that is aborted while it waits causes no question, and delays no other call", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const stop = new AbortController();
@@ -379,7 +379,7 @@ describe("permissions of several agents", () => {
     expect(asked.map(({ key }) => key)).toEqual(["a", "c"]);
   });
 
-  it("an abort during a question lets the next question appear", async () => {
+  it("aborting a tool call during its question lets the next question appear", async () => {
     const { person, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const stop = new AbortController();
@@ -392,7 +392,7 @@ describe("permissions of several agents", () => {
     expect(await second).toEqual({ allowed: true });
   });
 
-  it("a call that is already aborted is neither asked about nor allowed", async () => {
+  it("a tool call that is already aborted causes no question and is not allowed", async () => {
     const { permissions, asked } = answering({ mode: "allow-all" });
     await expect(
       permissions.check([], call({ signal: AbortSignal.abort(new Error("over")) })),

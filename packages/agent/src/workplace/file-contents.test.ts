@@ -60,7 +60,7 @@ describe("cached file contents", () => {
     expect(await files.read(path)).not.toBe(second);
   });
 
-  it("drops the oldest files from the cache above 50 MB", async () => {
+  it("drops the oldest files from the cache when it exceeds 50 MB", async () => {
     const files = createFileContents({ now: later });
     const paths = ["big-1", "big-2", "big-3"].map((name) => aged(name, ""));
     for (const path of paths) {
@@ -78,7 +78,7 @@ describe("cached file contents", () => {
 });
 
 describe("freshness of cached file contents", () => {
-  it("reads a file again when its size, its time or the file behind its name changes", async () => {
+  it("reads a file again when its size or time changes, or another file replaces it", async () => {
     const files = createFileContents({ now: later });
     const path = aged("changing", "one");
     expect(await textOf(files, path)).toBe("one");
@@ -90,7 +90,7 @@ describe("freshness of cached file contents", () => {
     expect(await textOf(files, path)).toBe("eight");
   });
 
-  it("reads a file again that was changed to the same size and modification time", async () => {
+  it("reads a changed file again even if its size and modification time are the same as before", async () => {
     const files = createFileContents();
     const path = aged("forged", "one");
     expect(await textOf(files, path)).toBe("one");
@@ -109,7 +109,7 @@ describe("freshness of cached file contents", () => {
     expect(await readTwice(createFileContents({ now: () => ctimeMs + 150 }))).toBe(true);
   });
 
-  it("reports a cached file that is gone as missing", async () => {
+  it("reports a cached file as missing when it no longer exists", async () => {
     const files = createFileContents({ now: later });
     const path = aged("going", "one");
     await files.read(path);
@@ -137,7 +137,7 @@ describe("paths without file contents", () => {
     expect(await refusalOf("nul\0")).toMatchObject({ reason: "unreadable" });
   });
 
-  it("finds no file problem in an unrelated error", () => {
+  it("fileProblemOf returns undefined for an unrelated error", () => {
     expect(fileProblemOf(new Error("file-unusable"))).toBeUndefined();
   });
 });

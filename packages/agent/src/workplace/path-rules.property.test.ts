@@ -45,7 +45,7 @@ function systemPath(path: string): string | undefined {
   return real;
 }
 
-it("a path counts as inside exactly when the system reads or writes it inside the working directory", async () => {
+it("a path counts as inside if and only if the system reads or writes it inside the working directory", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(item, { selector: ({ at }) => at, maxLength: 7 }),
@@ -77,7 +77,7 @@ it("a path counts as inside exactly when the system reads or writes it inside th
   );
 });
 
-it("resolves any text as a path, and counts it as inside only by its real path", async () => {
+it("resolves any text as a path, and uses the real path to decide whether it is inside", async () => {
   const cwd = join(root, "plain");
   mkdirSync(cwd);
   const rules = pathRules({ cwd, home: root });

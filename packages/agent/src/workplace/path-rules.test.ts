@@ -37,7 +37,7 @@ describe("pathRules", () => {
     expect((await rules.resolve(".")).displayPath).toBe(".");
   });
 
-  it("resolves a link inside to its real file, and keeps the name of the link", async () => {
+  it("resolves a link in the working directory to its real file, and shows the name of the link", async () => {
     expect(await rules.resolve("link.ts")).toEqual({
       path: join(cwd, "link.ts"),
       realPath: join(cwd, "src", "a.ts"),
@@ -46,13 +46,13 @@ describe("pathRules", () => {
     });
   });
 
-  it("resolves ~ to the home folder only alone or before a slash", async () => {
+  it("resolves ~ to the home folder only if it is alone or before a slash", async () => {
     expect((await rules.resolve("~")).path).toBe(home);
     expect((await rules.resolve("~/x")).path).toBe(join(home, "x"));
     expect((await rules.resolve("~x")).path).toBe(join(cwd, "~x"));
   });
 
-  it("counts a missing file as inside if its nearest existing folder is inside", async () => {
+  it("counts a missing file as inside if its nearest existing parent is in the working directory", async () => {
     expect(await isInside("new/deep/file.ts")).toBe(true);
     expect(await isInside("src/a.ts/below-a-file")).toBe(true);
   });
@@ -79,11 +79,11 @@ describe("paths outside the working directory", () => {
     ["dangling/x", "a path below a link to nothing"],
     ["dangling-by-dots", "a link to nothing with parent steps behind another link"],
     ["SRC/../../PROJECT/src/a.ts", "another letter case on a case-sensitive disk"],
-  ])("counts %s as outside: %s", async (path) => {
+  ])("counts %s as outside the working directory: %s", async (path) => {
     expect(await isInside(path)).toBe(false);
   });
 
-  it("resolves parent folder steps behind a link from its target, as the system does", async () => {
+  it("resolves .. after a link to the parent of the link's target, as the system does", async () => {
     expect((await rules.resolve("dangling-by-dots")).realPath).toBe(join(root, "new-here"));
   });
 
@@ -93,14 +93,14 @@ describe("paths outside the working directory", () => {
     ["x/".repeat(5_000), "too long"],
     ["loop", "loop"],
     ["loop/x", "loop"],
-  ])("counts an impossible path as outside, and explains the problem (case %#)", async (path, word) => {
+  ])("counts an impossible path as outside the working directory, and explains the problem (case %#)", async (path, word) => {
     const found = await rules.resolve(path);
     expect(found.isInside).toBe(false);
     expect(found.problem).toContain(word);
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    "counts a path in an unreadable folder as outside, and explains the problem",
+    "counts a path in an unreadable folder as outside the working directory, and explains the problem",
     async () => {
       mkdirSync(join(cwd, "locked"));
       chmodSync(join(cwd, "locked"), 0);
@@ -111,7 +111,7 @@ describe("paths outside the working directory", () => {
 });
 
 describe("allowed paths beside the working directory", () => {
-  it("counts allowed folders and files as inside, and nothing beside them", async () => {
+  it("counts allowed folders and files as inside the working directory, and nothing beside them", async () => {
     expect(await isInside("../data")).toBe(true);
     expect(await isInside(join(root, "data", "deep", "x.csv"))).toBe(true);
     expect(await isInside("~/notes.md")).toBe(true);

@@ -10,7 +10,7 @@ const seen = (more: Partial<SeenFile> = {}): SeenFile => ({
   ...more,
 });
 
-it("remembers each file that was read until it is forgotten", () => {
+it("the read state remembers each file until forget or clear removes it", () => {
   const reads = createReadState();
   reads.saw("/a", seen());
   reads.saw("/b", seen({ fingerprint: "f2" }));
@@ -22,13 +22,13 @@ it("remembers each file that was read until it is forgotten", () => {
   expect(reads.get("/b")).toBeUndefined();
 });
 
-it("keeps the read files of each agent separate", () => {
+it("the read state of one agent does not contain the files that another agent has read", () => {
   const [one, other] = [createReadState(), createReadState()];
   one.saw("/a", seen());
   expect(other.get("/a")).toBeUndefined();
 });
 
-it("a file read in full stays known in full after a partial read, unless it changed", () => {
+it("a file that was read completely still counts as completely read after a partial read, unless it changed", () => {
   const reads = createReadState();
   const range = { from: 2, to: 3 };
   reads.saw("/a", seen());

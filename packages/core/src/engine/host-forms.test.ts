@@ -42,7 +42,7 @@ const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events
 
 describe("a host that rebuilds its messages for every turn", () => {
   it.each(["as they were", "with a moving cache mark"])(
-    "does not serialize known messages again if the host rebuilds them %s",
+    "does not serialize known messages again if the host rebuilds their objects %s",
     async (form) => {
       const { compactor } = engine({ clearing: { form: "off" } });
       const own: ApiMessage[] = [{ role: "user", content: "Find the fault." }];
@@ -66,7 +66,7 @@ describe("a host that rebuilds its messages for every turn", () => {
     },
   );
 
-  it("neither counts nor writes rebuilt messages twice", async () => {
+  it("counts and writes each message once, even if the host passes new copies every turn", async () => {
     let lines = 0;
     const append = async (entries: readonly unknown[]): Promise<void> => {
       lines += entries.length;
@@ -86,8 +86,8 @@ describe("a host that rebuilds its messages for every turn", () => {
   });
 });
 
-describe("a provider that reports far too little", () => {
-  it("too low usage reports never lower the count below half of the estimate, or block compact()", async () => {
+describe("a provider whose usage reports are far too low", () => {
+  it("usage reports that are far too low never lower the count below 40% and do not prevent compact()", async () => {
     for (const reported of [400, 3_000, 9_000]) {
       const { compactor } = engine({ window: { tokens: 400_000 } });
       let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
@@ -102,8 +102,8 @@ describe("a provider that reports far too little", () => {
   });
 });
 
-describe("a response that is still under way when the user compacts", () => {
-  it("ignores the usage of a response that was under way during a compaction", async () => {
+describe("a response that arrives after the user compacts", () => {
+  it("ignores the usage of a response to a request that was sent before a compaction", async () => {
     const { compactor, events } = engine();
     let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
     for (let turn = 0; turn < 30; turn++) {
@@ -122,7 +122,7 @@ describe("a response that is still under way when the user compacts", () => {
 });
 
 describe("a resumed session with cleared results", () => {
-  it("sends results as cleared if the session marks them, without the thinking between result and mark", async () => {
+  it("after a resume, sends marked tool results as cleared, without the thinking between result and mark", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([thinking("before"), toolUse("a", "Read", { file_path: "/f" })]);
@@ -168,7 +168,7 @@ describe("a host that passes entries and changes its request", () => {
 });
 
 describe("more images than the provider accepts", () => {
-  it("replaces surplus images in one batch, so that the next turns keep the sent messages", async () => {
+  it("replaces surplus images in one batch, so that later turns do not change earlier messages again", async () => {
     const { compactor, events } = engine({ settings: { values: { autoCompactEnabled: false } } });
     let messages: readonly ApiMessage[] = [{ role: "user", content: "look" }];
     const sent: string[] = [];

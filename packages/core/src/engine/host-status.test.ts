@@ -37,7 +37,7 @@ class Timer {
 const RESET = ["mode undefined", "length 0", "status undefined"];
 
 describe("host status during a compaction", () => {
-  it("shows the status at once and every 30 seconds, and resets it at the end", async () => {
+  it("sends the host status at once and every 30 seconds during a compaction, and resets it at the end", async () => {
     const screen = new Screen();
     const timer = new Timer();
     await withHostStatus(createSafeHost(screen.callbacks, identity), timer, async () => {
@@ -50,7 +50,7 @@ describe("host status during a compaction", () => {
     expect(screen.seen.slice(2)).toEqual(["status compacting", "status compacting", ...RESET]);
   });
 
-  it("stream mode and length follow the progress of a compaction", async () => {
+  it("updates stream mode and response length with the progress of a compaction", async () => {
     const screen = new Screen();
     await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       screen.seen.length = 0;
@@ -70,7 +70,7 @@ describe("host status during a compaction", () => {
     ]);
   });
 
-  it("keeps stream mode and length while hooks run", async () => {
+  it("keeps stream mode and response length while hooks run", async () => {
     const screen = new Screen();
     await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       onProgress({ phase: "writing", characters: 7 });
@@ -89,7 +89,7 @@ describe("host status during a compaction", () => {
         throw new Error("at once");
       },
     ],
-  ])("resets status, mode and length exactly once after %s", async (_, run) => {
+  ])("resets status, stream mode and response length exactly once after %s", async (_, run) => {
     const screen = new Screen();
     const timer = new Timer();
     await expect(withHostStatus(createSafeHost(screen.callbacks, identity), timer, run)).rejects.toThrow();
@@ -108,7 +108,7 @@ describe("host status during a compaction", () => {
     expect(screen.seen).toHaveLength(before);
   });
 
-  it("returns the result of the work, also with the system timer and without callbacks", async () => {
+  it("withHostStatus returns the result of the work, even without a timer or callbacks", async () => {
     expect(await withHostStatus(createSafeHost({}, identity), {}, async () => 7)).toBe(7);
   });
 });
@@ -118,7 +118,7 @@ describe("host callbacks that throw", () => {
     throw new Error("host");
   };
 
-  it("host callbacks that throw stop nothing, and each is reported by its name", async () => {
+  it("a host callback that throws does not stop the compaction, and an event names the callback", async () => {
     const events: CompactorEvent[] = [];
     const host = createSafeHost(
       {
@@ -157,7 +157,7 @@ describe("host callbacks that throw", () => {
     });
   });
 
-  it("clears the other caches when one of them fails", () => {
+  it("clears the other caches of the host when clearing one of them fails", () => {
     let emptied = 0;
     const clean = (): void => {
       emptied += 1;
@@ -166,7 +166,7 @@ describe("host callbacks that throw", () => {
     expect(emptied).toBe(2);
   });
 
-  it("an onEvent that throws gets one event about that, and may throw again", () => {
+  it("an onEvent callback that throws receives one event about it, and may throw again", () => {
     const received: string[] = [];
     const host = createSafeHost(
       {
@@ -181,7 +181,7 @@ describe("host callbacks that throw", () => {
     expect(received).toEqual(["snipped", "host-callback-failed"]);
   });
 
-  it("reports async host callbacks that reject", async () => {
+  it("reports a host callback that returns a rejected promise", async () => {
     const events: CompactorEvent[] = [];
     const rejecting = (() => Promise.reject(new Error("later"))) as () => void;
     const host = createSafeHost(

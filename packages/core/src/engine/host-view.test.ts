@@ -19,8 +19,8 @@ const changedTo = (...since: readonly Message[]): unknown =>
   expect.objectContaining({ kind: "changed", since });
 const [a, b, c, d] = ["a", "b", "c", "d"].map(message) as [ApiMessage, ApiMessage, ApiMessage, ApiMessage];
 
-describe("a host with one list", () => {
-  it("recognizes a list of any length and its new messages, in the same or another array", () => {
+describe("a host that passes only its own list", () => {
+  it("recognizes a known list with new messages, in the same array, a new array or copies", () => {
     for (let length = 1; length <= 10; length++) {
       const own = conversation(length);
       const view = viewOf(own);
@@ -32,7 +32,7 @@ describe("a host with one list", () => {
     }
   });
 
-  it("treats a list as another conversation if one message of its start was replaced", () => {
+  it("treats a list as another conversation if one of its first known messages was replaced", () => {
     for (let length = 1; length <= 10; length++) {
       for (let index = 0; index < length; index++) {
         const own = conversation(length);
@@ -44,14 +44,14 @@ describe("a host with one list", () => {
     }
   });
 
-  it("treats a list as another conversation if it is shorter than at the start", () => {
+  it("treats a list as another conversation if it is shorter than the first known list", () => {
     const own = conversation(9);
     const view = viewOf(own);
     expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
     expect(view.read([])).toEqual({ kind: "other" });
   });
 
-  it("reports a change when the host removes or replaces a message that came after the start", () => {
+  it("reports a change when the host removes or replaces a message that it added later", () => {
     const own = conversation(2);
     const view = viewOf(own);
     view.read([...own, a, b]);
@@ -62,7 +62,7 @@ describe("a host with one list", () => {
     expect(view.toHostForm([])).toEqual([]);
   });
 
-  it("recognizes messages at the same index, and only the shared beginning if under half are the same", () => {
+  it("recognizes copies at the same index, or only the shared beginning if under half of them match", () => {
     const own = conversation(6);
     const view = new HostView();
     expect(view.findKnownObjects(own)).toEqual([]);
@@ -86,7 +86,7 @@ describe("a host with one list", () => {
   });
 });
 
-describe("a host that uses its own list and the returned list", () => {
+describe("a host that passes its own list and the list that the engine returned", () => {
   const own = conversation(6);
   const rewritten = [message("rewritten"), ...own.slice(4)];
 
@@ -96,7 +96,7 @@ describe("a host that uses its own list and the returned list", () => {
     return view;
   }
 
-  it("accepts the host's own list and the returned list in turns, with the same new messages", () => {
+  it("recognizes the same new messages in the host's own list and in the list that the engine returned", () => {
     const view = rewrittenView();
     expect(view.read([...rewritten, a])).toEqual(continuedWith(a));
     expect(view.read([...own, a])).toEqual(continuedWith());
@@ -107,7 +107,7 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
-  it("keeps messages that came through one list when the other list lacks them", () => {
+  it("keeps messages that one of the host's two lists contains and the other does not", () => {
     const view = rewrittenView();
     view.read([...rewritten, a, b]);
     expect(view.read([...own, b])).toEqual(continuedWith());
@@ -116,7 +116,7 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
-  it("inserts a message that one list lacked at its position", () => {
+  it("inserts a message at its position if only the second of the host's two lists contains it", () => {
     const view = rewrittenView();
     view.read([...rewritten, b]);
     expect(view.read([...own, a, b, c])).toEqual(changedTo(a, b, c));
@@ -124,14 +124,14 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.read([...rewritten, b, d])).toEqual(continuedWith(d));
   });
 
-  it("keeps the rewritten beginning when the host changes a later message in its own list", () => {
+  it("keeps the rewritten messages when the host changes a later message in its own list", () => {
     const view = rewrittenView();
     view.read([...own, a, b]);
     expect(view.read([...own, a, c])).toEqual(changedTo(a, c));
     expect(view.toHostForm([])).toEqual([...rewritten, a, c]);
   });
 
-  it("treats a list as another conversation if a message before the rewrite changed", () => {
+  it("treats a list as another conversation if a message that was rewritten changes", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     expect(view.read([b, ...own.slice(1), a])).toEqual({ kind: "other" });
@@ -139,7 +139,7 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
   });
 
-  it("accepts each list that it ever returned, across several rewrites", () => {
+  it("recognizes every list that it has returned, even after several rewrites", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     const second = [message("second")];
@@ -154,7 +154,7 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.toHostForm([])[0]).toBe(third[0]);
   });
 
-  it("treats a shortened last list as another conversation, although an older list begins the same", () => {
+  it("treats the last list without its last message as another conversation, even if an older list matches", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     // An undo restores everything.
@@ -172,7 +172,7 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.read(own)).toEqual(continuedWith());
   });
 
-  it("keeps a message of the engine that only the returned list contains", () => {
+  it("keeps a message that the engine added to the list that it returned", () => {
     const view = viewOf(own);
     view.read(own);
     view.replace([...own, a]);
@@ -180,7 +180,7 @@ describe("a host that uses its own list and the returned list", () => {
     expect(view.toHostForm([])).toEqual([...own, a, b]);
   });
 
-  it("prefers the longer list if one known list is the beginning of the other", () => {
+  it("matches the longer of two known lists if one is the beginning of the other", () => {
     const view = viewOf(own);
     view.replace(own.slice(0, 1));
     expect(view.read([...own, a])).toEqual(continuedWith(a));
@@ -188,14 +188,14 @@ describe("a host that uses its own list and the returned list", () => {
   });
 });
 
-describe("a list that ends before the newest reply", () => {
+describe("a list of the host that ends before the newest reply", () => {
   const own = conversation(6);
   const rewritten = [message("rewritten"), ...own.slice(4)];
   const reply: ApiMessage = { role: "assistant", content: "reply" };
   const entry = (type: "user" | "assistant", text: string): Message =>
     ({ type, uuid: text, message: { role: type, content: text } }) as unknown as Message;
 
-  it("drops the newest reply if the host's list ends before it, although only another list had it", () => {
+  it("drops the newest reply if the host's own list ends before it and only the returned list had it", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
@@ -205,7 +205,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...rewritten, a, b])).toEqual(continuedWith());
   });
 
-  it("removes all messages after the end of the list, and keeps earlier ones from another list", () => {
+  it("drops all messages after the end of the host's list, but keeps earlier ones from the returned list", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, b, reply, c, reply]);
@@ -213,7 +213,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a, b]);
   });
 
-  it("drops a reply when the host withdraws the question after it", () => {
+  it("drops a reply when the host removes the question that follows the reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply, b]);
@@ -222,7 +222,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.toHostForm([])).toEqual([...rewritten, a]);
   });
 
-  it("treats a list without the newest reply as another conversation if the last rewrite kept it", () => {
+  it("treats a list without the newest reply as another conversation if an undo restored that reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
@@ -233,14 +233,14 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
   });
 
-  it("treats a list without the newest reply as another conversation if an undo restored it", () => {
+  it("treats a list without the newest reply as another conversation if the last rewrite added that reply", () => {
     const view = viewOf([...own, a]);
     view.replace([...own, a, reply]);
     expect(view.read([...own, a])).toEqual({ kind: "other" });
     expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
   });
 
-  it("keeps a rewrite that covers messages from another list", () => {
+  it("keeps a rewrite even if it covers messages that the host's own list never contained", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply, b]);
@@ -251,7 +251,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.toHostForm([])).toEqual(second);
   });
 
-  it("drops the newest reply in a list of entries, despite a mark after it", () => {
+  it("drops the newest reply of a list of entries even if a system entry follows it", () => {
     const [question, answer] = [entry("user", "question"), entry("assistant", "answer")];
     const mark = { type: "system", uuid: "mark" } as unknown as Message;
     const view = viewOf(own);
@@ -260,7 +260,7 @@ describe("a list that ends before the newest reply", () => {
     expect(view.read([...own, question])).toEqual(changedTo(question));
   });
 
-  it("continues unchanged if the list ends with an earlier reply", () => {
+  it("reports no change if the host's list ends with an earlier reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, reply, a, reply]);
@@ -269,7 +269,7 @@ describe("a list that ends before the newest reply", () => {
 });
 
 describe("a list that the engine returned", () => {
-  it("recognizes a returned list after a rewrite, although no turn has used it before", () => {
+  it("after a rewrite, recognizes a list that it returned before, even if the host never passed it", () => {
     const view = viewOf([a]);
     view.replace([b]);
     view.read([a, c]);

@@ -25,15 +25,15 @@ async function countAfter(modelName: string, first: ApiMessage, share: number) {
   return { before: tokens, after: next.tokens, events };
 }
 
-describe("safe lower bound of the token count", () => {
-  it("includes images in the lower bound of the token count by their area", async () => {
+describe("safe lower bound of a token count", () => {
+  it("the lower bound of a token count includes images by their area", async () => {
     const content = [{ type: "text", text: "Look." } as const, PICTURE, PICTURE, PICTURE, PICTURE];
     const { after, events } = await countAfter("claude-haiku-4-5", { role: "user", content }, 0.1);
     expect(after).toBeGreaterThanOrEqual(6_000);
     expect(events).toContainEqual(expect.objectContaining({ type: "usage-distrusted", why: "too-low" }));
   });
 
-  it("uses a higher lower bound for later models, which need more tokens for the same text", async () => {
+  it("the lower bound of a token count is higher for later models, which need more tokens per text", async () => {
     const message: ApiMessage = { role: "user", content: "The tide table of the harbor. ".repeat(4_000) };
     const trusted = await countAfter("claude-haiku-4-5", message, 0.6);
     expect(trusted.events.some(({ type }) => type === "usage-distrusted")).toBe(false);

@@ -23,7 +23,7 @@ const textsOf = ({ content }: ApiMessage): readonly string[] =>
   (content as readonly Text[]).map(({ text }) => text);
 
 describe("a host that splits its list differently and replaces a message", () => {
-  it("recognizes a message as a copy only if it shares a text with the known message", () => {
+  it("recognizes a message as a copy of a known message only if both contain the same text", () => {
     const cuts = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
     fc.assert(
       fc.property(cuts, cuts, fc.integer({ min: 1, max: 6 }), (first, second, rewritten) => {

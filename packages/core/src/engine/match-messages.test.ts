@@ -40,7 +40,7 @@ describe("matchKnownMessages and splitAfter", () => {
     expect(matchKnownMessages(known, split)?.messages).toEqual(split.slice(0, 5));
   });
 
-  it("matches a known result with fields in another order and a text as blocks", () => {
+  it("matches a known tool result whose fields have another order and whose text is a block", () => {
     const other = user(
       { content: [text("read")], is_error: false, tool_use_id: "a", type: "tool_result" } as ContentBlock,
       text("restored"),
@@ -48,7 +48,7 @@ describe("matchKnownMessages and splitAfter", () => {
     expect(matchKnownMessages([summary, known[1] as ApiMessage, other], known)?.messages[2]).toBe(known[2]);
   });
 
-  it("puts blocks that the host adds to the last known message into a separate message", () => {
+  it("returns blocks that the host adds to the last known message as a separate message", () => {
     const longer = said(text("done"), text("and more"));
     expect(matchKnownMessages([...known.slice(0, 3), longer], known)?.messages).toEqual([
       ...known,
@@ -56,7 +56,7 @@ describe("matchKnownMessages and splitAfter", () => {
     ]);
   });
 
-  it("matches no list in which a block, a role, a cache mark or an error differs", () => {
+  it("does not match a list in which a block, a role, a cache mark or an error flag differs", () => {
     const rest = known.slice(3);
     const marked = { ...text("restored"), cache_control: { type: "ephemeral" } } as ContentBlock;
     const failed = { ...result("a", "read"), is_error: true } as ContentBlock;
@@ -77,7 +77,7 @@ describe("matchKnownMessages and splitAfter", () => {
     expect(matchKnownMessages(list, [...known.slice(0, 2), changed])).toBeUndefined();
   });
 
-  it("keeps roles and blocks when it matches a list, however the messages are split", () => {
+  it("matchKnownMessages keeps all roles and blocks, however the host splits its messages", () => {
     const run = fc.record({
       role: fc.constantFrom("user" as const, "assistant" as const),
       words: fc.array(fc.constantFrom("one", "two", "three"), { minLength: 1, maxLength: 4 }),
@@ -108,7 +108,7 @@ describe("matchKnownMessages and splitAfter", () => {
     );
   });
 
-  it("splitAfter splits a list only inside a message", () => {
+  it("splitAfter splits a list only if the position is inside a message", () => {
     const list = [user(text("one"), text("two")), said(text("three"))];
     expect(splitAfter(list, 1)?.messages).toEqual([user(text("one")), user(text("two")), list[1]]);
     for (const blocks of [0, 2, 3, 4]) expect(splitAfter(list, blocks)).toBeUndefined();
@@ -129,7 +129,7 @@ describe("a host that converts its lists and alternates between them", () => {
   const split = [summary, said(call("a")), user(result("a", "read")), user(text("continue"))];
   const next = said(text("next"));
 
-  it("continues one conversation with each of two converted lists", () => {
+  it("recognizes two differently split lists of the host as one conversation", () => {
     const view = new HostView();
     view.start(own);
     view.replace(rewritten);
@@ -139,7 +139,7 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.read(structuredClone([...split, next]))).toMatchObject({ kind: "continued", added: [] });
   });
 
-  it("recognizes a differently split list after the original list was dropped from memory", () => {
+  it("recognizes a differently split list even if the original list is no longer in memory", () => {
     const view = new HostView();
     view.start(own);
     view.replace(rewritten);
@@ -151,7 +151,7 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.read(list)).toMatchObject({ kind: "continued", added: [] });
   });
 
-  it("reports only changed messages, also when another list ends inside a message", () => {
+  it("after two rewrites, reports only the messages that the host changed", () => {
     const first = [user(text("one"), text("two")), said(text("three"))];
     const view = new HostView();
     view.start(first);
@@ -167,7 +167,7 @@ describe("a host that converts its lists and alternates between them", () => {
     expect(view.toHostForm([])).toEqual([{ role: "user", content: "second summary" }, later[0]]);
   });
 
-  it("finds the known message for a message that the host split off", () => {
+  it("finds the known message from which the host split off a message", () => {
     const view = new HostView();
     view.start(rewritten);
     view.read(split);
@@ -195,7 +195,7 @@ describe("a host that decorates its messages again each turn", () => {
     return view;
   }
 
-  it("recognizes a compacted list without the decorations of the host", () => {
+  it("recognizes a compacted list even if the host no longer adds its reminders and cache marks", () => {
     for (const isUsed of [true, false]) {
       const view = rewrittenView(isUsed);
       expect(view.read([...bare, next])).toMatchObject({ kind: "continued", added: [next] });
@@ -204,7 +204,7 @@ describe("a host that decorates its messages again each turn", () => {
     }
   });
 
-  it("treats a compacted list as another conversation if a text in it changed", () => {
+  it("treats a compacted list as another conversation if one of its texts changed", () => {
     for (const isUsed of [true, false]) {
       const [, ...others] = bare;
       expect(rewrittenView(isUsed).read([user(text("another task")), ...others])).toEqual({ kind: "other" });
@@ -212,7 +212,7 @@ describe("a host that decorates its messages again each turn", () => {
     }
   });
 
-  it("reports a change if the host removes a reminder that no compaction covers", () => {
+  it("reports a change if the host removes a reminder that is newer than the last compaction", () => {
     const view = rewrittenView(true);
     view.read([...shown, next, user(text("question"), reminder)]);
     const question = user(text("question"));

@@ -89,7 +89,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 describe("a model that accepts a call and never answers", () => {
-  it("before() waits 60 seconds for a silent model, then the built-in summarizer writes", async () => {
+  it("before() waits 60 seconds for a silent model, and then uses the built-in summarizer", async () => {
     const model = deadModel();
     const { value: turn, ms } = await timed(compactorOf({ model }).before(FULL));
     expect(turn.compaction?.written.source).toBe("built-in");
@@ -102,7 +102,7 @@ describe("a model that accepts a call and never answers", () => {
     ]);
   });
 
-  it("compact() and recover() wait 60 seconds for a silent model", async () => {
+  it("compact() and recover() wait about 60 seconds for a silent model", async () => {
     const manual = await timed(compactorOf({ model: deadModel() }).compact(FULL));
     expect(manual.value.compaction?.written.source).toBe("built-in");
     expect(manual.ms).toBeLessThanOrEqual(62_000);
@@ -115,7 +115,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(recovered.ms).toBeLessThanOrEqual(62_000);
   });
 
-  it("calls a smaller model, but not the same model again, after a fork timed out", async () => {
+  it("after a summary call of the main model times out, calls the smaller model but not the same one again", async () => {
     const [model, small] = [deadModel(), deadModel("small")];
     const options = { model, fork: forkOf(model) };
     const alone = await timed(run(options));
@@ -134,7 +134,7 @@ describe("a model that accepts a call and never answers", () => {
     expect([alone.ms, both.ms]).toEqual([60_000, 120_000]);
   });
 
-  it("calls no model after the time limit of the chain, and fails only without built-in fallback", async () => {
+  it("calls no model after the time limit of all attempts, and fails only without the built-in fallback", async () => {
     const [model, small] = [deadModel("dead", [START]), deadModel("small")];
     const options = { model, fork: forkOf(model), summaryModel: small };
     const { value, ms } = await timed(run({ ...options, builtInFallback: "unless-misconfigured" }));
@@ -150,7 +150,7 @@ describe("a model that accepts a call and never answers", () => {
     await expect(failing).rejects.toMatchObject({ code: "model-timed-out" });
   });
 
-  it("waits at most 300 seconds for a model that began a response, whatever fallbacks are left", async () => {
+  it("waits at most 300 seconds for a model that stops in the middle of a response", async () => {
     const model = deadModel("dead", [START, { type: "text", text: "<summary>" }]);
     const { value: turn, ms } = await timed(
       compactorOf({ model, compaction: { model: deadModel("small", [START]) } }).before(FULL),
@@ -159,7 +159,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(ms).toBeLessThanOrEqual(302_000);
   });
 
-  it("counts retries and their pauses in the limit of 300 seconds", async () => {
+  it("the limit of 300 seconds for a summary includes retries and their pauses", async () => {
     const busy = scriptedModel(() => new ModelError({ kind: "overloaded", delayMs: 119_000 }, "busy"));
     const slow = scriptedModel(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50_000));
@@ -172,7 +172,7 @@ describe("a model that accepts a call and never answers", () => {
     }
   });
 
-  it("uses the time limits of the options and rejects a value that is no duration", async () => {
+  it("uses the time limits for a summary in the options, and rejects a value that is no duration", async () => {
     const given = { firstByteTimeoutMs: 5_000, timeoutMs: 8_000 };
     const first = await timed(compactorOf({ model: deadModel(), compaction: given }).before(FULL));
     expect(first.ms).toBeLessThanOrEqual(6_000);
@@ -196,7 +196,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("a turn waits at most 300 seconds for collapses, however many spans it needs", async () => {
+  it("a turn waits at most 300 seconds for collapses, however many spans it must collapse", async () => {
     const slow = scriptedModel(async () => {
       await new Promise((resolve) => setTimeout(resolve, 55_000));
       return "<condensed>short</condensed>";
@@ -209,10 +209,10 @@ describe("a model that accepts a call and never answers", () => {
   });
 });
 
-describe("a port of the host that never answers", () => {
+describe("a transcript, memory files or notes that never answer", () => {
   const MINUTE = 61_000;
 
-  it("a silent transcript delays calls for a limited time and prevents the compaction", async () => {
+  it("a transcript that never answers delays calls for a limited time and prevents compactions", async () => {
     const transcript = { path: "/hung.jsonl", append: () => never<void>() };
     const compactor = compactorOf({ transcript });
     const { value: turn, ms } = await timed(compactor.before(FULL));
@@ -252,7 +252,7 @@ describe("a port of the host that never answers", () => {
     expect(ms).toBeLessThanOrEqual(MINUTE);
   });
 
-  it("a transcript that hangs at the boundary leaves the conversation unchanged", async () => {
+  it("the conversation stays unchanged if the transcript hangs while it writes a compaction", async () => {
     const appended: number[] = [];
     const transcript = {
       path: "/hung.jsonl",
@@ -266,7 +266,7 @@ describe("a port of the host that never answers", () => {
     expect(appended).toHaveLength(2);
   });
 
-  it("silent memory files delay before() for a limited time, and the turn continues without them", async () => {
+  it("memory files that never answer delay before() for a limited time, and the turn continues", async () => {
     const port = { read: () => never<never>(), list: () => never<never>() };
     const memoryFiles = { port, cwd: "/project", fromStart: true };
     const compactor = compactorOf({ memoryFiles });
@@ -278,7 +278,7 @@ describe("a port of the host that never answers", () => {
     await timed(compactor.close());
   });
 
-  it("a silent notes file delays before() and close() for a limited time", async () => {
+  it("a notes file that never answers delays before() and close() for a limited time", async () => {
     const file = { path: "/notes.md", read: () => never<undefined>(), write: () => never<boolean>() };
     const compactor = compactorOf({ model: scriptedModel([]), notes: { file, writer: "built-in" } });
     await compactor.before(conversation(20));
@@ -296,7 +296,7 @@ describe("a custom hook runner that never resolves", () => {
   const outcomes = (): readonly unknown[] =>
     events.flatMap((event) => (event.type === "hook-ended" ? [[event.event, event.state]] : []));
 
-  it("a silent custom hook runner times out after 30 seconds per event and does not stop the compaction", async () => {
+  it("a custom hook runner that never resolves times out after 30 seconds, and the compaction continues", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const hooks: HookRunner = {
       run: (_, options) => {
@@ -315,7 +315,7 @@ describe("a custom hook runner that never resolves", () => {
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
   });
 
-  it("uses the time limit of a custom hook runner, and each hook of createHooks keeps its own", async () => {
+  it("uses the timeout of a custom hook runner, and for createHooks the timeout of each hook", async () => {
     const late = await timed(compactorOf({ hooks: { timeoutMs: 5_000, run: () => never() } }).before(FULL));
     expect(late.ms).toBe(15_000);
     const slow = (): Promise<string> =>

@@ -36,8 +36,8 @@ async function recoverFrom(compactor: Compactor, stated: number): Promise<Turn |
   return await compactor.recover(Object.assign(new Error(message), error));
 }
 
-describe("an overflow of a prompt in which the provider cleared old results", () => {
-  it("recovers with a request that fits if the error states the size after provider-side clearing", async () => {
+describe("an overflow of a request in which the provider clears old tool results", () => {
+  it("recovers with a request that fits, even if the error states the size after the provider's clearing", async () => {
     const compactor = open("api");
     const { tokens, request, thresholds } = await compactor.before([ASKED, ...old(12_000), ...UNSEEN]);
     expect(request.context_management?.edits).toMatchObject([{ type: "clear_tool_uses_20250919" }]);
@@ -48,7 +48,7 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
     expect(recovered?.tokens).toBeLessThan(thresholds.blocking);
   });
 
-  it("recovers as usual if the provider cleared nothing and the error states our full count", async () => {
+  it("recovers as without clearing if the provider cleared nothing and the error states our full count", async () => {
     // The provider clears at least 8,000 tokens. The first result has slightly more by our count, and fewer
     // by the provider's.
     const list = [ASKED, ...old(1_900), ...UNSEEN];
@@ -59,7 +59,7 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
     expect(recovered?.tokens).toBe(usual?.tokens);
   });
 
-  it("recovers as usual if the window was unknown, so that the request cleared nothing", async () => {
+  it("recovers as without clearing if the assumed window is so large that the provider clears nothing", async () => {
     const list = [ASKED, ...old(4_000), ...UNSEEN];
     const [api, off] = [open("api", 200_000), open("off", 200_000)];
     const { tokens } = await api.before(list);

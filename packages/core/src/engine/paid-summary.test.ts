@@ -134,22 +134,25 @@ describe("a background summary that is ready at the threshold", () => {
   it.each([
     ["known", PRICES],
     ["unknown", {}],
-  ])("uses a ready summary at the threshold and clears no results, with %s prices", async (_, prices) => {
-    const talk = new Talk(prices);
-    await fill(talk);
-    expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
-    expect(talk.eventsOf("results-cleared")).toEqual([]);
-    expect(talk.eventsOf("compacted").map(isWritten)).toEqual([true]);
-  });
+  ])(
+    "at the threshold, uses a ready background summary and clears no tool results, with %s prices",
+    async (_, prices) => {
+      const talk = new Talk(prices);
+      await fill(talk);
+      expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
+      expect(talk.eventsOf("results-cleared")).toEqual([]);
+      expect(talk.eventsOf("compacted").map(isWritten)).toEqual([true]);
+    },
+  );
 
-  it("clears results at the threshold if no summary is ready and prices are unknown", async () => {
+  it("at the threshold, clears tool results if no background summary is ready and prices are unknown", async () => {
     const talk = new Talk({ compaction: { background: false } });
     await fill(talk);
     expect(talk.eventsOf("results-cleared")).toHaveLength(1);
     expect(talk.eventsOf("compacted")).toEqual([]);
   });
 
-  it("weighs a ready summary without the cost of a call", async () => {
+  it("the cost of a compaction does not include a model call if a background summary is ready", async () => {
     const costNow = async (background: boolean): Promise<number> => {
       const talk = new Talk({ ...PRICES, compaction: { background } });
       await fill(talk);
@@ -160,8 +163,8 @@ describe("a background summary that is ready at the threshold", () => {
   });
 });
 
-describe("an outdated summary", () => {
-  it("writes a new summary if most of the conversation came after the old one", async () => {
+describe("an outdated background summary", () => {
+  it("writes a new background summary if most of the conversation is newer than the old one", async () => {
     const talk = new Talk({ clearing: { form: "time" } });
     for (let reads = 0; reads < 25; reads++) await talk.reads(5_500);
     expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
@@ -175,7 +178,7 @@ describe("an outdated summary", () => {
     expect(talk.eventsOf("background-started").map(({ isRefresh }) => isRefresh)).toEqual([false, false]);
   });
 
-  it("keeps an outdated summary for a full window if its refresh failed", async () => {
+  it("uses an outdated background summary at the threshold if its refresh failed", async () => {
     const talk = new Talk({ clearing: { form: "off" } });
     for (let words = 0; words < 14; words++) await talk.says(9_800);
     talk.returnsNothing = true;
@@ -188,7 +191,7 @@ describe("an outdated summary", () => {
 });
 
 describe("failures before a background summary begins", () => {
-  it("reports an unexpected failure before a background summary as an event, and does not throw", () => {
+  it("an unexpected error before a background summary causes an event instead of an exception", () => {
     const events: EventDetail[] = [];
     const broken = {
       reporter: { emit: (event: EventDetail) => events.push(event) },

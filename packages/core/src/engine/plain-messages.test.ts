@@ -6,7 +6,7 @@ const link = (uuid: string) => ({ uuid, parentUuid: null, timestamp: "2026-04-01
 const usage = { input_tokens: 5, output_tokens: 7 };
 
 describe("PlainMessages", () => {
-  it("takes id and usage from the response if the message has none", () => {
+  it("wraps a message with the id and usage of its response if the message has none", () => {
     const plain = new PlainMessages();
     const message: ApiMessage = { role: "assistant", content: "done" };
     const own = { ...message, id: "msg_own", stop_reason: "end_turn" } as ApiMessage;
@@ -26,7 +26,7 @@ describe("PlainMessages", () => {
     });
   });
 
-  it("gives no id to an entry if the id of its response is empty or was used before", () => {
+  it("wraps a message without an id if the id of its response is empty or was used before", () => {
     const plain = new PlainMessages();
     const idOf = (id: string): unknown => {
       const entry = plain.wrap({ role: "assistant", content: "done" }, link("1"), { id, usage });
@@ -54,7 +54,7 @@ describe("PlainMessages", () => {
     }
   });
 
-  it("merges a message with an entry of the engine, even if one of its blocks is invalid", () => {
+  it("merges a host's message with a preceding entry of the engine, even if it contains an invalid block", () => {
     const plain = new PlainMessages();
     const odd = { role: "user", content: [null, { type: "text", text: "again" }] } as unknown as ApiMessage;
     const ours = {

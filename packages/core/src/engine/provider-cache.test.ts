@@ -17,7 +17,7 @@ const call = (
 ): CacheBreak | undefined => watch.recordResponse(readTokens, watch.recordRequest({ ...plain, ...change }));
 
 describe("reported cache breaks", () => {
-  it("reports a cache break when reads drop by over 5% and over 2,000 tokens", () => {
+  it("reports a cache break when cache reads drop by over 5% and over 2,000 tokens", () => {
     call(100_000);
     expect(call(95_000)).toBeUndefined();
     expect(call(90_249)).toEqual({ before: 95_000, after: 90_249, expected: 95_000, causes: ["unknown"] });
@@ -31,12 +31,12 @@ describe("reported cache breaks", () => {
     [2_001, 0, true],
     [2_000, 0, false],
     [50_000, 60_000, false],
-  ])("cache reads that change from %d to %d are a break: %s", (before, after, isBreak) => {
+  ])("a change of cache reads from %d to %d tokens is a cache break: %s", (before, after, isBreak) => {
     expect(call(before)).toBeUndefined();
     expect(call(after) !== undefined).toBe(isBreak);
   });
 
-  it("compares each cache figure with the previous one", () => {
+  it("compares the cache reads of each response with those of the previous response", () => {
     call(100_000);
     expect(call(0)).toBeDefined();
     expect(call(0)).toBeUndefined();
@@ -74,14 +74,14 @@ describe("reported cache breaks", () => {
     expect(call(0, { tools: [{ description: "d", name: "Read" }] })?.causes).toEqual(["tools"]);
   });
 
-  it("does not throw for a request that cannot be written as JSON", () => {
+  it("finds a cache break even if the request cannot be written as JSON", () => {
     const round: { self?: unknown } = {};
     round.self = round;
     call(100_000, { system: round });
     expect(call(0, { system: 5n })).toBeDefined();
   });
 
-  it("names a time gap only past the paid time to live", () => {
+  it("names a time gap as the cause of a cache break only after the cache lifetime", () => {
     watch = new CacheWatch({ ttlMs: CACHE_TTL_MS["1h"] });
     call(100_000);
     expect(call(0, { at: CACHE_TTL_MS["1h"] - 1 })?.causes).toEqual(["unknown"]);
@@ -89,20 +89,23 @@ describe("reported cache breaks", () => {
     expect(call(0, { at: CACHE_TTL_MS["1h"] })?.causes).toEqual(["time gap"]);
   });
 
-  it.each([-1e15, Number.NaN, Number.NEGATIVE_INFINITY])("names no time gap for a clock at %d", (at) => {
-    call(100_000);
-    expect(call(0, { at })?.causes).toEqual(["unknown"]);
-  });
+  it.each([-1e15, Number.NaN, Number.NEGATIVE_INFINITY])(
+    "never names a time gap as the cause of a cache break if the clock returns %d",
+    (at) => {
+      call(100_000);
+      expect(call(0, { at })?.causes).toEqual(["unknown"]);
+    },
+  );
 
-  it("finds a change although its response had no cache figure", () => {
+  it("names a change as the cause of a cache break even if its own response had no cache figure", () => {
     call(100_000);
     call(undefined, { system: "new" });
     expect(call(0, { system: "new" })?.causes).toEqual(["system prompt"]);
   });
 });
 
-describe("changes that are no cache breaks", () => {
-  it("the first response, and the first after our own rewrite, sets the baseline", () => {
+describe("changes of cache reads that are no cache breaks", () => {
+  it("reports no cache break for the first response, or for the first one after a rewrite", () => {
     expect(call(0)).toBeUndefined();
     call(100_000);
     watch.dropBaseline();
@@ -111,7 +114,7 @@ describe("changes that are no cache breaks", () => {
     expect(call(0)).toMatchObject({ before: 50_000 });
   });
 
-  it("ignores a response that was under way when the history was rewritten", () => {
+  it("ignores the cache reads of a request that was sent before the last rewrite", () => {
     call(50_000);
     const old = watch.recordRequest(plain);
     watch.dropBaseline();
@@ -119,7 +122,7 @@ describe("changes that are no cache breaks", () => {
     expect(call(5_000)).toBeUndefined();
   });
 
-  it("subtracts the expected drop of cached edits once", () => {
+  it("subtracts an expected drop of cache reads from the expected cache reads only once", () => {
     call(100_000);
     watch.expectDrop(60_000);
     expect(call(38_001)).toBeUndefined();
@@ -127,14 +130,14 @@ describe("changes that are no cache breaks", () => {
     expect(call(30_000)).toMatchObject({ before: 38_001, expected: 38_001 });
   });
 
-  it("reports a drop beyond the expected one as a cache break", () => {
+  it("reports a cache break if cache reads drop by more than the sum of the expected drops", () => {
     call(100_000);
     watch.expectDrop(20_000);
     watch.expectDrop(10_000);
     expect(call(60_000)).toEqual({ before: 100_000, after: 60_000, expected: 70_000, causes: ["unknown"] });
   });
 
-  it("applies a drop that the response itself reports to that response", () => {
+  it("an expected drop of cache reads also applies to a request that was sent before it was announced", () => {
     call(100_000);
     const edited = watch.recordRequest(plain);
     watch.expectDrop(60_000);
@@ -142,14 +145,14 @@ describe("changes that are no cache breaks", () => {
     expect(call(0)).toMatchObject({ before: 40_000, expected: 40_000 });
   });
 
-  it("keeps the expected drop for the next response if a response has no cache figure", () => {
+  it("keeps an expected drop of cache reads for the next response if a response has no cache figure", () => {
     call(100_000);
     watch.expectDrop(60_000);
     call(undefined);
     expect(call(40_000)).toBeUndefined();
   });
 
-  it("a rewrite discards an expected drop that did not occur", () => {
+  it("a rewrite discards an expected drop of cache reads that has not occurred", () => {
     call(100_000);
     watch.expectDrop(100_000);
     watch.dropBaseline();
@@ -157,11 +160,14 @@ describe("changes that are no cache breaks", () => {
     expect(call(0)).toMatchObject({ expected: 100_000 });
   });
 
-  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])("ignores an expected drop of %d", (tokens) => {
-    call(100_000);
-    watch.expectDrop(tokens);
-    expect(call(0)).toMatchObject({ expected: 100_000 });
-  });
+  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])(
+    "ignores an expected drop of cache reads by %d tokens",
+    (tokens) => {
+      call(100_000);
+      watch.expectDrop(tokens);
+      expect(call(0)).toMatchObject({ expected: 100_000 });
+    },
+  );
 
   it("reports no cache break for a provider without cache figures", () => {
     for (const figure of [undefined, null, Number.NaN, -1]) {
@@ -190,7 +196,7 @@ describe("changes that are no cache breaks", () => {
     expect(as("sdk", 0)).toMatchObject({ before: 5_000 });
   });
 
-  it("assigns a response without a request to the newest request of the main conversation", () => {
+  it("assigns a response to the newest request of the main conversation if the caller names no request", () => {
     expect(watch.recordResponse(100_000)).toBeUndefined();
     watch.recordRequest(plain);
     watch.recordResponse(100_000);
@@ -198,7 +204,7 @@ describe("changes that are no cache breaks", () => {
     expect(watch.recordResponse(0)?.causes).toEqual(["system prompt"]);
   });
 
-  it("reports a cache break only for a drop beyond all expected drops, whatever the sequence", () => {
+  it("reports a cache break only for an unexpected drop of cache reads, in any sequence of calls", () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("call" as const), read: fc.nat(200_000), at: fc.double() }),
       fc.record({ kind: fc.constant("edit" as const), tokens: fc.nat(50_000) }),

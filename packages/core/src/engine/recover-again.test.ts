@@ -29,8 +29,8 @@ const tooLarge = failed(413, "request_too_large", "Request exceeds the maximum s
 const tooLong = (tokens: number, limit: number): Error =>
   failed(400, "invalid_request_error", `prompt is too long: ${tokens} tokens > ${limit} maximum`);
 
-describe("an overflow of a recovered request", () => {
-  it("recovers a second overflow if its error is the first to state a limit, below the host's window", async () => {
+describe("a second overflow, of a request that recover() returned", () => {
+  it("recovers from a second overflow if only its error states a limit, which is below the host's window", async () => {
     const compactor = await openTurn();
     const first = await compactor.recover(tooLarge);
     expect(first?.tokens).toBeGreaterThan(20_000);
@@ -38,7 +38,7 @@ describe("an overflow of a recovered request", () => {
     expect(second?.tokens).toBeLessThan(20_000 - 1_000);
   });
 
-  it("recovers a second overflow if the smaller prompt is still too long for the provider", async () => {
+  it("recovers from a second overflow if its error states a smaller prompt that is still too long", async () => {
     const compactor = await openTurn();
     const first = (await compactor.recover(tooLong(60_000, 48_000))) as Turn;
     const factor = 2.6;
@@ -53,13 +53,13 @@ describe("an overflow of a recovered request", () => {
     ["states a larger prompt", tooLong(70_000, 48_000)],
     ["states no figures", failed(400, "invalid_request_error", "prompt is too long")],
     ["is about the size in bytes", tooLarge],
-  ])("passes a second overflow to the user if its error %s", async (_, error) => {
+  ])("recover() returns nothing for a second overflow if its error %s", async (_, error) => {
     const compactor = await openTurn();
     expect(await compactor.recover(tooLong(60_000, 48_000))).toBeDefined();
     expect(await compactor.recover(error)).toBeUndefined();
   });
 
-  it("stops recovering after three overflows even if each error states a smaller prompt", async () => {
+  it("recovers at most three times in a row even if each error states a smaller prompt", async () => {
     const compactor = await openTurn();
     let recoveries = 0;
     while ((await compactor.recover(tooLong(90_000 - recoveries, 48_000))) !== undefined) recoveries += 1;

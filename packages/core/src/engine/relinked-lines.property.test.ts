@@ -64,7 +64,7 @@ const uuidsOf = (entries: readonly Entry[]): readonly (string | undefined)[] =>
   entries.map(({ uuid }) => uuid);
 
 describe("a session whose host replaced or removed messages", () => {
-  it("reads a session back as the host's edited list, also with a marker for snipped messages", () => {
+  it("after the host replaces or removes messages, the session reads back as the host's list", () => {
     fc.assert(
       fc.property(sessions, edits, (written, changes) => {
         const before = currentConversation(written).entries;
@@ -85,7 +85,7 @@ describe("a session whose host replaced or removed messages", () => {
     );
   });
 
-  it("reads a session back as the host's list if the host replaced messages between two processes", () => {
+  it("after the host replaces messages between two processes, the session reads back as the host's list", () => {
     fc.assert(
       fc.property(sessions, replacements, (written, changes) => {
         const given = edit(currentConversation(written).entries, changes);

@@ -45,7 +45,7 @@ describe("a high usage report after an overflow", () => {
     expect(distrusted).toMatchObject([{ why: "too-high" }]);
   });
 
-  it("distrusts a high usage report once if the overflow was expected", async () => {
+  it("distrusts a high usage report after an overflow that the engine had expected", async () => {
     const stated = "prompt is too long";
     const { tokens, recovered, distrusted } = await reportAfterOverflow({
       words: 20_000,
@@ -59,7 +59,7 @@ describe("a high usage report after an overflow", () => {
 });
 
 describe("the request after an overflow", () => {
-  it("a recovered request leaves room for the output tokens in the error, next to an unseen result", async () => {
+  it("after an overflow, the new request leaves enough tokens for the output that the error states", async () => {
     const maxTokens = 64_000;
     const compactor = createCompactor({
       model: "claude-haiku-4-5",

@@ -40,7 +40,7 @@ const sized = (tokens: readonly number[]): readonly Sized[] =>
   tokens.map((each, at) => ({ uuid: `m${at}`, tokens: each }));
 
 describe("ReportedPrefixes", () => {
-  it("a new process believes a usage report about the conversation that it reads", () => {
+  it("a new process applies a recorded usage report if it reads the same conversation", () => {
     fc.assert(
       fc.property(sizes, (tokens) => {
         const entries = sized(tokens);
@@ -49,7 +49,7 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("a new process ignores a usage report about a conversation of another size", () => {
+  it("a new process ignores a recorded usage report if it reads a conversation of another size", () => {
     fc.assert(
       fc.property(sizes, fc.nat(), fc.boolean(), (tokens, nth, isLonger) => {
         const more = Math.max(502, sum(tokens) * 0.06);
@@ -60,12 +60,12 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("adds the growth of a conversation that a host changed slightly before it resumed the session", () => {
+  it("adds the difference if the host changed the conversation slightly before it resumed the session", () => {
     const line = lineFor(sized([4_000, 2_000]));
     expect(processWith(sized([4_000, 2_100])).tokensAddedSince(line)).toBe(100);
   });
 
-  it("treats all parts of a response alike, however long they are", () => {
+  it("computes the same difference for every line of one response, however long the lines are", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([4_000, 2_100]));
     const first = prefixes.tokensAddedSince(line);
@@ -73,11 +73,11 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.tokensAddedSince({ ...line, uuid: "second part" })).toBe(first);
   });
 
-  it("ignores the recorded prefix of a usage report if the conversation was cleared since", () => {
+  it("returns no difference for a usage report if tool results were cleared after it", () => {
     expect(processWith(sized([500])).tokensAddedSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
   });
 
-  it("keeps the recorded prefix of a line that is rewritten in another conversation", () => {
+  it("keeps the recorded prefix size of a line that another process writes again", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([500]));
     expect(prefixes.tokensAddedSince(line)).toBeUndefined();
@@ -86,7 +86,7 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.toLine(bare as AssistantEntry)).toEqual(line);
   });
 
-  it("a new process knows how many tokens the provider cleared before it counted", () => {
+  it("a new process reads from a line how many tokens the provider cleared before it counted the rest", () => {
     fc.assert(
       fc.property(fc.nat(), fc.boolean(), (cleared, isOld) => {
         const line = lineFor(sized([4_000, 2_000]), cleared);
@@ -100,7 +100,7 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("treats a recorded prefix that is no count as absent", () => {
+  it("ignores a recorded prefix size that is no token count", () => {
     const noCount = fc.oneof(
       fc.string(),
       fc.constantFrom(-1, Number.NaN, Number.POSITIVE_INFINITY, null, {}, []),

@@ -22,7 +22,7 @@ function compacted(keptWords: number): readonly Entry[] {
 }
 
 describe("a session resumed right after a compaction that kept many messages", () => {
-  it("waits for a usage report before it compacts a resumed session again because of the margin", async () => {
+  it("does not compact a just compacted session again before a usage report confirms a size near the limit", async () => {
     const compactor = newCompactor();
     const conversation = compacted(110_000);
     const { tokens, thresholds, skipped, messages } = await compactor.before(conversation);
@@ -34,7 +34,7 @@ describe("a session resumed right after a compaction that kept many messages", (
     expect((await compactor.before(messages)).compaction).toBeDefined();
   });
 
-  it("compacts a resumed session at once if it grew beyond the result of any compaction", async () => {
+  it("compacts a resumed session at once if it is larger than any compaction would have left it", async () => {
     const { compaction } = await newCompactor().before(compacted(150_000));
     expect(compaction).toBeDefined();
   });

@@ -39,7 +39,7 @@ async function resume(conversation: readonly Entry[]): Promise<Turn & { events: 
 const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
 
 describe("token count of a resumed session", () => {
-  it("ignores usage reports on kept messages when a session resumes after a compaction", async () => {
+  it("after a compaction, a resumed session ignores the usage reports on the messages that were kept", async () => {
     const c = endOfLongWork();
     const kept = [...c.entries];
     const [boundary, summary, next] = [c.boundary(), c.summary("earlier work"), c.user("continue")];
@@ -49,7 +49,7 @@ describe("token count of a resumed session", () => {
     expect(typesOf(events)).toEqual(["window-checked"]);
   });
 
-  it("subtracts collapsed tokens from the last usage report when a session resumes after a collapse", async () => {
+  it("after a collapse, a resumed session subtracts the collapsed tokens from the last usage report", async () => {
     const c = endOfLongWork();
     const span: CollapsedSpan = {
       ...c.link(),
@@ -71,7 +71,7 @@ describe("token count of a resumed session", () => {
     expect(typesOf(events)).toEqual(["window-checked"]);
   });
 
-  it("learns nothing from usage reports on results that were cleared later", async () => {
+  it("does not calibrate its estimate by usage reports on tool results that were cleared later", async () => {
     const c = new ConversationBuilder();
     let reported = 0;
     for (let round = 0; round < 12; round++) {
@@ -94,7 +94,7 @@ describe("token count of a resumed session", () => {
     expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
   });
 
-  it("does not count the error of one usage report as tokens besides the messages", async () => {
+  it("does not treat the error of one usage report as tokens of the system prompt and tools", async () => {
     const c = new ConversationBuilder();
     for (let round = 0; round < 12; round++) {
       const words = `word${round} `.repeat(1_000);
@@ -115,9 +115,9 @@ describe("token count of a resumed session", () => {
   });
 });
 
-describe("a usage report that arrives together with a change of the host's list", () => {
+describe("a usage report on a list that the host changes afterwards", () => {
   it.each(["entries", "messages"])(
-    "does not apply a usage report to a list that the host changed, in the form of %s",
+    "does not apply a usage report to a list of %s that the host changed after the request",
     async (form) => {
       const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
       const c = new ConversationBuilder();

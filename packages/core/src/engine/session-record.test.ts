@@ -26,7 +26,7 @@ async function recordAfter(...reported: readonly number[]): Promise<CompactMetad
   return messages.find(isCompactBoundary)?.compactMetadata.longhaul;
 }
 
-it("a compaction boundary records the model and a window that a response has proven", async () => {
+it("a compaction boundary records the model, and the window if a usage report proves its size", async () => {
   expect(await recordAfter(210_000)).toMatchObject({
     model: MODEL,
     window: { model: MODEL, windowTokens: 1_000_000, origin: "reported-usage" },
@@ -34,6 +34,6 @@ it("a compaction boundary records the model and a window that a response has pro
   expect(await recordAfter(150_000)).toMatchObject({ model: MODEL, window: null });
 });
 
-it("a usage report far above the estimate proves no window, even if it repeats", async () => {
+it("a usage report far above the estimate does not prove the size of the window, even if it repeats", async () => {
   expect(await recordAfter(450_000, 450_000, 450_000)).toMatchObject({ model: MODEL, window: null });
 });

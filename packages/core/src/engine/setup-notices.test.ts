@@ -77,7 +77,7 @@ const LASTING: readonly (readonly [string, ModelFailure, RegExp])[] = [
 
 describe("problems of the summary model", () => {
   it.each(LASTING)(
-    "reports once that the summary model %s, while the built-in summarizer writes",
+    "reports once that the summary model %s, and uses the built-in summarizer",
     async (_, failure, remedy) => {
       const model = failing(failure);
       const { compactor, problems } = engine({
@@ -96,7 +96,7 @@ describe("problems of the summary model", () => {
     },
   );
 
-  it("reports a lasting failure of the background summary before the window is full", async () => {
+  it("reports a lasting failure of a background summary before the window is full", async () => {
     const model = failing({ kind: "authentication" });
     const { compactor, problems } = engine({ model, window: { tokens: 40_000 } });
     const [ask, answer] = rounds(1) as [ApiMessage, ApiMessage];
@@ -113,7 +113,7 @@ describe("problems of the summary model", () => {
     expect(problems()).toHaveLength(1);
   });
 
-  it("reports a lasting failure of the model that writes notes", async () => {
+  it("reports as a setup problem that the model for notes rejects its key", async () => {
     const model = failing({ kind: "authentication" });
     const file = new HeldNotes();
     const { compactor, problems } = engine({ model, window: { tokens: 40_000 }, notes: { file } });

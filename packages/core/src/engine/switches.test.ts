@@ -94,7 +94,7 @@ describe("DISABLE_COMPACT", () => {
     ["size", {}, "cleared"],
     ["api", { contextEdits: true }, "context_management"],
   ])(
-    "DISABLE_COMPACT stops clearing of the form %s, which DISABLE_AUTO_COMPACT does not",
+    "DISABLE_COMPACT stops clearing of the form %s, but DISABLE_AUTO_COMPACT does not",
     async (form, can, what) => {
       const request = { tools };
       expect(await clearedBy(form, { ...ONLY_CLEARING, request }, can)).toEqual([what]);
@@ -116,14 +116,14 @@ describe("DISABLE_COMPACT", () => {
     expect(await editsOf(DISABLED)).toBeUndefined();
   });
 
-  it("DISABLE_COMPACT stops manual clearing and compaction with an error that names it", async () => {
+  it("with DISABLE_COMPACT, clear() and compact() throw an error that names the variable", async () => {
     const { compactor } = engine(DISABLED);
     const refused = { code: "compaction-disabled", remedy: expect.stringContaining("DISABLE_COMPACT") };
     await expect(compactor.clear(reads(5, 10))).rejects.toMatchObject(refused);
     await expect(compactor.compact(reads(5, 10))).rejects.toMatchObject(refused);
   });
 
-  it("DISABLE_COMPACT keeps the media limit, because the API rejects a request beyond it", async () => {
+  it("replaces surplus images despite DISABLE_COMPACT, because the API rejects a request with too many", async () => {
     const image = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
@@ -136,7 +136,7 @@ describe("DISABLE_COMPACT", () => {
   });
 });
 
-describe("an overflow while a switch forbids automatic compaction", () => {
+describe("an overflow while automatic compaction is disabled", () => {
   const tooLong = new ModelError({ kind: "too-long", tokens: 50_000, limit: 40_000 }, "too long", {
     status: 400,
     requestId: "req_1",
@@ -155,25 +155,22 @@ describe("an overflow while a switch forbids automatic compaction", () => {
     ],
     ["DISABLE_COMPACT", { settings: { environment: { DISABLE_COMPACT: "1" } } }, /Unset DISABLE_COMPACT/],
     ["compactEnabled", { settings: { values: { compactEnabled: false } } }, /compactEnabled to true/],
-  ])(
-    "an overflow reaches the user with a remedy that names %s, without a compaction",
-    async (_, options, remedy) => {
-      const { compactor, events } = engine(options);
-      await compactor.before(reads(3, 10));
-      await expect(compactor.recover(tooLong)).rejects.toMatchObject({
-        code: "model-too-long",
-        message: "too long",
-        failure: tooLong.failure,
-        status: 400,
-        requestId: "req_1",
-        cause: tooLong,
-        remedy: expect.stringMatching(remedy),
-      });
-      expect(events.map(({ type }) => type)).not.toContain("compaction-started");
-    },
-  );
+  ])("an overflow causes no compaction but an error whose remedy names %s", async (_, options, remedy) => {
+    const { compactor, events } = engine(options);
+    await compactor.before(reads(3, 10));
+    await expect(compactor.recover(tooLong)).rejects.toMatchObject({
+      code: "model-too-long",
+      message: "too long",
+      failure: tooLong.failure,
+      status: 400,
+      requestId: "req_1",
+      cause: tooLong,
+      remedy: expect.stringMatching(remedy),
+    });
+    expect(events.map(({ type }) => type)).not.toContain("compaction-started");
+  });
 
-  it("keeps the error of the host's own client as the cause of the overflow error", async () => {
+  it("the overflow error has the error of the host's own client as its cause", async () => {
     const { compactor } = engine({ settings: { values: { autoCompactEnabled: false } } });
     await compactor.before(reads(3, 10));
     const message = "prompt is too long: 50000 tokens > 40000 maximum";
@@ -186,7 +183,7 @@ describe("an overflow while a switch forbids automatic compaction", () => {
     expect((thrown as Error).cause).toBe(theirs);
   });
 
-  it("a turn at the blocking limit names the setting that disables compaction", async () => {
+  it("the problem of a turn at the blocking limit names the setting that disables compaction", async () => {
     const problemWith = async (values: GivenSettings): Promise<string | undefined> => {
       const { compactor } = engine({ settings: { values: { ...values, blockingLimit: 1_000 } } });
       const turn = await compactor.before(reads(10, 50));
@@ -224,7 +221,7 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     ).toBe("collapse-on");
   });
 
-  it("`turn.thresholds` names what keeps headroom, whichever options and settings apply", async () => {
+  it("`turn.thresholds.headroomBy` names the feature that keeps tokens free, for all options and settings", async () => {
     const keeperWith = async (options: CompactorOptions): Promise<string> =>
       (await engine(options).compactor.before(reads(2, 10))).thresholds.headroomBy;
     expect(await keeperWith({})).toBe("auto-compact");
@@ -239,7 +236,7 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     );
   });
 
-  it("ignores CLAUDE_CONTEXT_COLLAPSE with a warning if its value is no switch", async () => {
+  it("ignores CLAUDE_CONTEXT_COLLAPSE with a warning if its value is neither true nor false", async () => {
     const { compactor, events } = engine({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: "maybe" } } });
     expect((await compactor.before(reads(2, 10))).skipped).toBe("below-threshold");
     expect(events).toContainEqual(

@@ -32,7 +32,7 @@ function turn(thread: Thread, messages: readonly Message[]): readonly Message[] 
 }
 
 describe("a conversation of plain messages", () => {
-  it("returns the host's own array while nothing is rewritten, even if the host appends in place", () => {
+  it("returns the host's own array if nothing was rewritten, even if the host appended to it", () => {
     const thread = newThread();
     const messages: ApiMessage[] = [asked("go")];
     expect(turn(thread, messages)).toBe(messages);
@@ -42,7 +42,7 @@ describe("a conversation of plain messages", () => {
     expect(thread.outgoingMessages).toEqual(messages);
   });
 
-  it("ingests only new messages, and links each entry to the previous one", () => {
+  it("creates entries only for new messages, and links each entry to the previous one", () => {
     const thread = newThread();
     const messages = [asked("go"), called("a"), answered("a", "text")];
     turn(thread, messages);
@@ -65,7 +65,7 @@ describe("a conversation of plain messages", () => {
     expect(added).toHaveLength(1);
   });
 
-  it("recognizes the returned list and the host's own list after a rewrite", () => {
+  it("after a rewrite, recognizes both the host's own list and the list that was returned", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own = [asked("go"), called("a"), answered("a", "text")];
@@ -79,7 +79,7 @@ describe("a conversation of plain messages", () => {
     }
   });
 
-  it("repairs an unanswered tool call, and replaces the placeholder result with the real one", () => {
+  it("answers an open tool call with a placeholder, and replaces it with the real result later", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own: Message[] = [asked("go"), called("a"), asked("never mind")];
@@ -95,7 +95,7 @@ describe("a conversation of plain messages", () => {
     }
   });
 
-  it("keeps system messages in place and ignores values that are not messages", () => {
+  it("creates an entry for a system message, but none for a value that is no message", () => {
     const thread = newThread();
     const odd = [null, 3, "x"] as unknown as ApiMessage[];
     const messages = [asked("go"), ...odd, { role: "system", content: "be brief" } as ApiMessage];
@@ -103,7 +103,7 @@ describe("a conversation of plain messages", () => {
     expect(thread.entries).toHaveLength(2);
   });
 
-  it("sends one object that the host added twice as two messages with separate entries", () => {
+  it("creates two entries for one message object that occurs twice in the host's list", () => {
     const thread = newThread();
     const again = asked("continue");
     turn(thread, [again, called("a"), answered("a", "x")]);
@@ -115,7 +115,7 @@ describe("a conversation of plain messages", () => {
 });
 
 describe("a conversation of entries", () => {
-  it("returns entries for entries, and sends nothing before the last boundary", () => {
+  it("returns entries to a host that passes entries, and sends nothing before the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("old words");
     c.boundary();
@@ -127,7 +127,7 @@ describe("a conversation of entries", () => {
     expect(thread.entries).toHaveLength(3);
   });
 
-  it("starts again at a boundary that the host inserted", () => {
+  it("sends nothing before a boundary that the host adds", () => {
     const c = new ConversationBuilder();
     c.user("old words");
     const thread = newThread();

@@ -25,7 +25,7 @@ class Disk {
 }
 
 describe("TranscriptQueue", () => {
-  it("writes every entry once and in order, without blocking the caller", async () => {
+  it("the transcript queue writes every entry once and in order", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     const entries = ["a", "b", "c", "d"].map(entry);
@@ -37,7 +37,7 @@ describe("TranscriptQueue", () => {
     expect(disk.lines).toEqual(entries);
   });
 
-  it("writes a line with a known id again if the host changed the message", async () => {
+  it("writes an entry with a known id again if the caller says that it changed", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     const [first, second] = [entry("a"), entry("b")];
@@ -49,7 +49,7 @@ describe("TranscriptQueue", () => {
     expect(disk.lines).toEqual([first, second, first]);
   });
 
-  it("wraps the error of a port that reads in a typed error", async () => {
+  it("readWithTimeLimit wraps an error of the port in a transcript-unreadable error", async () => {
     const failing = async (): Promise<never> => {
       throw new Error("no space left");
     };
@@ -59,7 +59,7 @@ describe("TranscriptQueue", () => {
     });
   });
 
-  it("writes an entry without waiting for the next one, whenever it arrives", async () => {
+  it("writes every entry without a flush, however soon it follows the previous entry", async () => {
     for (let moment = 0; moment < 12; moment++) {
       const disk = new Disk();
       const queue = new TranscriptQueue(disk);
@@ -71,7 +71,7 @@ describe("TranscriptQueue", () => {
     }
   });
 
-  it("keeps unwritten entries, reports that once, and writes them when the disk has room again", async () => {
+  it("keeps entries while the disk is full, reports it once, and writes the entries later", async () => {
     const disk = new Disk();
     const failures: number[] = [];
     const queue = new TranscriptQueue(disk, { onFailure: (waiting) => failures.push(waiting) });
@@ -89,7 +89,7 @@ describe("TranscriptQueue", () => {
     expect(disk.lines).toHaveLength(2);
   });
 
-  it("retries a full disk when the backlog has doubled, not with every entry", async () => {
+  it("while the disk is full, retries only when the number of waiting entries has doubled", async () => {
     const disk = new Disk();
     disk.isFull = true;
     const queue = new TranscriptQueue(disk);
@@ -104,7 +104,7 @@ describe("TranscriptQueue", () => {
     expect(disk.lines).toHaveLength(1_000);
   });
 
-  it("a compaction that could not be written is never written later", async () => {
+  it("never writes a compaction later that could not be written at once", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     disk.isFull = true;
@@ -146,7 +146,7 @@ describe("a transcript that does not answer", () => {
     await refused;
   }
 
-  it("a hung append delays one flush up to the time limit, and later calls fail at once", async () => {
+  it("a write that hangs delays one flush up to the time limit, and later calls fail at once", async () => {
     const disk = new HungDisk();
     const failures: number[] = [];
     const queue = new TranscriptQueue(disk, { onFailure: (waiting) => failures.push(waiting) });
@@ -159,7 +159,7 @@ describe("a transcript that does not answer", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("writes a delayed line once, and later entries after it", async () => {
+  it("after a write that hung succeeds, its entry is written once, and later entries follow it", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [a, b, c] = ["a", "b", "c"].map(entry) as [Entry, Entry, Entry];
@@ -175,7 +175,7 @@ describe("a transcript that does not answer", () => {
     expect(disk.lines).toEqual([a, b, c]);
   });
 
-  it("retries all entries in order after a hung append fails", async () => {
+  it("after a write that hung fails, all entries are written again in order", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [a, b] = ["a", "b"].map(entry) as [Entry, Entry];
@@ -191,7 +191,7 @@ describe("a transcript that does not answer", () => {
     expect(disk.lines).toEqual([a, b]);
   });
 
-  it("rejects a compaction that hangs, and writes nothing beside or before its delayed lines", async () => {
+  it("rejects a compaction whose write hangs, and writes later entries only after it", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [boundary, next] = ["boundary", "next"].map(entry) as [Entry, Entry];

@@ -45,14 +45,14 @@ function answersOf({ request: { messages } }: Turn<Message>): readonly string[] 
 }
 
 describe("a tool result that no model has seen", () => {
-  it("keeps an unseen tool result whole in a compaction if it fits beside the summary", async () => {
+  it("a compaction keeps all of a tool result that no model has seen if it fits next to the summary", async () => {
     const turn = await engine().before(conversation([14_000]));
     expect(turn.compaction?.messagesKept).toBeGreaterThan(0);
     expect(answersOf(turn)).toEqual([words(14_000, 0)]);
     expect(turn.tokens).toBeLessThan(turn.thresholds.autoCompact);
   });
 
-  it("shortens an unseen tool result that does not fit, and still sends it as the answer to its call", async () => {
+  it("a compaction shortens an unseen tool result that does not fit, and keeps it as the answer to its call", async () => {
     const turn = await engine().before(conversation([150_000, 100], 4));
     const [long = "", short] = answersOf(turn);
     expect(short).toBe(words(100, 1));
@@ -68,7 +68,7 @@ describe("a tool result that no model has seen", () => {
     ["the whole conversation", { keepRecentTokens: 0 }],
     ["everything from a message on", { from: 11 }],
     ["everything up to the newest message", { upTo: 50 }],
-  ])("keeps unseen tool results when the user compacts %s", async (_, options) => {
+  ])("keeps tool results that no model has seen when the user compacts %s", async (_, options) => {
     const compactor = engine();
     const messages = conversation([9_000, 50], 24, 500);
     const { messages: compacted } = await compactor.compact(messages, { force: true, ...options });
@@ -76,7 +76,7 @@ describe("a tool result that no model has seen", () => {
     expect(answersOf(await compactor.before(compacted))).toEqual([words(9_000, 0), words(50, 1)]);
   });
 
-  it("keeps 2,000 tokens of an unseen tool result beside a large system prompt", async () => {
+  it("keeps at least 2,000 tokens of an unseen tool result even if the system prompt is large", async () => {
     const compactor = engine({ window: { tokens: 44_000 }, request: { system: words(9_500, 3) } });
     const turn = await compactor.before(conversation([60, 6_000, 500], 6, 300));
     const [tiny, long = "", short] = answersOf(turn);
@@ -86,7 +86,7 @@ describe("a tool result that no model has seen", () => {
     expect(turn.window.isAtBlockingLimit).toBe(false);
   });
 
-  it("keeps an unseen tool result in the recovery from an overflow", async () => {
+  it("keeps a tool result that no model has seen when it recovers from an overflow", async () => {
     const compactor = engine({ window: { tokens: 400_000 } });
     const messages = conversation([9_000], 20);
     await compactor.before(messages);

@@ -91,7 +91,7 @@ describe("consecutive usage reports", () => {
     },
   );
 
-  it("trusts usage reports that grow by repeated additions that the host hides", () => {
+  it("trusts true usage reports that grow repeatedly by tokens that the engine cannot see", () => {
     const conversation = new Conversation();
     for (let lump = 0; lump < 5; lump++) {
       expect(distrusted(conversation.turns(6))).toBe(0);
@@ -100,21 +100,24 @@ describe("consecutive usage reports", () => {
     expect(distrusted(conversation.turns(20))).toBe(0);
   });
 
-  it.each([2, 6])("distrusts usage reports of %d times the true size once, then believes them", (factor) => {
-    const conversation = new Conversation({ isOverheadKnown: true });
-    expect(distrusted(conversation.turns(40, times(factor)))).toBe(1);
-    conversation.rewrite();
-    expect(distrusted(conversation.turns(40, times(factor)))).toBeLessThanOrEqual(1);
-  });
+  it.each([2, 6])(
+    "distrusts the first of several usage reports of %d times the true size, and trusts the others",
+    (factor) => {
+      const conversation = new Conversation({ isOverheadKnown: true });
+      expect(distrusted(conversation.turns(40, times(factor)))).toBe(1);
+      conversation.rewrite();
+      expect(distrusted(conversation.turns(40, times(factor)))).toBeLessThanOrEqual(1);
+    },
+  );
 
-  it("believes a high usage report that repeats unchanged", () => {
+  it("trusts a high usage report as soon as it repeats", () => {
     const conversation = new Conversation({ startTokens: 50_000 });
     conversation.turns(3);
     expect(distrusted(conversation.turns(40, () => 500_000))).toBe(1);
   });
 
   it.each([0.4, 0.1, 0.01])(
-    "never believes usage reports of %d of the true size, however many come",
+    "never trusts usage reports of %d times the true size, however many come",
     (factor) => {
       for (const isOverheadKnown of [true, false]) {
         const conversation = new Conversation({
@@ -127,7 +130,7 @@ describe("consecutive usage reports", () => {
     },
   );
 
-  it("never believes a low usage report that does not change", () => {
+  it("never trusts a usage report of 4 tokens, however often it repeats", () => {
     expect(distrusted(new Conversation({ startTokens: 50_000 }).turns(40, () => 4))).toBe(40);
   });
 
@@ -149,14 +152,17 @@ describe("consecutive usage reports", () => {
     }
   });
 
-  it.each([120_000, -66_000])("distrusts at most one usage report after a real jump by %d tokens", (jump) => {
-    const conversation = new Conversation({ overheadTokens: 70_000, startTokens: 5_000 });
-    conversation.turns(5);
-    conversation.hide(jump);
-    expect(distrusted(conversation.turns(20))).toBeLessThanOrEqual(1);
-  });
+  it.each([120_000, -66_000])(
+    "distrusts at most one usage report after the request really changes by %d tokens",
+    (jump) => {
+      const conversation = new Conversation({ overheadTokens: 70_000, startTokens: 5_000 });
+      conversation.turns(5);
+      conversation.hide(jump);
+      expect(distrusted(conversation.turns(20))).toBeLessThanOrEqual(1);
+    },
+  );
 
-  it("trusts usage reports on requests whose frame changes every turn", () => {
+  it("trusts true usage reports if system prompt and tools change every turn", () => {
     const conversation = new Conversation();
     for (let turn = 0; turn < 20; turn++) {
       expect(conversation.turn().trusted).toBe(true);
@@ -165,7 +171,7 @@ describe("consecutive usage reports", () => {
     }
   });
 
-  it("believes the first high usage report after an overflow", () => {
+  it("trusts high usage reports after an overflow at once", () => {
     const conversation = new Conversation({ isOverheadKnown: true });
     conversation.guard.recordOverflow();
     expect(distrusted(conversation.turns(20, times(3)))).toBe(0);
@@ -180,19 +186,19 @@ describe("maximum error of an estimate", () => {
   };
   const hindi = "हमें सेटिंग फ़ाइल को नई डायरेक्टरी में ले जाना है ";
 
-  it("allows a small error for Latin text and a large error for other scripts", () => {
+  it("expects a small error of the estimate for Latin text and a large error for other scripts", () => {
     expect(sample()).toBe(1.65);
     expect(sample("", "move the file to the harbour, café and Øresund included")).toBe(1.65);
     expect(sample("žluťoučký kůň úpěl ďábelské ódy")).toBe(1.65);
     expect(sample(hindi)).toBe(3.2);
   });
 
-  it("chooses the maximum error by the dominant script", () => {
+  it("the dominant script of a text decides about the maximum error of its estimate", () => {
     expect(sample("plain words ".repeat(100), hindi)).toBe(1.65);
     expect(sample("plain words", hindi)).toBe(3.2);
   });
 
-  it("samples the script of texts and tool results, and skips other values", () => {
+  it("determines the script from texts and tool results, and skips invalid values", () => {
     const builder = new ConversationBuilder();
     builder.user([toolResult("a", hindi), toolResult("b", [{ type: "text", text: hindi }])]);
     builder.user([toolResult("c", [null, 7] as never)]);

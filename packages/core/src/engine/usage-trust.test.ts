@@ -17,7 +17,7 @@ const judge = (change: Partial<UsageFacts>) => new UsageGuard().judge({ ...facts
 const reporting = (tokens: number, change: Partial<UsageFacts> = {}) =>
   judge({ usage: usage(tokens, 10), ...change });
 
-describe("usage report of one response", () => {
+describe("trust in the usage report of one response", () => {
   it("trusts a plausible usage report, with cached input or without", () => {
     expect(judge({})).toEqual({ trusted: true, tokens: 100_000 });
     const bare = { input_tokens: 100_000, output_tokens: 1 };
@@ -54,7 +54,7 @@ describe("usage report of one response", () => {
     usage(100_005, 1, -5),
     usage(100_000, -1),
     usage(1, 1, 0, -1),
-  ])("treats the usage report %j as not positive", (figures) =>
+  ])("distrusts the usage report %j because a figure is negative or the input is zero", (figures) =>
     expect(judge({ usage: figures })).toMatchObject({ trusted: false, why: "not-positive" }),
   );
 
@@ -68,13 +68,13 @@ describe("usage report of one response", () => {
     }
   });
 
-  it("trusts a step in usage of at most the tokens that hosts can hide", () => {
+  it("trusts a usage report up to the largest number of tokens that a host can add unseen", () => {
     const most = 90_000 * 1.05 + 10_000 * 1.65 + 45_000;
     expect(reporting(most).trusted).toBe(true);
     expect(reporting(most + 1).trusted).toBe(false);
   });
 
-  it("trusts a smaller hidden step in a smaller window", () => {
+  it("trusts fewer unseen tokens in a usage report if the window is smaller", () => {
     const small = {
       windowTokens: 32_000,
       anchorTokens: 10_000,
@@ -86,7 +86,7 @@ describe("usage report of one response", () => {
     expect(reporting(10_500 + 8_001, small).trusted).toBe(false);
   });
 
-  it("distrusts a usage report below the safe lower bound of the estimate, whatever was expected", () => {
+  it("distrusts a usage report below the safe lower bound of the estimate, whatever size was expected", () => {
     expect(reporting(34_999)).toMatchObject({ trusted: false, why: "too-low" });
     expect(reporting(35_000).trusted).toBe(true);
     expect(reporting(34_999, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
@@ -95,7 +95,7 @@ describe("usage report of one response", () => {
     expect(reporting(10, { minTokens: 0 }).trusted).toBe(true);
   });
 
-  it("the first usage report may add the system prompt and tools, unless their size is known", () => {
+  it("the first usage report may be higher by system prompt and tools, unless their size is known", () => {
     const first = {
       anchorTokens: undefined,
       estimatedRequestTokens: 20_000,
@@ -142,8 +142,8 @@ describe("usage report of one response", () => {
   });
 });
 
-describe("a limit that the provider stated", () => {
-  it("never believes a usage report above the limit that the provider stated", () => {
+describe("usage reports above a limit that the provider stated", () => {
+  it("never trusts a usage report above the limit that the provider stated", () => {
     const guard = new UsageGuard();
     guard.recordOverflow();
     const stated = { ...facts, windowTokens: 100_000, statedLimitTokens: 100_000 };
@@ -152,7 +152,7 @@ describe("a limit that the provider stated", () => {
     }
   });
 
-  it("believes a usage report above the stated limit if the estimate exceeds that limit too", () => {
+  it("trusts a usage report above the provider's stated limit if the estimate exceeds that limit too", () => {
     const guard = new UsageGuard();
     guard.recordOverflow();
     const stated = { ...facts, estimatedRequestTokens: 130_000, statedLimitTokens: 100_000 };

@@ -59,7 +59,7 @@ const INPUTS: readonly HookInput[] = [
 ].map((input) => ({ session_id: "s", transcript_path: "t", cwd: "c", ...input }) as HookInput);
 
 describe("random settings files", () => {
-  it("reads hook settings from any JSON without throwing", () => {
+  it("reads hook settings from any JSON value without throwing", () => {
     fc.assert(
       fc.property(arbitrarySettings(), (file) => {
         const { hooks, warnings } = readHookSettings(deepFreeze(file));
@@ -69,7 +69,7 @@ describe("random settings files", () => {
     );
   });
 
-  it("hooks of any settings file run without throwing, and only PreCompact can be blocked", async () => {
+  it("hooks of any settings file run without throwing, and only PreCompact hooks can block", async () => {
     await fc.assert(
       fc.asyncProperty(arbitrarySettings(), arbitraryResult(), fc.json(), async (file, result, answer) => {
         const hooks = createHooks({

@@ -9,7 +9,7 @@ describe("displayed texts of a hook", () => {
     expect(displayName("a".repeat(500))).toBe(`${"a".repeat(59)}…`);
   });
 
-  it("displays no keys in the name of a hook", () => {
+  it("displays no secret keys in the name of a hook", () => {
     expect(displayName("curl -H 'Authorization: Bearer abcdefgh12345678' x")).not.toContain(
       "abcdefgh12345678",
     );
@@ -22,7 +22,7 @@ describe("displayed texts of a hook", () => {
     expect(cleanOutput(`${"x".repeat(9_998)}🙂🙂`)).toBe(`${"x".repeat(9_998)}…`);
   });
 
-  it("displays any output of a hook as well-formed text within the limit", () => {
+  it("displays any output of a hook as well-formed text of at most 10,000 characters", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat(300), (text, times) => {
         const shown = cleanOutput(`${text}\ud800`.repeat(times));
@@ -35,7 +35,7 @@ describe("displayed texts of a hook", () => {
     );
   });
 
-  it("displays how a hook ended", () => {
+  it("outcomeText states how a hook ended", () => {
     expect(outcomeText("PreCompact", "date", "completed", "Friday")).toBe(
       "PreCompact [date] completed: Friday",
     );

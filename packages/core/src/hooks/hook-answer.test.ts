@@ -28,23 +28,23 @@ const completed = (output: string, shown: string = output): Verdict => ({
 });
 
 describe("readCommandAnswer", () => {
-  it("exit code 0 makes the printed text the output of a hook command", () => {
+  it("if a hook command exits with code 0, its printed text is the output of the hook", () => {
     expect(exited(0, "  keep the plan \n", "noise")).toEqual(completed("keep the plan"));
     expect(exited(0)).toEqual(completed(""));
   });
 
-  it("exit code 2 blocks with the text on standard error, whatever JSON the hook prints", () => {
+  it("a hook command that exits with code 2 blocks, with its standard error as the reason", () => {
     expect(exited(2, { decision: "approve" }, " not now\n")).toEqual({ state: "blocked", reason: "not now" });
     expect(exited(2, "text")).toEqual({ state: "blocked", reason: "no reason given" });
   });
 
-  it("any other exit code of a hook command is a failure", () => {
+  it("a hook command fails with any exit code except 0 and 2", () => {
     expect(exited(1, "out", "err")).toEqual({ state: "failed", reason: "exit code 1: err" });
     expect(exited(127, "out")).toEqual({ state: "failed", reason: "exit code 127: out" });
     expect(exited(null)).toEqual({ state: "failed", reason: "a signal ended the command" });
   });
 
-  it("any other exit code follows a decision in the JSON output of the hook", () => {
+  it("a decision in the JSON output of a hook command overrides an exit code such as 1", () => {
     expect(exited(1, { decision: "block", reason: "no" })).toEqual({ state: "blocked", reason: "no" });
     expect(exited(1, { continue: false, stopReason: "no" })).toEqual({ state: "blocked", reason: "no" });
     expect(exited(1, { decision: "approve" })).toEqual(completed(""));
@@ -53,7 +53,7 @@ describe("readCommandAnswer", () => {
     expect(exited(1, '{"decision": "block"')).toMatchObject({ state: "failed" });
   });
 
-  it("JSON output of a hook can block with a reason or stop the compaction", () => {
+  it("the JSON output of a hook can block the compaction with a reason", () => {
     expect(exited(0, { decision: "block", reason: "tests run" })).toEqual({
       state: "blocked",
       reason: "tests run",
@@ -63,7 +63,7 @@ describe("readCommandAnswer", () => {
     expect(exited(0, { continue: true, reason: "x" })).toEqual(completed(""));
   });
 
-  it("JSON output of a hook can add context to the conversation and a message to the user", () => {
+  it("the JSON output of a hook can add context to the conversation and a message for the user", () => {
     expect(exited(0, context("said"))).toEqual(completed("said"));
     expect(exited(0, { ...context("said"), systemMessage: "for you" })).toEqual(
       completed("said", "for you\n\nsaid"),
@@ -72,7 +72,7 @@ describe("readCommandAnswer", () => {
     expect(exited(0, { hookSpecificOutput: { additionalContext: "said" } })).toEqual(completed("said"));
   });
 
-  it("hook output for another event is a failure, not context", () => {
+  it("a hook fails if its JSON output names another event", () => {
     expect(exited(0, context("said", "SessionStart"))).toEqual({
       state: "failed",
       reason: "its answer names another event: SessionStart",
@@ -101,7 +101,7 @@ describe("readModelAnswer", () => {
     expect(readModelAnswer(" Keep the plan. ", "PreCompact")).toEqual(completed("Keep the plan."));
   });
 
-  it("reads ok and a reason from a model hook, also in a code block", () => {
+  it('reads "ok" and "reason" from the JSON answer of a model hook, also in a code block', () => {
     expect(readModelAnswer('{"ok": false, "reason": "no"}', "PreCompact")).toEqual({
       state: "blocked",
       reason: "no",
@@ -112,7 +112,7 @@ describe("readModelAnswer", () => {
     expect(readModelAnswer('{"ok": true, "reason": "fine"}', "PreCompact")).toEqual(completed("", "fine"));
   });
 
-  it("accepts from a model hook every answer that a command hook may print", () => {
+  it("accepts the same JSON answers from a model hook as from a command hook", () => {
     expect(readModelAnswer(JSON.stringify({ decision: "block", reason: "no" }), "PreCompact")).toMatchObject({
       state: "blocked",
     });

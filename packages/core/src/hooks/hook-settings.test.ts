@@ -55,7 +55,7 @@ describe("hooks in a settings file", () => {
     expect(readHookSettings(off)).toEqual(readHookSettings({}));
   });
 
-  it("ignores unknown events and hook types with one warning each, and uses the rest", () => {
+  it("ignores unknown events and hook types with one warning each, and uses the other hooks", () => {
     const http = { type: "http", url: "http://localhost" };
     const { hooks, warnings } = readHookSettings({
       hooks: {

@@ -12,7 +12,7 @@ const matches = (raw: unknown, word: string | undefined): boolean | string => {
 
 describe("hook matchers", () => {
   it.each([undefined, null, "", "*"])(
-    "the matcher %j matches every occasion, also one without a word",
+    "the matcher %j matches every event, also one without a trigger or source",
     (raw) => {
       expect(matches(raw, "auto")).toBe(true);
       expect(matches(raw, undefined)).toBe(true);
@@ -50,16 +50,16 @@ describe("hook matchers", () => {
     "(|)".repeat(13),
     ".?".repeat(13),
     `${".".repeat(100)}$`,
-  ])("rejects the matcher %s because it could run without end", (pattern) => {
+  ])("rejects the matcher %s because its search could run without end", (pattern) => {
     expect(matches(pattern, "manual")).toMatch(/without end/);
   });
 
-  it("a matcher does not search an unknown word, however long the word is", () => {
+  it("a matcher rejects a very long word without searching it", () => {
     expect(matches(".*.*.*.*.*.*.*.*.*.*.*\\d", "a".repeat(100_000))).toBe(false);
   });
 
   // Without the limits, some of these patterns run until the test times out.
-  it("every accepted matcher terminates", () => {
+  it("every accepted matcher returns within the time limit of the test", () => {
     const piece = fc.constantFrom(
       ".",
       "\\w",

@@ -44,7 +44,7 @@ describe("hooks that fail or hang", () => {
       },
       "7",
     ],
-  ])("reports %s that a callback throws as the failure of that hook", async (_, callback, words) => {
+  ])("a callback that throws %s fails without affecting other hooks", async (_, callback, words) => {
     const { outcomes, output } = await createHooks({
       callbacks: { PreCompact: [callback, () => "said"] },
     }).run(preCompact);
@@ -52,7 +52,7 @@ describe("hooks that fail or hang", () => {
     expect(output).toBe("said");
   });
 
-  it("explains why a command could not start or why the host runs no commands", async () => {
+  it("the outcome of a hook explains why its command could not run", async () => {
     const settings = settingsOf(command("a"));
     const states: CommandResult[] = [{ state: "not-started", reason: "no shell" }, { state: "ended" }];
     for (const result of states) {
@@ -64,14 +64,14 @@ describe("hooks that fail or hang", () => {
     );
   });
 
-  it("input that cannot be written as JSON fails the hook, not the compaction", async () => {
+  it("a hook fails, but nothing is thrown, if its input cannot be written as JSON", async () => {
     const circular: Record<string, unknown> = { ...preCompact };
     circular.self = circular;
     const hooks = createHooks({ settings: settingsOf(command("a")), runCommand: async () => exited });
     expect((await hooks.run(circular as never)).outcomes[0]?.state).toBe("failed");
   });
 
-  it("stops a hook that hangs after its own timeout and aborts its signal", async () => {
+  it("a hook that hangs ends after its own timeout, and its signal is aborted", async () => {
     let own: AbortSignal | undefined;
     const hang: HookCallback = (_, __, { signal }) => {
       own = signal;
@@ -89,7 +89,7 @@ describe("hooks that fail or hang", () => {
     expect(output).toBe("said");
   });
 
-  it("a hook without its own timeout has 30 seconds", async () => {
+  it("a hook without its own timeout may run for 30 seconds", async () => {
     vi.useFakeTimers();
     try {
       for (const input of [preCompact, postCompact, sessionStart]) {
@@ -106,7 +106,7 @@ describe("hooks that fail or hang", () => {
     }
   });
 
-  it("a custom command runner that never returns does not block after the timeout", async () => {
+  it("a custom command runner that never returns does not delay the hooks beyond the timeout", async () => {
     vi.useFakeTimers();
     try {
       const hooks = createHooks({ settings: settingsOf(command("a", { timeout: 1 })), runCommand: never });

@@ -18,7 +18,7 @@ const settingsOf = (type: string, prompt: string, more: object = {}) => ({
 });
 
 describe("prompt hooks", () => {
-  it("a prompt hook replaces $ARGUMENTS with the input, and the model's text is its output", async () => {
+  it("a prompt hook replaces $ARGUMENTS with the input and returns the model's text", async () => {
     const model = scriptedModel(["Keep the plan."]);
     const settings = settingsOf("prompt", "First: $ARGUMENTS Again: $ARGUMENTS");
     const { output, outcomes } = await createHooks({ settings, model }).run(input);
@@ -31,19 +31,19 @@ describe("prompt hooks", () => {
     expect(model.requests[0]?.system).toMatch(/PreCompact.*instructions/);
   });
 
-  it("appends the input to a prompt hook without $ARGUMENTS", async () => {
+  it("appends the input to the prompt of a hook if the prompt does not contain $ARGUMENTS", async () => {
     const model = scriptedModel(["ok"]);
     await createHooks({ settings: settingsOf("prompt", "What matters?"), model }).run(input);
     expect(model.requests[0]?.messages[0]?.content).toBe(`What matters?\n\n${JSON.stringify(input)}`);
   });
 
-  it("a prompt hook blocks if the model answers that it is not ok", async () => {
+  it('a prompt hook blocks the compaction if the model answers {"ok": false}', async () => {
     const model = scriptedModel(['{"ok": false, "reason": "not yet"}']);
     const { blocked } = await createHooks({ settings: settingsOf("prompt", "May it?"), model }).run(input);
     expect(blocked).toEqual({ by: "May it?", reason: "not yet" });
   });
 
-  it("a prompt hook fails with a clear message if the model fails or is missing", async () => {
+  it("a prompt hook fails with a clear message if its model call fails or there is no model", async () => {
     const model = scriptedModel([new ModelError({ kind: "overloaded" }, "The provider is busy.")]);
     const settings = settingsOf("prompt", "What?");
     const text = async (options: object) =>
@@ -70,7 +70,7 @@ describe("prompt hooks", () => {
 });
 
 describe("agent hooks", () => {
-  it("an agent hook passes the purpose, the prompt and the input to the host's agent", async () => {
+  it("an agent hook passes the event, the prompt and the input to the host's agent", async () => {
     const agent = vi.fn(async () => "Keep what the tests say.");
     const settings = settingsOf("agent", "Look at the tests: $ARGUMENTS");
     const { output, outcomes } = await createHooks({ settings, agent }).run(input);
@@ -82,7 +82,7 @@ describe("agent hooks", () => {
     );
   });
 
-  it("an agent hook fails with a clear message without an agent, and ignores an answer that is no text", async () => {
+  it("an agent hook fails if the host has no agent, and has no output if the answer is no text", async () => {
     const settings = settingsOf("agent", "Look.");
     expect((await createHooks({ settings }).run(input)).outcomes[0]?.text).toBe(
       "PreCompact [Look.] failed: this host has no agent for hooks",

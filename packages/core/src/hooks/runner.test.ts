@@ -42,11 +42,11 @@ describe("createHooks().run", () => {
     expect(blocked).toBeUndefined();
   });
 
-  it("returns no outcomes and no output without hooks", async () => {
+  it("returns no outcomes and no output if there are no hooks", async () => {
     expect(await createHooks().run(preCompact)).toEqual({ outcomes: [], output: "" });
   });
 
-  it("passes the input as JSON, the folder and environment variables to a hook command", async () => {
+  it("passes the input as JSON, the working directory and environment variables to a hook command", async () => {
     const requests: CommandRequest[] = [];
     const runCommand = async (request: CommandRequest) => {
       requests.push(request);
@@ -92,7 +92,7 @@ describe("createHooks().run", () => {
     expect(ran).toEqual(["a", "b", "callback"]);
   });
 
-  it("uses the first of two timeouts for the same hook", async () => {
+  it("uses the first timeout if two settings files define the same hook", async () => {
     const file = (timeout: number) => settingsOf({ ...command("a"), timeout });
     const ends = async ({ signal }: CommandRequest): Promise<CommandResult> => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -104,7 +104,7 @@ describe("createHooks().run", () => {
     expect(outcomes.map(({ text }) => text)).toEqual(["PreCompact [a] failed: timed out after 0.01 seconds"]);
   });
 
-  it("leaves no timer after the hooks have ended", async () => {
+  it("leaves no timer after all hooks have ended", async () => {
     vi.useFakeTimers();
     try {
       await createHooks({ callbacks: { PreCompact: [() => "said"] } }).run(preCompact);
@@ -114,7 +114,7 @@ describe("createHooks().run", () => {
     }
   });
 
-  it("runs all hooks at the same time", async () => {
+  it("runs all hooks of an event at the same time", async () => {
     let meet = (): void => undefined;
     const met = new Promise<void>((resolve) => {
       meet = resolve;
@@ -126,7 +126,7 @@ describe("createHooks().run", () => {
     expect(outcomes.map(({ state }) => state)).toEqual(["completed", "completed"]);
   });
 
-  it("calls a callback like the Agent SDK, and a plain function with input and signal", async () => {
+  it("calls a callback with the arguments of the Agent SDK, and a plain function with input and signal", async () => {
     const callback = vi.fn();
     const plain = vi.fn();
     await createHooks({ callbacks: { PreCompact: [{ hooks: [callback] }, plain] } }).run(preCompact);
@@ -142,7 +142,7 @@ describe("createHooks().run", () => {
     expect((await createHooks({ callbacks: { PreCompact: [spoil, read] } }).run(input)).output).toBe("s1");
   });
 
-  it("warns about unusable hooks and runs the others", async () => {
+  it("warns about invalid hooks and runs the others", async () => {
     const hooks = createHooks({
       settings: [{ hooks: { Stop: [], PreCompact: 7 } }, "text"],
       callbacks: {
@@ -167,7 +167,7 @@ describe("createHooks().run", () => {
 });
 
 describe("a hook that blocks", () => {
-  it("a PreCompact hook can block, with its name and reason, and the output of other hooks stays", async () => {
+  it("a PreCompact hook can block the compaction, and the output of other hooks is kept", async () => {
     const hooks = createHooks({
       settings: settingsOf(command("stop it")),
       runCommand: async () => exited("", 2, "tests are running"),
@@ -182,7 +182,7 @@ describe("a hook that blocks", () => {
     expect(run.output).toBe("said");
   });
 
-  it("a PostCompact or SessionStart hook that blocks is a failure", async () => {
+  it("a PostCompact or SessionStart hook that tries to block fails", async () => {
     const block = () => ({ decision: "block", reason: "no" });
     const hooks = createHooks({ callbacks: { PostCompact: [block], SessionStart: [block] } });
     for (const input of [postCompact, sessionStart]) {
@@ -194,7 +194,7 @@ describe("a hook that blocks", () => {
 });
 
 describe("duration of a hook", () => {
-  it("measures the duration of a hook with the given clock, and never as negative", async () => {
+  it("measures the duration of a hook with the given clock, but never returns a negative duration", async () => {
     const times = [1_000, 1_250, 5_000, 4_000];
     const hooks = createHooks({ callbacks: { PreCompact: [() => "said"] }, now: () => times.shift() ?? 0 });
     expect((await hooks.run(preCompact)).outcomes[0]?.durationMs).toBe(250);

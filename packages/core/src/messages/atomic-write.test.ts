@@ -17,7 +17,7 @@ function session(): { old: readonly Entry[]; written: readonly Entry[] } {
 }
 
 describe("an incomplete write of a compaction", () => {
-  it("ignores a compaction unless its last line was written", () => {
+  it("withoutTornWrites ignores a compaction unless its last line was written", () => {
     const { old, written } = session();
     for (let lines = 1; lines < written.length; lines++) {
       expect(withoutTornWrites([...old, ...written.slice(0, lines)])).toEqual(old);
@@ -32,7 +32,7 @@ describe("an incomplete write of a compaction", () => {
     expect(withoutTornWrites([...old, ...written.slice(0, 2), later])).toEqual([...old, later]);
   });
 
-  it("ignores a compaction unless all lines that it moved were written again", () => {
+  it("withoutTornWrites ignores a compaction unless all lines that it moved were written again", () => {
     const { old, written } = session();
     const [boundary] = written as readonly [CompactBoundaryEntry];
     const moved = old.map((line) => markMoved({ ...line, parentUuid: boundary.uuid } as Entry, boundary));
@@ -45,7 +45,7 @@ describe("an incomplete write of a compaction", () => {
     expect(withoutTornWrites(again)).toBe(again);
   });
 
-  it("leaves a boundary that names no last line unchanged", () => {
+  it("keeps a compaction boundary that names no last line", () => {
     const c = new ConversationBuilder();
     c.boundary();
     expect(withoutTornWrites(c.entries)).toBe(c.entries);
@@ -73,7 +73,7 @@ describe("an incomplete write of collapsed spans", () => {
       collapse: { spanIds, tokensSaved: 90 },
     }) as Entry;
 
-  it("ignores all spans of a commit unless its mark was written", () => {
+  it("withoutTornWrites ignores all collapsed spans of a commit unless its mark was written", () => {
     const { old } = session();
     const spans = [span("one"), span("two")];
     expect(withoutTornWrites([...old, span("one")])).toEqual(old);
@@ -86,13 +86,13 @@ describe("an incomplete write of collapsed spans", () => {
     ]);
   });
 
-  it("keeps complete commits before and after an incomplete one", () => {
+  it("keeps complete commits of collapsed spans before and after an incomplete commit", () => {
     const before = [span("one"), mark("collapse_committed", "one")];
     const after = [span("three"), mark("collapse_committed", "three")];
     expect(withoutTornWrites([...before, span("two"), ...after])).toEqual([...before, ...after]);
   });
 
-  it("keeps a span that a compaction took over", () => {
+  it("keeps a collapsed span that a compaction included, even without a mark", () => {
     const kept = [span("one", { isSettled: true })];
     expect(withoutTornWrites(kept)).toBe(kept);
   });

@@ -5,11 +5,11 @@ import type { ContentBlock } from "./message.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./stand-ins.ts";
 
 describe("withClearedResults", () => {
-  it("the text of a cleared result never changes, because a change would break cached prompts", () => {
+  it("the text of a cleared tool result never changes, because a change would break cached prompts", () => {
     expect(CLEARED_RESULT_TEXT).toBe("[Old tool result content cleared]");
   });
 
-  it("replaces the content of a cleared result, and keeps the block, its id and the tool use", () => {
+  it("replaces the content of a cleared tool result, and keeps the block, its id and the tool call", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, "long text");
     talk.tool("b", "Read", {}, "kept");
@@ -21,13 +21,13 @@ describe("withClearedResults", () => {
     expect(cleared[3]).toBe(talk.entries[3]);
   });
 
-  it("returns the same list if nothing is left to clear", () => {
+  it("withClearedResults returns the same list if there is nothing to clear", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
     expect(withClearedResults(talk.entries, new Set(["a", "unknown"]))).toBe(talk.entries);
   });
 
-  it("leaves values that are not entries unchanged", () => {
+  it("withClearedResults leaves values that are not entries unchanged", () => {
     const damaged = [
       null,
       { type: "user" },
@@ -36,14 +36,14 @@ describe("withClearedResults", () => {
     expect(withClearedResults(damaged, new Set(["a"]))).toBe(damaged);
   });
 
-  it("clears neither assistant entries nor blocks that only resemble a result", () => {
+  it("clears no block of an assistant entry, and no block that only resembles a tool result", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolResult("a", "text")]);
     talk.user([{ ...toolResult("a", "text"), type: "other_result" } as unknown as ContentBlock]);
     expect(withClearedResults(talk.entries, new Set(["a"]))).toBe(talk.entries);
   });
 
-  it("clears only at the given indexes if the caller knows them", () => {
+  it("withClearedResultsAt clears only results in the entries at the given indexes", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, "long text");
     talk.tool("b", "Read", {}, "kept");

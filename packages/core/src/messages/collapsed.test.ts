@@ -18,7 +18,7 @@ const span = (collapsed: unknown, content: unknown = "the summary"): Entry =>
   entry({ type: "user", uuid: "s", message: { role: "user", content }, collapsed });
 
 describe("isCollapsedSpan", () => {
-  it("recognizes a user entry with a span id and a summary, despite other damage", () => {
+  it("a user entry with a span id and a summary is a collapsed span, even if other fields are damaged", () => {
     const whole = span({ spanId: "s", messages: 3, uuids: ["a", 7, "b", null] });
     expect(isCollapsedSpan(whole)).toBe(true);
     expect(isStandIn(whole)).toBe(true);
@@ -31,7 +31,7 @@ describe("isCollapsedSpan", () => {
     expect(countOriginalMessages([bare])).toBe(1);
   });
 
-  it("does not recognize a span without a summary, because its messages would be lost", () => {
+  it("an entry without a summary is no collapsed span, because its messages would be lost", () => {
     for (const content of ["", " \n", [], null, 7, [{ type: "text", text: " " }]]) {
       const empty = span({ spanId: "s", uuids: ["a"] }, content);
       expect(isCollapsedSpan(empty)).toBe(false);

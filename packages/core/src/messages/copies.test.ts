@@ -8,33 +8,33 @@ const line = (uuid: string, copyOf?: unknown): Entry =>
   ({ ...new ConversationBuilder().user(uuid), uuid, ...(copyOf === undefined ? {} : { copyOf }) }) as Entry;
 
 describe("copies of lines", () => {
-  it("finds a copy by each id that it copies", () => {
+  it("finds a copied line by each of the original ids that it names", () => {
     expect(copiedIds(line("c", "a"))).toEqual(["a"]);
     expect(indexOfMessage([line("x"), line("c", ["a", "b"])], "b")).toBe(1);
   });
 
-  it("ignores copied ids of the wrong type, and a line's own id", () => {
+  it("ignores original ids of the wrong type, and a line's own id, in a copied line", () => {
     for (const wrong of [5, null, {}, [5, null, ["a"]], "", [""], "c", ["c"]]) {
       expect(copiedIds(line("c", wrong))).toEqual([]);
     }
   });
 
-  it("prefers the line that has an id to its copy", () => {
+  it("finds the line with the given id rather than a copy of it", () => {
     expect(indexOfMessage([line("c", "a"), line("a")], "a")).toBe(1);
   });
 
-  it("prefers a copy in the conversation if several lines copy one id", () => {
+  it("finds the copy in the current conversation if several lines are copies of one line", () => {
     const [left, here] = [line("left", "a"), line("here", "a")];
     expect(indexInConversation([here], [left, here], "a")).toBe(0);
     expect(indexInConversation([line("x"), here], [left, line("x"), here], "left")).toBe(1);
   });
 
-  it("finds the original by the id of an abandoned copy", () => {
+  it("finds the original line by the id of a copy that is not in the conversation", () => {
     const lines = [line("a"), line("left", ["a"])];
     expect(indexInConversation([line("a")], lines, "left")).toBe(0);
   });
 
-  it("finds only related lines, whatever a file claims about copies", () => {
+  it("finds only a line that shares an id with the wanted line, whatever the file claims about copies", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e");
     const claim = fc.oneof(id, fc.array(id), fc.jsonValue(), fc.constant(undefined));
     const file = fc.array(fc.tuple(id, claim), { maxLength: 8 });
@@ -50,7 +50,7 @@ describe("copies of lines", () => {
     );
   });
 
-  it("returns the original time of a copied message, or its own time if that is invalid", () => {
+  it("timeOf returns the original time of a copied message, or its own time if the original is invalid", () => {
     const entry = { ...line("a"), originalTimestamp: "2026-01-01T00:00:00.000Z" } as Entry;
     expect(timeOf(entry)).toBe("2026-01-01T00:00:00.000Z");
     expect(timeOf({ ...entry, originalTimestamp: 5 } as unknown as Entry)).toBe(entry.timestamp);

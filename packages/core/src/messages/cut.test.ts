@@ -6,7 +6,7 @@ import type { Entry } from "./entry.ts";
 import { indexPairs, moveCutBack, soundCuts } from "./pairs.ts";
 
 describe("moveCutBack and soundCuts", () => {
-  it("never splits a tool use from its result", () => {
+  it("moveCutBack never separates a tool call from its result", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.tool("a", "Read", {}, "one");
@@ -15,7 +15,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(moveCutBack(talk.entries, 3)).toBe(3);
   });
 
-  it("never splits the thinking of a response from its other entries", () => {
+  it("moveCutBack never separates the thinking of a response from its other entries", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("hm")], { id: "m" });
@@ -23,7 +23,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(moveCutBack(talk.entries, 2)).toBe(1);
   });
 
-  it("moves a cut further back if it lands inside another pair", () => {
+  it("moves a cut back before all tool calls whose results would be separated, even if they overlap", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Task", {})], { id: "m" });
@@ -33,7 +33,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(moveCutBack(talk.entries, 4)).toBe(1);
   });
 
-  it("never splits an entry from any of the calls that it answers", () => {
+  it("soundCuts allows no cut between an entry and any of the tool calls that it answers", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);
@@ -44,7 +44,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(soundCuts([])).toEqual([true]);
   });
 
-  it("allows a cut between a user message and a response with the same id, and beside invalid entries", () => {
+  it("soundCuts allows cuts next to invalid entries, and between a response and a user message with its id", () => {
     const talk = new ConversationBuilder();
     talk.assistant("said", { id: "m" });
     const message = { role: "user", id: "m", content: "continue" };
@@ -52,13 +52,13 @@ describe("moveCutBack and soundCuts", () => {
     expect(soundCuts(entries)).toEqual([true, true, true, true, true]);
   });
 
-  it("limits any cut to the start and end of the entries", () => {
+  it("moveCutBack limits any position to the range from the first to the last entry", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     expect([-3, 0, 1, 99, Number.NaN].map((at) => moveCutBack(talk.entries, at))).toEqual([0, 0, 1, 1, 0]);
   });
 
-  it("returns the last cut at or before the requested one that splits nothing", () => {
+  it("moveCutBack returns the last position up to the requested one that separates nothing", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(40), (entries, wish) => {
         const wanted = Math.min(wish, entries.length);

@@ -13,7 +13,7 @@ import { contentBlocks, isMedia, isThinking, tagOf } from "./message.ts";
 const entryOf = (fields: object): Entry => fields as unknown as Entry;
 
 describe("types of entries", () => {
-  it("recognizes a boundary only by type system and its own subtype", () => {
+  it('recognizes a boundary only by the type "system" together with its own subtype', () => {
     const [full, micro] = ["compact_boundary", "microcompact_boundary"];
     const is = (type: string, subtype: string | undefined): readonly boolean[] => {
       const entry = entryOf({ type, subtype });
@@ -25,7 +25,7 @@ describe("types of entries", () => {
     expect([is("user", full), is("user", micro)].flat()).toEqual([false, false, false, false]);
   });
 
-  it("recognizes a summary as a user or assistant message with the summary flag", () => {
+  it("an entry is a summary if it is a user or assistant message with the summary flag", () => {
     const c = new ConversationBuilder();
     expect(isSummaryEntry(c.summary("so far"))).toBe(true);
     expect(isSummaryEntry(entryOf({ type: "assistant", isCompactSummary: true }))).toBe(true);
@@ -44,7 +44,7 @@ describe("types of entries", () => {
 });
 
 describe("types of blocks", () => {
-  it("recognizes readable and redacted thinking, and images and documents as media", () => {
+  it("isThinking accepts readable and redacted thinking, and isMedia accepts images and documents", () => {
     const blocks = [
       thinking("hm"),
       { type: "redacted_thinking", data: "x" } as const,
@@ -57,7 +57,7 @@ describe("types of blocks", () => {
     expect(blocks.map(tagOf)).toEqual(["thinking", "redacted_thinking", "image", "document", "tool_use"]);
   });
 
-  it("contentBlocks wraps a text in a block, returns a list as it is, and returns none for nothing", () => {
+  it("contentBlocks wraps a text in a block, returns a list unchanged, and returns no block for undefined", () => {
     const list = [image()];
     expect(contentBlocks("words")).toEqual([{ type: "text", text: "words" }]);
     expect(contentBlocks(list)).toBe(list);

@@ -13,7 +13,7 @@ async function copies(): Promise<{ Base: typeof LonghaulError; Failure: typeof M
 class OwnError extends LonghaulError {}
 
 describe("errors of another copy of the package", () => {
-  it("recognizes an error of another package copy by instanceof, as its class and as its parent", async () => {
+  it("instanceof works for an error of another copy of the package, for its class and its parent class", async () => {
     const { Base, Failure } = await copies();
     expect([Base === LonghaulError, Failure === ModelError]).toEqual([false, false]);
     const error = new Base("option-invalid", "No.");
@@ -22,7 +22,7 @@ describe("errors of another copy of the package", () => {
     expect([failure instanceof LonghaulError, failure instanceof ModelError]).toEqual([true, true]);
   });
 
-  it("does not recognize an error as a subclass without its own brand", () => {
+  it("an error is no instance of a subclass that has no brand of its own", () => {
     expect(new LonghaulError("option-invalid", "No.") instanceof OwnError).toBe(false);
     const own = new OwnError("option-invalid", "No.");
     expect([own instanceof OwnError, own instanceof LonghaulError, own instanceof ModelError]).toEqual([
@@ -32,7 +32,7 @@ describe("errors of another copy of the package", () => {
     ]);
   });
 
-  it("recognizes no other object as an error of the package", () => {
+  it("instanceof returns false for all other objects, even if they imitate the brand of an error", () => {
     const brand = LonghaulError.brand;
     const imitations: readonly unknown[] = [null, 1, "x", {}, new Error("x"), { constructor: { brand } }];
     expect(imitations.filter((value) => value instanceof LonghaulError)).toEqual([]);

@@ -35,7 +35,7 @@ const factsRead = (...facts: readonly unknown[]): Ledger["facts"] =>
   readLedger(boundaryWith({ ...LEDGER, facts }))?.facts ?? [];
 
 describe("readLedger", () => {
-  it("reads the field names that earlier versions wrote", () => {
+  it("reads a fact ledger with the field names of earlier versions", () => {
     const size = { messages: 12, tokens: 3_400, from: "e-1", to: "e-9" };
     const boundary = {
       compactMetadata: { longhaul: { ledger: { facts: [], summarised: size, untold: 3 } } },
@@ -43,12 +43,12 @@ describe("readLedger", () => {
     expect(readLedger(boundary)).toMatchObject({ summarized: size, unlisted: 3 });
   });
 
-  it("reads a ledger back as it was written", () => {
+  it("readLedger returns the same ledger that was written", () => {
     const asWritten = JSON.parse(JSON.stringify(boundaryWith(LEDGER))) as CompactBoundaryEntry;
     expect(readLedger(asWritten)).toEqual(LEDGER);
   });
 
-  it("returns no ledger for a boundary without one, such as that of another agent", () => {
+  it("readLedger returns nothing for a boundary without a ledger, such as one of another agent", () => {
     expect(readLedger(new ConversationBuilder().boundary())).toBeUndefined();
     for (const wrong of [null, "facts", 7, [], [LEDGER]])
       expect(readLedger(boundaryWith(wrong))).toBeUndefined();
@@ -57,7 +57,7 @@ describe("readLedger", () => {
     ).toBeUndefined();
   });
 
-  it("skips facts of the wrong shape and keeps the others", () => {
+  it("readLedger skips facts of the wrong shape and keeps the others", () => {
     const [good] = LEDGER.facts;
     const wrong = [
       null,
@@ -85,7 +85,7 @@ describe("readLedger", () => {
     expect(factsRead(good, { ...good, text: "push always" })).toEqual([good]);
   });
 
-  it("limits the size of a ledger, whatever a file contains", () => {
+  it("limits the number and the size of facts in a ledger, whatever a file contains", () => {
     const huge = "x".repeat(1_000_000);
     const many = Array.from({ length: 20_000 }, (_, nth) => ({ ...LEDGER.facts[1], id: `f${nth}` }));
     const ids = Array.from({ length: 1_000 }, (_, nth) => `e-${nth}`);
@@ -94,7 +94,7 @@ describe("readLedger", () => {
     expect(JSON.stringify(fact).length).toBeLessThan(15_000);
   });
 
-  it("reads invalid figures of a ledger as zero or absent", () => {
+  it("readLedger replaces invalid figures with zero or omits them", () => {
     const read = readLedger(
       boundaryWith({
         quotedTokens: -5,
@@ -116,7 +116,7 @@ describe("readLedger", () => {
     });
   });
 
-  it("never throws for any ledger, and reads its own result back unchanged", () => {
+  it("readLedger never throws, and reads its own result back unchanged", () => {
     const piece = fc.oneof(fc.anything(), fc.constantFrom(...LEDGER.facts), fc.constant(LEDGER.restored));
     const names = ["facts", "summarized", "kept", "restored", "skipped", "quotedTokens", "earlier"];
     const ledgers = fc.dictionary(fc.constantFrom(...names), fc.oneof(piece, fc.array(piece)));

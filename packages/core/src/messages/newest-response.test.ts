@@ -10,7 +10,7 @@ function conversation(build: (c: ConversationBuilder) => void): boolean {
 }
 
 describe("hasOpenCalls", () => {
-  it("a call is open while the newest response waits for a result, even if other results arrived", () => {
+  it("hasOpenCalls returns true while a tool call of the newest response has no result", () => {
     expect(conversation((c) => c.assistant([toolUse("a", "Read", {})], { id: "m1" }))).toBe(true);
     const half = conversation((c) => {
       c.assistant([toolUse("a", "Read", {})], { id: "m1" });
@@ -20,7 +20,7 @@ describe("hasOpenCalls", () => {
     expect(half).toBe(true);
   });
 
-  it("no call is open once all results of the newest response arrived, in any order", () => {
+  it("hasOpenCalls returns false after all results of the newest response arrived, in any order", () => {
     const parallel = conversation((c) => {
       c.assistant([toolUse("a", "Read", {})], { id: "m1" });
       c.assistant([toolUse("b", "Read", {})], { id: "m1" });

@@ -4,7 +4,7 @@ import type { Entry } from "./entry.ts";
 import { indexPairs } from "./pairs.ts";
 
 describe("indexPairs", () => {
-  it("finds call, name and result of parallel calls, contiguous or interleaved", () => {
+  it("indexPairs finds the name and the result of each tool call, also of parallel calls", () => {
     const talk = new ConversationBuilder();
     talk.assistant([toolUse("a", "Read", { file_path: "/x" })], { id: "m" });
     talk.assistant([toolUse("b", "Grep", {})], { id: "m" });
@@ -18,7 +18,7 @@ describe("indexPairs", () => {
     expect(index).toMatchObject({ unanswered: [], orphanResults: [], secondResults: [], repeatedUses: [] });
   });
 
-  it("lists unanswered calls, orphan results, second results and repeated ids", () => {
+  it("lists calls without a result, results without a call, second results and repeated ids", () => {
     const talk = new ConversationBuilder();
     talk.tool("open", "Bash", {});
     talk.user([toolResult("gone", "nobody asked")]);
@@ -32,14 +32,14 @@ describe("indexPairs", () => {
     expect(index.repeatedUses.map((use) => use.entryIndex)).toEqual([5]);
   });
 
-  it("pairs a result that comes before its call", () => {
+  it("pairs a tool result with its call even if the result comes first", () => {
     const talk = new ConversationBuilder();
     talk.user([toolResult("a", "early")]);
     talk.assistant([toolUse("a", "Read", {})]);
     expect(indexPairs(talk.entries).pairs.get("a")?.results).toHaveLength(1);
   });
 
-  it("accepts calls only from the assistant and results only from the user", () => {
+  it("accepts tool calls only in assistant entries and tool results only in user entries", () => {
     const talk = new ConversationBuilder();
     talk.user([toolUse("a", "Read", {}), { ...toolUse("x", "Read", {}), tool_use_id: "b" } as never]);
     talk.assistant([{ ...toolUse("b", "web_search", {}), type: "server_tool_use" } as never]);
@@ -49,13 +49,13 @@ describe("indexPairs", () => {
     expect([index.pairs.size, index.orphanResults.length]).toEqual([0, 0]);
   });
 
-  it("uses an empty name for a call without a name", () => {
+  it("uses an empty name for a tool call without a valid name", () => {
     const talk = new ConversationBuilder();
     talk.assistant([{ type: "tool_use", id: "a", name: 7, input: {} } as never]);
     expect(indexPairs(talk.entries).pairs.get("a")?.name).toBe("");
   });
 
-  it("skips entries that do not match their type", () => {
+  it("indexPairs skips damaged entries", () => {
     const damaged = [
       null,
       3,

@@ -28,7 +28,7 @@ const clearedMark = (c: ConversationBuilder, compactedToolIds: unknown, longhaul
 const BINDS = { bindsThinking: true };
 
 describe("withoutRefusedThinking", () => {
-  it("removes thinking between a cleared result and its mark if the mark says that the model binds it", () => {
+  it("removes thinking between a cleared result and its mark if the mark says that the model binds thinking", () => {
     const c = talk();
     clearedMark(c, ["t2"], BINDS);
     c.assistant([thinking("thought-4"), { type: "text", text: "done" }]);
@@ -39,7 +39,7 @@ describe("withoutRefusedThinking", () => {
     ]);
   });
 
-  it("removes no thinking if the mark does not mention it or comes from another agent", () => {
+  it("removes no thinking if the mark of a clearing does not say that the model binds thinking", () => {
     for (const longhaul of [undefined, null, {}, { bindsThinking: "yes" }]) {
       const c = talk();
       clearedMark(c, ["t1"], longhaul);
@@ -48,7 +48,7 @@ describe("withoutRefusedThinking", () => {
     }
   });
 
-  it("removes all thinking before a mark if the cleared or removed messages are missing", () => {
+  it("removes all thinking before a mark if the messages that were cleared or removed are unknown", () => {
     const c = talk();
     clearedMark(c, ["gone", "t3"], BINDS);
     expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual([]);
@@ -66,7 +66,7 @@ describe("withoutRefusedThinking", () => {
     expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual(["thought-1"]);
   });
 
-  it("decides by the start of each response which thinking to remove, even if lines interleave", () => {
+  it("removes or keeps the thinking of a response by the position of its first entry", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a1", "Read", {})], { id: "A" });
     c.assistant([thinking("thought-1"), toolUse("b", "Read", {})], { id: "B" });

@@ -9,7 +9,7 @@ const said = (figures: unknown, fields: Partial<AssistantEntry> = {}): Entry => 
 };
 
 describe("usage of a response", () => {
-  it("counts cache reads and cache writes as input", () => {
+  it("inputTokens includes cache reads and cache writes", () => {
     expect(inputTokens(usage(1, 9, 20, 300))).toBe(321);
     expect(inputTokens({ input_tokens: 1, output_tokens: 9 })).toBe(1);
     const nulls = { cache_creation_input_tokens: null, cache_read_input_tokens: null };
@@ -21,7 +21,7 @@ describe("usage of a response", () => {
     expect(reportedUsage(said(figures))).toBe(figures);
   });
 
-  it("returns no usage if the input is zero or a figure is invalid", () => {
+  it("reportedUsage returns no usage if the input is zero or a figure is invalid", () => {
     const odd = [
       undefined,
       null,
@@ -34,7 +34,7 @@ describe("usage of a response", () => {
     for (const figures of odd) expect(reportedUsage(said(figures))).toBeUndefined();
   });
 
-  it("returns no usage for entries that no model wrote", () => {
+  it("reportedUsage returns no usage for entries that no model wrote", () => {
     expect(reportedUsage(said(usage(5, 5), { isApiErrorMessage: true }))).toBeUndefined();
     const synthetic = said(usage(5, 5)) as AssistantEntry;
     const message = { ...synthetic.message, model: "<synthetic>" };
@@ -43,7 +43,7 @@ describe("usage of a response", () => {
     expect(reportedUsage({ type: "assistant" } as unknown as Entry)).toBeUndefined();
   });
 
-  it("the output figure is provisional only if the response was still streaming", () => {
+  it("the output figure of a response is provisional only if its stop reason is null", () => {
     const entry = new ConversationBuilder().assistant("so");
     const stopped = (stop_reason: string | null): AssistantEntry => ({
       ...entry,

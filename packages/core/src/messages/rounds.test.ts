@@ -19,7 +19,7 @@ describe("groupRounds", () => {
     expect(first).toMatchObject({ hasResponse: true, responseId: "msg_a" });
   });
 
-  it("keeps a response and its tool results in one round, with parallel calls interleaved", () => {
+  it("groups a response and all its tool results into one round, also with parallel calls", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("hm")], { id: "msg_a" });
@@ -37,7 +37,7 @@ describe("groupRounds", () => {
     expect(groupRounds(talk.entries).map((round) => uuids(round.entries))).toEqual([["e-1", "e-3"], ["e-2"]]);
   });
 
-  it("starts the round of a response with the prompt before it", () => {
+  it("a round starts with the prompt before its response", () => {
     const talk = new ConversationBuilder();
     talk.user("one");
     talk.assistant("first");
@@ -81,7 +81,7 @@ describe("groupRounds", () => {
     expect(groupRounds(talk.entries)[1]?.entries[0]).toBe(boundary);
   });
 
-  it("puts every entry into exactly one round, in input order", () => {
+  it("groupRounds puts every entry into exactly one round, in input order", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const positions = new Map<unknown, number[]>();
@@ -101,7 +101,7 @@ describe("groupRounds", () => {
     );
   });
 
-  it("the rounds in order are the input if no responses interleave", () => {
+  it("the joined rounds are the input if no responses interleave", () => {
     fc.assert(
       fc.property(arbitraryEntries({ damaged: false }), (entries) => {
         expect(groupRounds(entries).flatMap((round) => round.entries)).toEqual(entries);

@@ -48,7 +48,7 @@ describe("a transcript with snip markers", () => {
     ]);
   });
 
-  it("keeps a snip marker whose messages are missing, and changes nothing without a marker", () => {
+  it("keeps a snip marker that names no messages, and changes nothing without a snip marker", () => {
     const { entries } = withMarker([]);
     expect(textsOf(withStandInsApplied(entries))).toHaveLength(8);
     const plain = entries.slice(0, 3);

@@ -37,24 +37,24 @@ const shown = (text: string): string =>
 
 describe("a transcript with collapsed spans", () => {
   it.each([
-    ["shows a span at the position of its first message", "a b c d S(b c) e", "a S d e"],
-    ["shows two spans of one batch at their positions", "a b c d S1(a b) S2(c d)", "S1 S2"],
-    ["hides a span inside another span", "a b c S1(a b) d S2(S1 c) e", "S2 d e"],
-    ["replaces an expanded span with its messages", "a b c S(a b) d E1(S) e", "a b c d e"],
+    ["shows a collapsed span at the position of its first message", "a b c d S(b c) e", "a S d e"],
+    ["shows two collapsed spans of one batch at their positions", "a b c d S1(a b) S2(c d)", "S1 S2"],
+    ["hides a collapsed span inside another one", "a b c S1(a b) d S2(S1 c) e", "S2 d e"],
+    ["shows the messages of a collapsed span after its expansion", "a b c S(a b) d E1(S) e", "a b c d e"],
     [
-      "shows the inner span again when the outer span is expanded",
+      "shows the inner collapsed span again when the outer span is expanded",
       "a b c S1(a b) S2(S1 c) E1(S2) d",
       "S1 c d",
     ],
     [
-      "shows all messages when both spans are expanded, the outer one first",
+      "shows all messages when the outer and then the inner collapsed span are expanded",
       "a b c S1(a b) S2(S1 c) E1(S2 S1) d",
       "a b c d",
     ],
-    ["follows the newest record about a message", "a b S1(a b) E1(S1) S2(a b) c", "S2 c"],
-    ["a snip marker replaces a span and all its messages", "a b c S(a b) M(S c) d", "M d"],
+    ["the newest collapsed span of a message applies", "a b S1(a b) E1(S1) S2(a b) c", "S2 c"],
+    ["a snip marker replaces a collapsed span and all its messages", "a b c S(a b) M(S c) d", "M d"],
     [
-      "a span replaces a snip marker, and its expansion shows the marker again",
+      "a collapsed span replaces a snip marker, and its expansion shows the marker again",
       "a b c M(a) S(M b) d E1(S) e",
       "M b c d e",
     ],
@@ -64,28 +64,28 @@ describe("a transcript with collapsed spans", () => {
   });
 });
 
-describe("damaged or hostile records", () => {
+describe("damaged or hostile records of collapsed spans", () => {
   it.each([
-    ["stays in place if it names only missing messages", "a S(x y) b", "a S b"],
+    ["stays at its own position if it names only missing messages", "a S(x y) b", "a S b"],
     ["covers only those of its messages that exist", "a b S(x b) c", "a S c"],
     ["covers no message that comes after it", "a S(b a c) b c", "S b c"],
     ["cannot cover itself", "a S(S) b", "a S b"],
-    ["cannot cover a span that names it", "a b S1(a S2) S2(b S1) c", "S2 c"],
+    ["cannot cover a later span that names it", "a b S1(a S2) S2(b S1) c", "S2 c"],
     ["does not cover a message that another span covers", "a b c S1(a b) S2(b c) d", "S1 S2 d"],
-    ["is not expanded while another span hides it", "a b c S1(a b) S2(S1 c) E1(S1) d", "S2 d"],
+    ["is not expanded while another span covers it", "a b c S1(a b) S2(S1 c) E1(S1) d", "S2 d"],
     ["does not vanish on expansion if its messages are missing", "S(x) a E1(S) b", "S a b"],
-  ])("a span %s", (_rule, text, expected) => {
+  ])("a collapsed span %s", (_rule, text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 
-  it("a span never covers a boundary or the summary of a compaction", () => {
+  it("a collapsed span never covers the boundary or the summary of a compaction", () => {
     const boundary = { type: "system", subtype: "compact_boundary", uuid: "b" } as unknown as Entry;
     const summary = { ...line("s", undefined), isCompactSummary: true } as Entry;
     const entries = [boundary, summary, line("a", undefined), line("S", "b s a")];
     expect(withStandInsApplied(entries).map(({ uuid }) => uuid)).toEqual(["b", "s", "S"]);
   });
 
-  it("hides no message that nothing replaces, whatever the records claim", () => {
+  it("hides a message only if a shown span or marker replaces it, whatever the records claim", () => {
     fc.assert(
       fc.property(anyLines(), (entries) => {
         const after = withStandInsApplied(entries);

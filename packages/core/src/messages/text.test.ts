@@ -5,7 +5,7 @@ import { formatCount, headOf, tailOf, withoutControls } from "./text.ts";
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
 
 describe("headOf and tailOf", () => {
-  it("cuts text without splitting a character of two units, and keeps all others", () => {
+  it("headOf and tailOf cut a text without splitting a character of two UTF-16 units", () => {
     fc.assert(
       fc.property(wellFormed, fc.nat(80), (text, length) => {
         for (const part of [headOf(text, length), tailOf(text, length)]) {
@@ -34,7 +34,7 @@ describe("withoutControls", () => {
     expect(withoutControls("\u009b1mbold\u001bM \u0085 \u007f\tx")).toBe("bold  \tx");
   });
 
-  it("removes all control characters from any text and changes nothing else", () => {
+  it("removes all control characters from any text, and changes no text without them", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const plain = withoutControls(text);

@@ -22,7 +22,7 @@ describe("TodoLedger", () => {
     expect(ledgerAfter(["TodoWrite", { todos: [{ content: "x" }] }], ["TodoWrite", {}]).todos()).toEqual([]);
   });
 
-  it("follows a task by its id from creation to completion, with its description", () => {
+  it("tracks a task by its id from creation to completion, with its description", () => {
     const ledger = ledgerAfter(
       ["TaskCreate", { subject: "a", description: "with care" }, "Task #7 created successfully: a"],
       ["TaskCreate", { subject: "c" }, "Task #9 created"],
@@ -44,7 +44,7 @@ describe("TodoLedger", () => {
     ]);
   });
 
-  it("lists a task with an unknown id, and assigns the id when it is first used", () => {
+  it("lists a task even if its id is unknown, and assigns the id when a call first uses it", () => {
     const ledger = ledgerAfter(["TaskCreate", { subject: "a" }, "created"]);
     expect(ledger.todos()).toEqual([{ content: "a", status: "pending" }]);
     const input = { taskId: "1", status: "completed" };
@@ -52,7 +52,7 @@ describe("TodoLedger", () => {
     expect(ledger.todos()).toEqual([{ id: "1", content: "a", status: "completed" }]);
   });
 
-  it("ignores failed calls and calls of other tools for the to-dos", () => {
+  it("failed calls and calls of other tools do not change the to-dos", () => {
     const ledger = ledgerAfter(["TodoWrite", { todos: [{ content: "a" }] }]);
     const call = { input: { todos: [] }, outcome: undefined, resultText: () => "" };
     expect(ledger.call({ ...call, name: "TodoWrite", isError: true })).toBe(true);
@@ -60,7 +60,7 @@ describe("TodoLedger", () => {
     expect(ledger.todos()).toHaveLength(1);
   });
 
-  it("returns only the tasks that the newest reminder names", () => {
+  it("returns only the tasks that the newest task reminder names", () => {
     const ledger = ledgerAfter(["TaskCreate", { subject: "forgotten" }, "Task #1 created"]);
     ledger.attachment({ type: "task_reminder", content: [{ id: "2", subject: "left", status: "pending" }] });
     ledger.attachment({ type: "plan_mode", content: [{ content: "no reminder" }] });

@@ -10,7 +10,7 @@ describe("tool kinds", () => {
     for (const name of ["Bash", "Grep", "fetch", "search", ""]) expect(fileUseOf(name, {})).toBeUndefined();
   });
 
-  it("derives from the input what a tool with commands does to a file", () => {
+  it('derives from the "command" in the input whether a tool call reads or changes a file', () => {
     expect(fileUseOf("str_replace_editor", { command: "view" })).toBe("read");
     expect(fileUseOf("str_replace_editor", { command: "insert" })).toBe("change");
     expect(fileUseOf("str_replace_editor", undefined)).toBe("change");
@@ -35,7 +35,7 @@ describe("tool kinds", () => {
       expect(FILE_TOOLS.has(name.toLowerCase())).toBe(true);
   });
 
-  it("reads the path from any field that tools use for it", () => {
+  it("reads the file path from any input field that tools use for paths", () => {
     for (const name of ["file_path", "notebook_path", "path", "absolute_path", "target_file", "filename"])
       expect(filePathIn({ [name]: "/a" })).toBe("/a");
     expect(filePathIn({ file_path: 7 })).toBeUndefined();

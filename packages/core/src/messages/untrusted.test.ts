@@ -23,19 +23,19 @@ const withMessage = (message: unknown): UserEntry & AssistantEntry =>
   ({ type: "assistant", message }) as unknown as UserEntry & AssistantEntry;
 
 describe("untrusted values", () => {
-  it("accepts only an object that is no list as a record", () => {
+  it("isRecord returns true only for an object that is no list", () => {
     expect([{}, Object.create(null)].every(isRecord)).toBe(true);
     for (const odd of [null, undefined, [], "text", 7, () => undefined]) expect(isRecord(odd)).toBe(false);
   });
 
-  it("accepts only an object with a text type as an entry or block", () => {
+  it("isEntry and isBlock return true only for an object whose type is a string", () => {
     for (const is of [isEntry, isBlock]) {
       expect(is({ type: "whatever" })).toBe(true);
       for (const odd of [null, [], {}, { type: 7 }, { type: null }, "type"]) expect(is(odd)).toBe(false);
     }
   });
 
-  it("reads content only from an entry with a message", () => {
+  it("rawContent returns content only if the message of an entry is an object", () => {
     expect(rawContent(withMessage({ content: "text" }))).toBe("text");
     for (const odd of [undefined, null, "text", ["content"]])
       expect(rawContent(withMessage(odd))).toBeUndefined();
@@ -51,13 +51,13 @@ describe("untrusted values", () => {
       expect(entryBlocks(withMessage({ content: odd }))).toEqual([]);
   });
 
-  it("reads only a non-empty text as the id of a response", () => {
+  it("the id of a response is absent unless it is a non-empty string", () => {
     expect(responseIdOf(withMessage({ id: "m" }))).toBe("m");
     for (const odd of [{ id: "" }, { id: 7 }, {}, null, undefined, "id"])
       expect(responseIdOf(withMessage(odd))).toBeUndefined();
   });
 
-  it("parses JSON, and returns undefined for invalid JSON", () => {
+  it("parseJson returns undefined for invalid JSON", () => {
     expect([parseJson("[1]"), parseJson("null")]).toEqual([[1], null]);
     expect([parseJson("{"), parseJson("")]).toEqual([undefined, undefined]);
   });
@@ -66,7 +66,7 @@ describe("untrusted values", () => {
 const NO_RECORDS = [null, undefined, 7, "text", ["name"]];
 
 describe("fields of untrusted values", () => {
-  it("a field of a value that is no object is absent", () => {
+  it("every field of a value that is no object is absent", () => {
     for (const odd of NO_RECORDS) {
       expect(field(odd, "length")).toBeUndefined();
       expect(stringField(odd, "name")).toBeUndefined();
@@ -76,14 +76,14 @@ describe("fields of untrusted values", () => {
     expect(field({ name: null }, "name")).toBeNull();
   });
 
-  it("a field of another type than requested is absent", () => {
+  it("a field is absent if its type is not the requested one", () => {
     const record = { text: "a", number: 7, list: ["b"] };
     expect([stringField(record, "text"), stringField(record, "number")]).toEqual(["a", undefined]);
     expect([listField(record, "list"), listField(record, "text")]).toEqual([["b"], []]);
     expect(asList({ 0: "a", length: 1 })).toEqual([]);
   });
 
-  it("firstString returns the first field with text", () => {
+  it("firstString returns the first of the named fields that is a non-empty string", () => {
     const record = { a: 7, b: "", c: "third", d: "fourth" };
     expect(firstString(record, "a", "b", "c", "d")).toBe("third");
     expect(firstString(record, "a", "b")).toBeUndefined();
@@ -92,7 +92,7 @@ describe("fields of untrusted values", () => {
 });
 
 describe("contentText", () => {
-  it("returns the text of content, with marks for media and nothing for other blocks", () => {
+  it("contentText returns the texts of all blocks and marks for media, and skips other blocks", () => {
     expect(contentText("as it is")).toBe("as it is");
     const blocks = [
       { type: "text", text: "one" },
@@ -112,13 +112,13 @@ describe("contentText", () => {
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
 describe("deeply nested values", () => {
-  it("accepts exactly the allowed number of nested levels", () => {
+  it("a value is nested too deep only above the maximum number of levels", () => {
     expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS)))).toBe(false);
     expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS + 1)))).toBe(true);
     expect(mayNestTooDeep(nested(MAX_NESTED_LEVELS + 1))).toBe(true);
   });
 
-  it("cuts a value nested 100,000 levels deep to one that can be written as JSON", () => {
+  it("withoutDeepParts cuts a value with 100,000 nested levels so that it can be written as JSON", () => {
     const cut = withoutDeepParts(JSON.parse(nested(100_000)));
     expect(isNestedTooDeep(cut)).toBe(false);
     expect(JSON.stringify(cut)).toContain("nested more than");

@@ -9,7 +9,7 @@ import type { Entry } from "./entry.ts";
 import { contentWithoutThinking, withoutThinkingFrom } from "./without-thinking.ts";
 
 describe("withoutThinkingFrom", () => {
-  it("removes thinking from the given index on", () => {
+  it("withoutThinkingFrom removes thinking from all entries from the given index on", () => {
     const c = new ConversationBuilder();
     const before = c.assistant([thinking("early"), { type: "text", text: "one" }]);
     const after = c.assistant([thinking("late"), toolUse("t", "Read", {}), thinking("later")]);
@@ -31,7 +31,7 @@ describe("withoutThinkingFrom", () => {
     expect(JSON.stringify(withoutThinkingFrom(c.entries, 0))).not.toContain("redacted_thinking");
   });
 
-  it("keeps an entry that contains only thinking as an empty entry, which is not sent", () => {
+  it("keeps an entry that contained only thinking as an empty entry, which is not sent", () => {
     const c = new ConversationBuilder();
     c.user("continue");
     c.assistant([thinking("all there is")], { id: "a" });
@@ -41,7 +41,7 @@ describe("withoutThinkingFrom", () => {
     expect(flatten(entries)).toMatchObject([{ role: "user" }, { content: [{ text: "done" }] }]);
   });
 
-  it("keeps the thinking of a response that began before the index, wherever its entries are", () => {
+  it("keeps the thinking of a response that began before the given index, also in its later entries", () => {
     const c = new ConversationBuilder();
     c.user("continue");
     c.assistant([thinking("first"), toolUse("t1", "Read", {})], { id: "a" });
@@ -55,7 +55,7 @@ describe("withoutThinkingFrom", () => {
     expect(JSON.stringify(entries)).not.toContain("of the next");
   });
 
-  it("does not count a user message as part of a response, whatever its id", () => {
+  it("a user message is never part of a response, even if it has the same id", () => {
     const c = new ConversationBuilder();
     const message = { role: "user" as const, content: "continue", id: "a" };
     c.push({ ...c.link(), type: "user", message });
@@ -72,14 +72,14 @@ describe("withoutThinkingFrom", () => {
     expect(withoutThinkingFrom(entries, 0).entries).toBe(entries);
   });
 
-  it("treats an invalid index as 0", () => {
+  it("removes thinking from all entries if the given index is negative or no whole number", () => {
     const c = new ConversationBuilder();
     c.assistant([thinking("a"), { type: "text", text: "one" }]);
     for (const index of [-3, Number.NaN, 0.5]) expect(withoutThinkingFrom(c.entries, index).blocks).toBe(1);
     expect(withoutThinkingFrom(c.entries, Number.POSITIVE_INFINITY).entries).toBe(c.entries);
   });
 
-  it("removal of thinking keeps all other entries, does nothing twice, and breaks no API rule", () => {
+  it("removing thinking keeps all other content, changes nothing the second time, and breaks no API rule", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(20), (entries, index) => {
         deepFreeze(entries);
@@ -98,7 +98,7 @@ describe("withoutThinkingFrom", () => {
     );
   });
 
-  it("the sent messages keep their thinking up to one position and have none after it", () => {
+  it("the sent messages keep the thinking up to one position and contain none after it", () => {
     const seals = (entries: readonly Entry[]): readonly string[] =>
       [...JSON.stringify(flatten(entries)).matchAll(/"sig:[^"]*"/g)].map(([seal]) => seal);
     fc.assert(

@@ -17,7 +17,7 @@ async function* deaf(): AsyncGenerator<unknown> {
   await never;
 }
 
-describe("an abort", () => {
+describe("abort of a call, a token count or a stream", () => {
   it.each<readonly [string, AnthropicClient]>([
     ["before it answers", clientWith(() => never)],
     ["while it answers", clientWith(async () => deaf())],
@@ -42,7 +42,7 @@ describe("an abort", () => {
     }
   });
 
-  it("leaves no listener on the signal when no abort happens", async () => {
+  it("a call without an abort leaves no listener on the signal", async () => {
     let listeners = 0;
     const { signal } = new AbortController();
     signal.addEventListener = () => {
@@ -61,7 +61,7 @@ describe("an abort", () => {
     expect(listeners).toBe(0);
   });
 
-  it("leaves no rejection of aborted work unhandled, whenever the abort happens", async () => {
+  it("an aborted call causes no unhandled rejection, whenever the abort happens", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -86,7 +86,7 @@ describe("an abort", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("closes the source when the reader of a stream stops early", async () => {
+  it("closes the source of a stream when its consumer stops early", async () => {
     let isClosed = false;
     const source = async function* (): AsyncGenerator<number> {
       try {

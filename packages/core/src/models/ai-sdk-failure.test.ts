@@ -34,7 +34,7 @@ describe("errors of the AI SDK", () => {
     expect(error.remedy).toMatch(/key/);
   });
 
-  it("reports a model that the provider object lacks as unknown", () => {
+  it("reports an unknown model when the provider object does not have the model", () => {
     const error = new NoSuchModelError({ modelId: "x", modelType: "languageModel" });
     expect(failureOf(error)).toEqual({ kind: "unknown-model", model: "harbour-1" });
   });
@@ -53,7 +53,7 @@ describe("errors of the AI SDK", () => {
     expect(failureOf(named("GatewayRateLimitError", { statusCode: 429 })).kind).toBe("rate-limited");
   });
 
-  it("reads the top-level status of an error part of AI SDK 7", () => {
+  it("classifies an error part of AI SDK 7 by its top-level status", () => {
     const error = {
       name: "AI_StreamProviderError",
       message: "Overloaded",
@@ -162,7 +162,7 @@ describe("retry delays", () => {
     expect(limited(answer)).toEqual({ kind: "rate-limited", ...(delayMs === undefined ? {} : { delayMs }) });
   });
 
-  it("reads the retry delay of an overloaded provider too", () => {
+  it("reads the retry delay of an overloaded provider", () => {
     const error = apiError({ status: 503, headers: { "retry-after": "2" } });
     expect(failureOf(error)).toEqual({ kind: "overloaded", delayMs: 2_000 });
   });
@@ -170,13 +170,13 @@ describe("retry delays", () => {
 
 describe("connection failures", () => {
   const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
-  it("reports a refused connection as unreachable and worth a retry", () => {
+  it("reports a refused connection as an unreachable provider, for which a retry may help", () => {
     const error = modelErrorOf(apiError({ cause: refused }), fresh);
     expect(error.failure).toEqual({ kind: "unreachable" });
     expect(error.retryHelps).toBe(true);
   });
   it.each([new TypeError("fetch failed", { cause: refused }), new TypeError("terminated")])(
-    "a network error is unreachable before the reply and cut-off within the reply: %s",
+    "reports a network error as unreachable before the reply starts and as cut-off after that: %s",
     (error) => {
       expect(failureOf(error)).toEqual({ kind: "unreachable" });
       expect(failureOf(error, begun)).toEqual({ kind: "cut-off" });
@@ -188,7 +188,7 @@ describe("connection failures", () => {
   it("reports an AbortError as aborted", () => {
     expect(failureOf(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
   });
-  it("stops at an error cause that refers to itself", () => {
+  it("classifies an error that is its own cause without an endless loop", () => {
     const error = new Error("round");
     error.cause = error;
     expect(failureOf(error)).toEqual({ kind: "other", retry: false });

@@ -89,7 +89,7 @@ describe("errors of the Messages API", () => {
     expect(failureOf(418, undefined)).toEqual({ kind: "other", retry: false });
   });
 
-  it("does not report every 404 as an unknown model", () => {
+  it("does not report status 404 as an unknown model unless the error is about the model", () => {
     expect(failureOf(404, { type: "not_found_error", message: "Not found" })).toEqual({
       kind: "other",
       retry: false,
@@ -102,7 +102,7 @@ describe("errors of the Messages API", () => {
     expect(failureOf(404, thread)).toEqual({ kind: "other", retry: false });
   });
 
-  it("follows the server's x-should-retry header", () => {
+  it("the server's x-should-retry header decides whether a retry can help", () => {
     expect(failureOf(500, undefined, { "x-should-retry": "false" })).toEqual({ kind: "other", retry: false });
   });
 

@@ -179,7 +179,7 @@ describe("errors of the host's own client", () => {
     expect(found(error)).toEqual(expected),
   );
 
-  it("recognizes an abort under any name, even as a cause", () => {
+  it("recognizes an abort error of any client, even as the cause of another error", () => {
     expect(found(new Anthropic.APIUserAbortError())).toEqual({ kind: "aborted" });
     expect(found(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
     expect(found(new Error("stopped", { cause: new DOMException("gone", "AbortError") }))).toEqual({
@@ -187,7 +187,7 @@ describe("errors of the host's own client", () => {
     });
   });
 
-  it("prefers the last attempt of a retried call, and an answer over the message around it", () => {
+  it("classifies a retried call by its last attempt, and a wrapped error by the provider's answer", () => {
     const errors = [aiError(500, {}), aiError(400, { error: { message: TOO_LONG } })];
     const retried = new RetryError({
       message: "Failed after 2 attempts. prompt is too long",
@@ -213,7 +213,7 @@ describe("errors of the host's own client", () => {
     });
   });
 
-  it("names the model in the message and quotes nothing of the request", () => {
+  it("the error message names the model and quotes nothing of the request", () => {
     const said = "the harbour master keeps the ledger in the third drawer";
     const request = { max_tokens: 1, messages: [{ role: "user" as const, content: said }] };
     for (const error of [

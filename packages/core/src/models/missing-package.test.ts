@@ -11,7 +11,7 @@ describe("isMissingPackage", () => {
     "Cannot find module 'C:\\app\\node_modules\\ai\\dist\\index.mjs' imported from C:\\app\\main.js",
     "Cannot find module 'ai/internal'",
     'Cannot find package "ai" from "/app/main.ts"',
-  ])("returns true when the package itself is not found: %s", (message) => {
+  ])("returns true when the error says that the given package is missing: %s", (message) => {
     expect(isMissingPackage(notFound(message), "ai")).toBe(true);
   });
 
@@ -24,7 +24,7 @@ describe("isMissingPackage", () => {
     expect(isMissingPackage(notFound(message), "ai")).toBe(false);
   });
 
-  it("returns false for an error with another code or without a message", () => {
+  it("isMissingPackage returns false for an error with another code or without a message", () => {
     expect(isMissingPackage(notFound("Cannot find package 'ai'", "ERR_OTHER"), "ai")).toBe(false);
     expect(isMissingPackage({ code: "MODULE_NOT_FOUND" }, "ai")).toBe(false);
   });

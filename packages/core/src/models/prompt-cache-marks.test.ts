@@ -37,7 +37,7 @@ describe("withCacheMarks", () => {
     });
   });
 
-  it("puts no cache mark on thinking or blank text, but on the block before", () => {
+  it("puts a cache mark on the block before thinking or blank text, which cannot have one", () => {
     const messages: readonly ApiMessage[] = [
       { role: "user", content: "Hello." },
       {
@@ -76,7 +76,7 @@ describe("withCacheMarks", () => {
     },
   );
 
-  it("keeps the caller's own cache marks while there is room for the ends", () => {
+  it("keeps the caller's own cache mark and adds further marks up to four", () => {
     const marked = { type: "text", text: "A long table.", cache_control: mark } as const;
     const request: ModelRequest = {
       tools: [tool("look")],
@@ -88,7 +88,7 @@ describe("withCacheMarks", () => {
     expect(places).toHaveLength(4);
   });
 
-  it("chooses a ttl that existing cache marks allow, never one hour after five minutes", () => {
+  it("gives new cache marks a ttl that the existing marks allow, never one hour after five minutes", () => {
     const long = { type: "ephemeral", ttl: "1h" } as const;
     const hours: ModelRequest = {
       system: "You count.",
@@ -119,7 +119,7 @@ describe("withCacheMarks", () => {
     ]);
   });
 
-  it("never exceeds four cache marks, the automatic one included", () => {
+  it("never puts more than four cache marks in a request, including the automatic one", () => {
     const marked = turns.map((turn) => ({
       ...turn,
       content: [{ type: "text", text: "x", cache_control: mark } as const],

@@ -15,14 +15,14 @@ const turns: readonly ApiMessage[] = [
 const request: ModelRequest = { system: "You count.", messages: turns };
 
 describe("withReadMarkOnly", () => {
-  it("keeps a single cache mark, at the place of the last mark of the previous call", () => {
+  it("withReadMarkOnly leaves a single cache mark, at the last mark of the previous call", () => {
     const marked = withCacheMarks({ ...request, messages: turns.slice(0, 1) });
     const longer = { ...marked, messages: [...marked.messages, ...turns.slice(1)] };
     const end = findMarks(marked).at(-1);
     expect(findMarks(withReadMarkOnly(longer, 1))).toEqual([end]);
   });
 
-  it("gives the read mark the ttl of the marks it replaces, the automatic one included", () => {
+  it("withReadMarkOnly gives its cache mark the ttl of the marks that it replaces, even of an automatic mark", () => {
     const hour = { type: "ephemeral", ttl: "1h" } as const;
     const automatic = withReadMarkOnly({ ...request, cache_control: hour }, 3);
     expect(automatic.cache_control).toBeUndefined();
@@ -32,11 +32,11 @@ describe("withReadMarkOnly", () => {
     expect(findMarks(withReadMarkOnly(request, 3)).map(({ ttl }) => ttl)).toEqual(["5m"]);
   });
 
-  it.each([0, -1, 4])("puts no read mark when there is nothing to read: after %i messages", (messages) => {
+  it.each([0, -1, 4])("withReadMarkOnly adds no cache mark when the request has no sent prefix of %i messages", (messages) => {
     expect(findMarks(withReadMarkOnly(withCacheMarks(request), messages))).toEqual([]);
   });
 
-  it("puts at most one read mark, within the sent messages, and changes nothing else", () => {
+  it("withReadMarkOnly leaves at most one cache mark, within the sent messages, and changes nothing else", () => {
     fc.assert(
       fc.property(arbitraryRequest(), fc.nat(12), (raw, count) => {
         const given = deepFreeze(checkRequest(raw).request) as ModelRequest;

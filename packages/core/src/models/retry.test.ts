@@ -23,7 +23,7 @@ function recordingWaits(options: RetryOptions = {}): RetryOptions & { readonly w
 }
 
 describe("withRetries", () => {
-  it("retries twice, then fails with the last error", async () => {
+  it("retries a failed call twice, then fails with the last error", async () => {
     const script = scriptedModel([overloaded, overloaded, "At last."]);
     expect((await complete(withRetries(script, recordingWaits()), request)).content).toEqual([
       { type: "text", text: "At last." },
@@ -104,7 +104,7 @@ describe("withRetries", () => {
     expect(script.requests).toHaveLength(1);
   });
 
-  it("leaves no timer behind after an aborted wait", async () => {
+  it("an aborted wait for a retry leaves no timer behind", async () => {
     vi.useFakeTimers();
     const script = scriptedModel([failed({ kind: "overloaded", delayMs: 100_000 })]);
     const abort = new AbortController();
@@ -120,7 +120,7 @@ describe("withRetries", () => {
     vi.useRealTimers();
   });
 
-  it("retries even after keep-alive events", async () => {
+  it("retries a call that sent only keep-alive events before it failed", async () => {
     let calls = 0;
     const slow = {
       ...scriptedModel([]),
@@ -134,7 +134,7 @@ describe("withRetries", () => {
     expect((await complete(withRetries(slow, recordingWaits()), request)).content).toHaveLength(1);
   });
 
-  it("leaves no listener behind on a long-lived signal", async () => {
+  it("calls with retries leave no listener on a long-lived signal", async () => {
     const script = scriptedModel([failed({ kind: "overloaded", delayMs: 1 }), "Yes."]);
     const { signal } = new AbortController();
     let listeners = 0;
@@ -153,7 +153,7 @@ describe("withRetries", () => {
     expect(listeners).toBe(0);
   });
 
-  it("retries a token count as well", async () => {
+  it("retries a failed token count", async () => {
     let calls = 0;
     const flaky = {
       ...scriptedModel([]),

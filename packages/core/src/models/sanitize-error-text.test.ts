@@ -55,7 +55,7 @@ describe("sanitizeErrorText", () => {
     expect(sanitizeErrorText(`<html>${"x".repeat(5_000)}`).length).toBeLessThan(410);
   });
 
-  it("never quotes 24 consecutive characters of a message", () => {
+  it("a sanitized error text never contains 24 consecutive characters of the conversation", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 24, maxLength: 80 }),

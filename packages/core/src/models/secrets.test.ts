@@ -57,7 +57,7 @@ const ANSWERS: readonly (readonly [string, WireAnswer])[] = [
   ["an answer with broken JSON", { body: `${begun.join("")}event: message_delta\ndata: {"${TEXT}\n\n` }],
 ];
 
-describe.each(MODELS)("an error of %s", (_, connect) => {
+describe.each(MODELS)("secrets in an error of %s", (_, connect) => {
   it.each(ANSWERS)("an error reveals neither the key nor the conversation: %s", async (__, answer) => {
     const server = await serveWires([answer]);
     try {

@@ -36,7 +36,7 @@ describe("ThinkingMemory", () => {
     expect([sealsOf(request), blocks]).toEqual([["s2"], 2]);
   });
 
-  it("keeps only the thinking after the last refused block", () => {
+  it("keeps only the thinking after the last block that the model refused", () => {
     const turns = fc.array(fc.array(fc.stringMatching(/^[rs][0-9]{1,2}$/), { maxLength: 3 }), {
       maxLength: 8,
     });
@@ -55,12 +55,12 @@ describe("ThinkingMemory", () => {
     );
   });
 
-  it("returns the same request when no thinking must be left out", () => {
+  it("returns the same request object when no thinking must be left out", () => {
     const request = conversation([["s1"], ["s2"]]);
     expect(new ThinkingMemory().withoutRefused(request).request).toBe(request);
   });
 
-  it("leaves out thinking without a signature, and messages that contain nothing else", () => {
+  it("leaves out thinking without a signature, and messages that contain only such thinking", () => {
     const request: ModelRequest = {
       messages: [
         { role: "user", content: "Go on." },
@@ -74,7 +74,7 @@ describe("ThinkingMemory", () => {
     });
   });
 
-  it("disables thinking when the model would require it at the start of the turn", () => {
+  it("disables thinking when the turn with the tool calls no longer starts with a thinking block", () => {
     const memory = new ThinkingMemory();
     const request: ModelRequest = {
       thinking: { type: "enabled", budget_tokens: 2_000 } as never,

@@ -10,7 +10,7 @@ const untilEnded = (signal: AbortSignal): Promise<never> =>
 const never = new AbortController().signal;
 
 describe("withTimeLimit", () => {
-  it("ends work at its time limit, even when garbage is collected in between", async () => {
+  it("ends work at its time limit, even when the garbage collector runs before that", async () => {
     const ended = withTimeLimit(new AbortController().signal, 100, untilEnded);
     const collecting = setInterval(collectGarbage, 10);
     await expect(ended)
@@ -18,7 +18,7 @@ describe("withTimeLimit", () => {
       .finally(() => clearInterval(collecting));
   });
 
-  it("ends work with the reason of the signal, and does not start work after the abort", async () => {
+  it("an abort ends work with the reason of the signal, and work does not start after an abort", async () => {
     const abort = new AbortController();
     const ended = withTimeLimit(abort.signal, 60_000, untilEnded);
     abort.abort(new Error("enough"));
@@ -31,7 +31,7 @@ describe("withTimeLimit", () => {
     expect(isBegun).toBe(false);
   });
 
-  it("leaves no listener on the signal, whether the work succeeds or fails", async () => {
+  it("work with a time limit leaves no listener on the signal, whether it succeeds or fails", async () => {
     const { signal } = new AbortController();
     expect(await withTimeLimit(signal, 60_000, async () => 7)).toBe(7);
     await withTimeLimit(signal, 60_000, () => Promise.reject(new Error("no"))).catch(() => undefined);
@@ -39,7 +39,7 @@ describe("withTimeLimit", () => {
   });
 
   it.each([2 ** 31, Number.POSITIVE_INFINITY])(
-    "accepts a time limit that no timer can wait for: %d",
+    "accepts a time limit that is longer than the longest timer: %d",
     async (limitMs) => {
       const work = (signal: AbortSignal): Promise<boolean> =>
         new Promise((resolve) => setTimeout(() => resolve(signal.aborted), 20));

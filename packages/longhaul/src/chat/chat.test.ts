@@ -67,7 +67,7 @@ const endless: Agent["run"] = async function* (_, options) {
 };
 
 describe("runChat", () => {
-  it("shows the version, model and window first, answers a prompt, and names the resume command last", async () => {
+  it("shows version, model and window at the start of a chat, and the command to resume it at the end", async () => {
     const chat = await held({
       run: (prompt) => runOf([text(`You said: ${prompt}`)]),
       conversation: [{ type: "x" } as never],
@@ -82,7 +82,7 @@ describe("runChat", () => {
     expect(chat.screen.printed.at(-1)).toContain("longhaul chat --resume 3fa9c1d0");
   });
 
-  it("queues a prompt while the agent works, and returns it to the input line after an interrupt", async () => {
+  it("queues a prompt while the agent works, and puts it back into the input line after Ctrl-C", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("two");
@@ -95,7 +95,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("exits an idle chat after two interrupts within two seconds", async () => {
+  it("exits an idle chat when the person presses Ctrl-C twice within two seconds", async () => {
     const chat = await held({});
     let isOver = false;
     void chat.over.then(() => {
@@ -127,7 +127,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("rejects a command that changes the conversation while the agent works, but runs /todos", async () => {
+  it("rejects /compact while the agent works, because it changes the conversation, but runs /todos", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("/compact");
@@ -140,7 +140,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("shows the error of a failed command with its remedy, and answers the next prompt", async () => {
+  it("shows the error and remedy of a failed command, and then still answers the next prompt", async () => {
     const compact = async (): Promise<void> => {
       throw new LonghaulError("not-enough-messages", "There is too little.", { remedy: "Go on." });
     };
@@ -155,7 +155,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("asks the person for permission, and stops the agent when the person declines to answer", async () => {
+  it("asks the person for permission, and stops the agent when the person leaves the question unanswered", async () => {
     const chat = await held({ run: endless });
     const need = { kind: "shell", title: "Run npm test", key: "shell:npm test", scope: "npm test" } as const;
     const signal = new AbortController().signal;
@@ -176,7 +176,7 @@ describe("runChat", () => {
   });
 });
 
-describe("runChat with a guide", () => {
+describe("chat with a guide that suggests the next input", () => {
   const guide = (steps: readonly string[]): Guide & { readonly sent: (string | undefined)[] } => {
     const left = [...steps];
     const sent: (string | undefined)[] = [];
@@ -191,7 +191,7 @@ describe("runChat with a guide", () => {
     };
   };
 
-  it("shows the words of the guide and puts its input into the input line", async () => {
+  it("shows the text of the guide and puts the suggested input into the input line", async () => {
     const chat = await held({ run: () => runOf([]) }, { guide: guide(["do it"]) });
     await vi.waitFor(() => expect(chat.screen.suggested).toEqual(["do it"]));
     expect(shown(chat.screen)).toContain("Now: do it");
@@ -199,7 +199,7 @@ describe("runChat with a guide", () => {
     await chat.over;
   });
 
-  it("sends the guide's inputs one after the other in an unattended chat, and then ends the chat", async () => {
+  it("an unattended chat sends the inputs of its guide one after the other, and then ends", async () => {
     const led = guide(["one", "/plan", "two"]);
     const chat = await held(
       { run: (prompt) => runOf([text(`did ${prompt}`)]), planPath: "/nowhere/plan.md" },

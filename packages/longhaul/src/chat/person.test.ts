@@ -23,7 +23,7 @@ const commandNeed = (command: string): Partial<PermissionNeed> => ({
 });
 
 describe("permission questions", () => {
-  it("marks a permission question as granting, and assigns no keys to its options", async () => {
+  it("a permission question grants something, so its options have no letter keys", async () => {
     const { grants, options } = await askedFor({ scope: "npm test" });
     expect(grants).toBe(true);
     expect(options.map(({ key }) => key)).toEqual([undefined, undefined, undefined]);
@@ -40,20 +40,20 @@ describe("permission questions", () => {
     expect(title).toBe(`Agent "Run echo' fine \\u{1ac1}\\u{3164}": Run touch x`);
   });
 
-  it("omits a command from the detail only when the title shows all of it", async () => {
+  it("shows a command below the title, unless the title already shows all of it", async () => {
     expect((await askedFor(commandNeed("npm test"))).detail).toBeUndefined();
     for (const command of ["echo hi # a\nrm -rf ~", `echo ${" ".repeat(300)}; rm -rf ~`, "echo\trm"])
       expect((await askedFor(commandNeed(command))).detail).toBe(command);
   });
 
-  it("shows escape sequences in a command as codes, so that no part of it is hidden", async () => {
+  it("shows escape sequences in a command as codes, so that no part of the command is hidden", async () => {
     const { title, detail } = await askedFor(commandNeed("echo \u001b]0;rm -rf ~;\u0007 \u009bm\r done"));
     expect(detail).toBe("echo \\u001b]0;rm -rf ~;\\u0007 \\u009bm\\u000d done");
     expect(title).toContain("\\u001b]0;rm -rf ~;\\u0007");
   });
 });
 
-it("marks a question of the model as unasked, without granting anything", async () => {
+it("a question of the model appears without a command of the person and grants no permission", async () => {
   const screen = fakeScreen();
   const person = screenPerson({ screen, describe: () => undefined, interrupt: () => undefined });
   const question = { question: "Which?", options: [{ label: "A" }], mayChooseSeveral: false };

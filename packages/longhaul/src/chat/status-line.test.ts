@@ -18,7 +18,7 @@ const STATUS: Status = {
 };
 
 describe("statusLine", () => {
-  it("shows all parts of the status in 80 columns", () => {
+  it("shows all important parts of the status line in 80 columns", () => {
     expect(statusLine(STATUS, 80, plain)).toBe(
       "████░░░░░░ 42% · 70K of 167K · $0.1234 · plan mode · 2 queued · 1 agent",
     );
@@ -27,7 +27,7 @@ describe("statusLine", () => {
     );
   });
 
-  it("shows a permission mode that asks less often than the default", () => {
+  it("shows the permission mode in the status line if it asks less often than the default", () => {
     const status: Status = {
       ...STATUS,
       isPlanMode: false,
@@ -38,7 +38,7 @@ describe("statusLine", () => {
     expect(statusLine(status, 80, plain)).toContain(" · accept-edits");
   });
 
-  it("omits the least important parts of the status when space is short", () => {
+  it("omits the least important parts of the status line on a narrow terminal", () => {
     expect(statusLine(STATUS, 60, plain)).toBe("████░░░░░░ 42% · plan mode · 2 queued · 1 agent");
     expect(statusLine(STATUS, 40, plain)).toBe("████░░░░░░ 42% · plan mode · 2 queued");
   });
@@ -47,7 +47,7 @@ describe("statusLine", () => {
     expect(textWidth(statusLine(STATUS, width, plain))).toBeLessThanOrEqual(width);
   });
 
-  it("colors the gauge green, yellow from the warning threshold, and red from auto-compact", () => {
+  it("colors the window gauge green, from the warning threshold yellow, and from auto-compact red", () => {
     const { warning, autoCompact } = readingOf(0).thresholds;
     const at = (tokens: number): string => statusLine({ ...STATUS, reading: readingOf(tokens) }, 80, colored);
     expect(at(warning - 1)).toContain(colored.green("█████████░ 88%"));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 describe.each([44, 60, 80, 100])("evalView in %i columns", (width) => {
   it.each([false, true])(
-    "keeps the evaluation within the width and free of control sequences (colors: %s)",
+    "keeps the report of longhaul eval within the width, without control sequences (colors: %s)",
     (isColored) => {
       const shown = evalView(report, { missing: true }, terminal(width, isColored));
       expect(shown.split("\n").filter((line) => textWidth(line) > width)).toEqual([]);
@@ -34,7 +34,7 @@ describe.each([44, 60, 80, 100])("evalView in %i columns", (width) => {
 });
 
 describe("evalView", () => {
-  it("shows every policy with its cost, and a total over all sessions", () => {
+  it("longhaul eval shows every policy with its cost, and a total over all sessions", () => {
     const shown = evalView(report, {}, terminal(80));
     expect(shown).toMatch(/longhaul +100% +0% +0% +\d+\/\d+ +[\d,]+ +\$/);
     expect(shown).toMatch(/drop-oldest( ×\d+)? +\d+% +0% +\d+%/);
@@ -43,12 +43,12 @@ describe("evalView", () => {
     expect(shown).not.toContain(": not in the context");
   });
 
-  it("lists missing probes only with --missing", () => {
+  it("longhaul eval lists probes outside the context with --missing", () => {
     const shown = evalView(report, { missing: true }, terminal(80));
     expect(shown).toMatch(/drop-oldest: not in the context\n {2}lost +directive-1/);
   });
 
-  it("does not round 99.9% up to 100%", () => {
+  it("longhaul eval shows a share of 99.9% without rounding it up to 100%", () => {
     const [session] = report.sessions;
     if (session === undefined) throw new Error("There is a session.");
     const [chain] = session.chains;

@@ -75,8 +75,8 @@ const SOME = [
   fact(5, "recoverable"),
 ];
 
-describe("ledgerView", () => {
-  it("counts facts in the context and recoverable ones with a bar, and reports that nothing is lost", () => {
+describe("ledgerView, the output of longhaul ledger", () => {
+  it("counts the facts in the context and in the transcript, and reports that nothing is lost", () => {
     const view = shown(report(compaction(ledgerOf(SOME, { quotedTokens: 84 }))));
     expect(view).toMatch(/files\s+5\s+4\s+1 {2}█+▓+░+\n/);
     expect(view).toContain(
@@ -96,7 +96,7 @@ describe("ledgerView", () => {
       expect(view).toMatch(new RegExp(`^ +5 {2}${name} +x$`, "m"));
   });
 
-  it("lists facts outside the context with the message to recall, and every fact with --all", () => {
+  it("lists facts outside the context with the message that contains each, and every fact with --all", () => {
     const view = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))));
     expect(view).toContain("00000005  file  changed src/a/rather/long/folder/of/the/project/part-5.ts\n");
     const narrow = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))), false, 60);
@@ -114,7 +114,7 @@ describe("ledgerView", () => {
     }
   });
 
-  it("lists at most fifteen facts, and says how many more there are", () => {
+  it("lists at most fifteen facts, and says how many other facts there are", () => {
     const facts = Array.from({ length: 40 }, (_, nth) => fact(nth, "recoverable"));
     const view = shown(report(compaction(ledgerOf(facts))));
     expect(view).toContain("00000014  ");
@@ -123,13 +123,13 @@ describe("ledgerView", () => {
     expect(shown(report(compaction(ledgerOf(facts))), true)).toContain("00000039  ");
   });
 
-  it("uses the singular for one fact that is not listed", () => {
+  it("says how many facts the ledger does not list, in the singular for one fact", () => {
     const view = (unlisted: number): string => shown(report(compaction(ledgerOf(SOME, { unlisted }))));
     expect(view(1)).toContain("1 more fact is not listed.");
     expect(view(2)).toContain("2 more facts are not listed.");
   });
 
-  it("counts the facts that are lost without a transcript", () => {
+  it("counts facts as lost if no transcript contains them", () => {
     const view = shown(report(compaction(ledgerOf([fact(1, "gone"), fact(2, "summary")]))));
     expect(view).toContain("1 lost: no transcript has them.");
     expect(view).toContain("file, lost");
@@ -137,14 +137,14 @@ describe("ledgerView", () => {
     expect(view).not.toContain("longhaul recall");
   });
 
-  it("names the prompt version of a compaction when its boundary records it", () => {
+  it("shows the prompt version of a compaction if its boundary entry records it", () => {
     expect(shown(report(compaction(ledgerOf(SOME), { promptVersion: 7 })))).toContain(
       "297,190 → 16,970 tokens · prompts v7",
     );
     expect(shown(report(compaction(ledgerOf(SOME))))).not.toContain("prompts");
   });
 
-  it("says when longhaul computed the ledger, and when there is none", () => {
+  it("says whether longhaul computed the ledger, or that there is no ledger", () => {
     expect(shown(report(compaction(ledgerOf(SOME), { source: "computed" })))).toContain(
       "longhaul computed this one",
     );
@@ -154,13 +154,13 @@ describe("ledgerView", () => {
     );
   });
 
-  it("refers to the original session when its messages are in another file", () => {
+  it("says that the summarized messages are in the original session if this file lacks them", () => {
     const view = shown(report(compaction(ledgerOf(SOME), { inThisFile: false })));
     expect(view).toContain("These messages are in the original session");
     expect(view).not.toContain("longhaul recall");
   });
 
-  it("shows a line for each earlier compaction", () => {
+  it("shows one line with counts for each earlier compaction", () => {
     const older = { isCurrent: false, ledger: null } as const;
     const view = shown(
       report(
@@ -173,7 +173,7 @@ describe("ledgerView", () => {
     expect(view).toMatch(/bbbbbbbb {2}2026-07-26 15:01 {2}manual$/);
   });
 
-  it("says that a session was not compacted", () => {
+  it("says that a conversation without a compaction has none", () => {
     expect(shown(report())).toContain("This conversation has no compaction");
     // After a rewind, the session contains more than the context.
     expect(shown(report())).not.toContain("everything that was said");
@@ -230,8 +230,8 @@ describe("ledgerView", () => {
   );
 });
 
-describe("ledgerLine", () => {
-  it("summarizes in one or two lines where the facts are, and that nothing is lost", () => {
+describe("ledgerLine, the result after a compaction", () => {
+  it("reports in one or two lines where the facts are, and that nothing is lost", () => {
     expect(ledgerLine(ledgerOf(SOME, { quotedTokens: 84 }), terminal(100))).toBe(
       "Facts       5 facts: 1 in the summary, 1 in kept messages, 1 quoted (84 tokens), 1 restored, 1 only\n            in the transcript. Nothing is lost.",
     );

@@ -34,8 +34,8 @@ const report = (over: Partial<RecallReport> = {}): RecallReport => ({
   ...over,
 });
 
-describe("output of recall", () => {
-  it("shows time, author, file, matching line with the word highlighted, and id of a match", () => {
+describe("output of longhaul recall", () => {
+  it("shows the time, author, file and id of a match, and its line with the search word highlighted", () => {
     const shown = recallView(report(), terminal(80, true));
     expect(shown).toContain("\u001b[33mzebra\u001b[39m");
     const plain = stripVTControlCharacters(shown);
@@ -48,16 +48,16 @@ describe("output of recall", () => {
     expect(plain).not.toContain("first line");
   });
 
-  it("says that the messages are old", () => {
+  it("says that the matches are old messages", () => {
     expect(recallView(report(), terminal(100))).toContain("old messages");
   });
 
-  it.each([44, 60, 80, 120])("keeps the matches within %i columns", (width) => {
+  it.each([44, 60, 80, 120])("longhaul recall keeps its matches within %i columns", (width) => {
     for (const line of recallView(report(), terminal(width)).split("\n"))
       expect(textWidth(line)).toBeLessThanOrEqual(width);
   });
 
-  it("removes control sequences of the session from the matches", () => {
+  it("removes control sequences from the matches of longhaul recall", () => {
     const evil = { ...hit, text: "\u001b[2Jzebra", matches: [[4, 9]] as const, who: "\u001b[2J result" };
     expect(recallView(report({ hits: [evil] }), terminal(80))).not.toContain("\u001b");
   });
@@ -69,12 +69,12 @@ describe("output of recall", () => {
     [{ query: { words: "zebra" } }, "--all also searches"],
     [{ page: 4 }, "There is no page 4"],
     [{ notSearched: 2 }, "too slow"],
-  ])("gives advice when %j finds nothing", (over, words) => {
+  ])("suggests another search when a search with %j finds nothing", (over, words) => {
     const shown = recallView(report({ hits: [], total: 0, hasMore: false, ...over }), terminal(120));
     expect(shown).toContain(words);
   });
 
-  it("shows a whole entry with --id, and how to read the next page", () => {
+  it("longhaul recall --id shows a whole message, and how to read its next page", () => {
     const reading = {
       session: { path: "s" },
       id: "1f0c",

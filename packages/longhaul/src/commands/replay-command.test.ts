@@ -48,18 +48,18 @@ const shown = (replays: readonly Replay[], width = 80, chart: { path: string } |
 
 const all = REPLAY_POLICIES.map((policy) => policyOf(policy));
 
-describe("replayView", () => {
+describe("replayView, the output of longhaul replay", () => {
   it.each([44, 60, 80, 100])("keeps the replay report within %i columns", (width) => {
     const report = shown([replayOf(all), replayOf(all)], width, { path: "chart.svg" });
     for (const line of report.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
     expect(report).toContain("All 2 sessions");
   });
 
-  it("shows the recorded overhead when the small window could not fit it", () => {
+  it("shows the recorded size of system prompt and tools if the replay used a smaller one", () => {
     expect(shown([replayOf(all)])).toContain("(recorded: 42K)");
   });
 
-  it("names the cheapest other policy that keeps as many probes, or says that there is none", () => {
+  it("compares longhaul with the cheapest policy that keeps as many probes, or says that none does", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
     const rival = policyOf("plain-summary", { cost: { total: 10, summaries: 1 } });
     expect(shown([replayOf([ours, rival])])).toContain("longhaul costs 0.60 times as much as plain-summary");
@@ -69,7 +69,7 @@ describe("replayView", () => {
     );
   });
 
-  it("reports first, with its price, that another policy keeps more probes", () => {
+  it("says first that another policy keeps more probes than longhaul, and compares the costs", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept: 290 });
     const rivals = [
       policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 290 }),
@@ -86,7 +86,7 @@ describe("replayView", () => {
     expect(places).toEqual(places.toSorted((one, other) => one - other));
   });
 
-  it("reports the cost of the policy that keeps the most probes when none keeps as many as longhaul", () => {
+  it("compares longhaul with the policy that keeps the most probes if none keeps as many as longhaul", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
     const rivals = [
       policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 40 }),
@@ -97,7 +97,7 @@ describe("replayView", () => {
     );
   });
 
-  it("reports how many sessions differ from the total over all sessions", () => {
+  it("says in how many sessions another policy keeps as many probes as longhaul, or more", () => {
     const ours = (probesKept: number): PolicyReplay =>
       policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept });
     const plain = (total: number, probesKept: number): PolicyReplay =>
@@ -115,12 +115,12 @@ describe("replayView", () => {
     );
   });
 
-  it("reports calls that did not fit the window", () => {
+  it("says how many calls of a policy did not fit the window", () => {
     const report = shown([replayOf([policyOf("drop-oldest", { refusedCalls: 2 })])]);
     expect(report).toContain("drop-oldest: 2 calls did not fit the window.");
   });
 
-  it("removes control sequences from names in the replay report", () => {
+  it("removes control sequences from the session id and model name in the replay report", () => {
     const hostile = { ...replayOf(all, "a\u001b[31mb\nc"), pricesOf: "claude-opus-5\u001b]0;x\u0007" };
     const report = shown([hostile]);
     expect(report).not.toContain("\u001b");

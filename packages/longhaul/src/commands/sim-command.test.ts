@@ -41,7 +41,7 @@ async function run(options: SimOptions, work: (url: string) => Promise<unknown>)
 }
 
 describe("longhaul sim", () => {
-  it("prints the address, how to use it, each request with its cost, and a total", async () => {
+  it("longhaul sim prints its address with an example, each request with its cost, and a total", async () => {
     const lines = await run({}, async (url) => {
       await (await post(url)).text();
       await (await post(url, { ...BODY, messages: [] })).text();
@@ -53,7 +53,7 @@ describe("longhaul sim", () => {
     expect(lines.at(-2)).toMatch(/^Total {2}2 requests, 1 error, \d+ tokens in .*, \d+ out, \$0\.\d{4}$/);
   });
 
-  it("prints one JSON object per request with --json", async () => {
+  it("longhaul sim --json prints one JSON object for the start, each request and the totals", async () => {
     const lines = await run({ json: true }, async (url) => (await post(url)).text());
     const [listening, request, totals] = lines.map((line) => JSON.parse(line));
     expect(lines).toHaveLength(3);
@@ -72,7 +72,7 @@ describe("longhaul sim", () => {
     expect(totals).toMatchObject({ type: "totals", requests: 1, errors: 0 });
   });
 
-  it("answers with the turns of a script first", async () => {
+  it("longhaul sim answers with the turns of the script file first", async () => {
     const script = join(folder, "script.json");
     writeFileSync(script, JSON.stringify(["from the script"]));
     const answers: unknown[] = [];
@@ -84,7 +84,7 @@ describe("longhaul sim", () => {
     ["is missing", "none.json", undefined],
     ["is not valid JSON", "torn.json", "["],
     ["contains something else", "other.json", '{"turns": 3}'],
-  ])("does not start when the script file %s", async (_, name, content) => {
+  ])("longhaul sim does not start if the script file %s", async (_, name, content) => {
     const script = join(folder, name);
     if (content !== undefined) writeFileSync(script, content);
     await expect(run({ script }, async () => {})).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe("longhaul sim", () => {
     });
   });
 
-  it("sets the window of every model with --window", async () => {
+  it("longhaul sim --window sets the window of every model", async () => {
     const windows: unknown[] = [];
     const look = async (url: string): Promise<void> => {
       const response = await fetch(`${url}/v1/models/claude-opus-5`, { headers: HEADERS });
@@ -103,7 +103,7 @@ describe("longhaul sim", () => {
     expect(windows).toEqual([32_000, 1_000_000]);
   });
 
-  it("reports a port that is in use, and suggests --port", async () => {
+  it("longhaul sim reports that its port is in use, and suggests --port", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
@@ -131,7 +131,7 @@ describe("longhaul sim --config", () => {
     return statuses;
   };
 
-  it("injects faults as often as the configuration file says", async () => {
+  it("longhaul sim injects faults as often as the configuration file says", async () => {
     const faults = [{ fault: 529, probability: 0.5 }];
     const statuses = await statusesWith({ config: configured({ faults }) }, 20);
     expect(new Set(statuses)).toEqual(new Set([200, 529]));
@@ -139,7 +139,7 @@ describe("longhaul sim --config", () => {
     expect(await statusesWith({ config: configured({ faults: once }) }, 3)).toEqual([429, 429, 200]);
   });
 
-  it("reads window, models, keys and counter from the file, and lets flags override them", async () => {
+  it("reads window, models, keys and counter from the configuration file, and --window overrides its window", async () => {
     const config = configured({
       windowTokens: 50_000,
       counter: "estimate",
@@ -160,7 +160,7 @@ describe("longhaul sim --config", () => {
     expect(await statusesWith({ config: configured({ apiKeys: ["other"] }) }, 1)).toEqual([401]);
   });
 
-  it("accepts every switch of the simulator and every option of the coder in the file", async () => {
+  it("a configuration file accepts every switch of the simulator and options of the simulated coder", async () => {
     const config = {
       switches: { ...DEFAULT_SWITCHES, unknownBetas: "refused" },
       coder: { turns: 3, chattiness: 1, parallelPercent: 100, folder: "made", web: true },
@@ -179,14 +179,14 @@ describe("longhaul sim --config", () => {
     ["an unknown choice", { summaries: "splendid" }, '"summaries": '],
     ["a list instead of an object", [], "the file: "],
     ["invalid JSON", "{", "is not valid JSON"],
-  ])("rejects a configuration file with %s, and does not start", async (_, config, reason) => {
+  ])("longhaul sim does not start if the configuration file contains %s", async (_, config, reason) => {
     await expect(run({ config: configured(config) }, async () => {})).rejects.toMatchObject({
       code: "simulator-config-invalid",
       message: expect.stringContaining(reason),
     });
   });
 
-  it("documents every configuration key in the simulator guide", () => {
+  it("the simulator guide documents every configuration key", () => {
     const guide = readFileSync(join(import.meta.dirname, "../../../../docs/simulator.md"), "utf8");
     for (const key of SIM_CONFIG_KEYS) expect(guide).toContain(`\`${key}\``);
   });
@@ -200,7 +200,7 @@ describe("longhaul sim with real clients", () => {
       body: JSON.stringify(BODY),
     });
 
-  it("accepts an unknown beta with one warning, in words and in JSON", async () => {
+  it("longhaul sim accepts an unknown beta header, and warns once in words or in the JSON of the request", async () => {
     const lines = await run({}, async (url) => {
       for (let call = 0; call < 2; call++) expect((await withBeta(url)).status).toBe(200);
     });
@@ -209,13 +209,13 @@ describe("longhaul sim with real clients", () => {
     expect(JSON.parse(request ?? "")).toMatchObject({ unknownBetas: ["not-known-2030-01-01"] });
   });
 
-  it("refuses an unknown beta when the switch unknownBetas says so", async () => {
+  it('longhaul sim refuses an unknown beta header if the switch unknownBetas is "refused"', async () => {
     const config = join(folder, "betas.json");
     writeFileSync(config, JSON.stringify({ switches: { unknownBetas: "refused" } }));
     await run({ config }, async (url) => expect((await withBeta(url)).status).toBe(400));
   });
 
-  it("refuses thinking blocks after a changed history only with enforceBinding, and counts the refusals", async () => {
+  it("longhaul sim refuses thinking blocks from another history only with the switch enforceBinding", async () => {
     const script = join(folder, "thinks.json");
     const turn = { blocks: [{ type: "thinking", thinking: "Hm." }, "Done."] };
     writeFileSync(script, JSON.stringify([turn]));
@@ -239,7 +239,7 @@ describe("longhaul sim with real clients", () => {
     expect(JSON.parse(lines.at(-2) ?? "")).toMatchObject({ error: { rule: "thinkingBoundElsewhere" } });
   });
 
-  it("ends a task after the number of turns in --turns", async () => {
+  it("longhaul sim ends a task after the number of turns in --turns", async () => {
     const tools = [
       { name: "Bash", input_schema: { type: "object", properties: { command: { type: "string" } } } },
     ];
@@ -264,7 +264,7 @@ describe("longhaul sim with real clients", () => {
     expect(await stops(2)).toEqual(["tool_use", "tool_use", "end_turn"]);
   });
 
-  it("shows a request to an unknown path without counting it as an error", async () => {
+  it("longhaul sim shows a request to an unknown path, but does not count it as an error", async () => {
     const lines = await run({}, async (url) => fetch(`${url}/api/hello`, { method: "HEAD" }));
     expect(lines.join("\n")).toMatch(/HEAD \/api\/hello .*404/);
     expect(lines.at(-2)).toMatch(/^Total {2}1 request, 0 tokens/);
@@ -287,7 +287,7 @@ describe("longhaul sim as a process", () => {
     return text.split("\n")[0] ?? "";
   };
 
-  it.each(["SIGINT", "SIGTERM"] as const)("prints totals and exits with code 0 on %s", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("longhaul sim prints totals and exits with code 0 on %s", async (signal) => {
     const child = start("--json");
     const { url } = JSON.parse(await firstLine(child)) as { url: string };
     expect((await post(url)).status).toBe(200);
@@ -299,7 +299,7 @@ describe("longhaul sim as a process", () => {
     expect(JSON.parse(rest.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "totals", requests: 1 });
   });
 
-  it("exits with code 2 on an invalid port", async () => {
+  it("longhaul sim exits with code 2 if the port is invalid", async () => {
     const child = start("--port", "99999");
     let errors = "";
     child.stderr.on("data", (chunk) => (errors += String(chunk)));

@@ -48,7 +48,7 @@ const compactCostWith = (wouldAsk: string | undefined): CompactCost | null =>
   compactCost({ ...result, session, thresholds, prices: {}, now: new Date(lastCall + 1_000), wouldAsk });
 
 describe("cost of a session", () => {
-  it("compares the cost of continuing and compacting, with a warm and a cold cache", () => {
+  it("compares the cost of a session with and without a compaction, for a warm and a cold cache", () => {
     const cost = costAfter(10);
     expect(cost?.cache).toMatchObject({ ageSeconds: 10, isCold: false });
     expect(cost?.options.map(({ name }) => name)).toContain("compact");
@@ -67,7 +67,7 @@ describe("cost of a session", () => {
     expect(costSection(costAfter(10), SONNET, terminal(200))).not.toContain("assumed");
   });
 
-  it("recommends the best option in one line", () => {
+  it("recommends in one line whether to do nothing or to compact the session", () => {
     const cost = costAfter(10);
     if (cost === null) throw new Error("the prices should be known");
     const shown = (chosen: CostReport["chosen"]): string =>
@@ -80,7 +80,7 @@ describe("cost of a session", () => {
 });
 
 describe("cost of a compaction", () => {
-  it("estimates the call of the model that a dry run does not make", () => {
+  it("estimates the cost of the summary call that a dry run does not make", () => {
     const cost = compactCostWith("claude-haiku-4-5");
     expect(cost?.call).toMatchObject({ model: "claude-haiku-4-5", isEstimate: true });
     const { inputTokens = 0, outputTokens = 0, cost: dollars = 0 } = cost?.call ?? {};
@@ -88,14 +88,14 @@ describe("cost of a compaction", () => {
     expect(cost?.rewrite).toBeGreaterThan(0);
   });
 
-  it("charges no call for the built-in summarizer, and raises the saving by its price", () => {
+  it("the built-in summarizer costs no call, so the saving is larger by the price of that call", () => {
     const [without, asked] = [compactCostWith(undefined), compactCostWith("claude-haiku-4-5")];
     expect(without?.call).toBeNull();
     expect((without?.netSaving ?? 0) - (asked?.netSaving ?? 0)).toBeCloseTo(asked?.call?.cost ?? 0, 10);
     expect(compactCostWith("built-in")?.call).toBeNull();
   });
 
-  it("reports no cost for a model with unknown prices", () => {
+  it("says that the cost of a compaction is unknown for a model with unknown prices", () => {
     expect(compactCostWith("house-model")).toBeNull();
     expect(compactCostSection(null, null, terminal(80))).toContain("is unknown");
   });

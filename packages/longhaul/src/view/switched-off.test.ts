@@ -101,7 +101,7 @@ describe.each([
 ])("views of the window with %s", (variable, reason) => {
   const thresholds = thresholdsWith({ [variable]: "1" });
 
-  it("promises no automatic compaction in any view of the window, however full it is", async () => {
+  it("no view of the window promises an automatic compaction that is off, however full the window is", async () => {
     expect(await viewsAt(thresholdsWith({}), 100_000)).toMatch(PROMISE);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 250_000 }), async (tokens) => {
@@ -111,7 +111,7 @@ describe.each([
     );
   });
 
-  it("promises no automatic compaction in inspect, clear and compact, in words and in JSON", async () => {
+  it("inspect, clear and compact promise no automatic compaction that is off, in words and in JSON", async () => {
     const report = inspectSession(session, thresholds);
     const cleared = clearReport(clearSession(session, { keepNewest: 5 }), thresholds, undefined);
     const compacted = compactReport({ ...(await compactSession(session)), thresholds, written: undefined });
@@ -127,7 +127,7 @@ describe.each([
     expect(contextFacts({ reading }).autoCompact).toBeNull();
   });
 
-  it("names in the gauge why auto-compact is off", () => {
+  it("says below the window gauge why auto-compact is off", () => {
     const { headroomBy } = thresholds;
     for (const tokens of [50_000, 170_000]) {
       const window = { ...reportWindow(thresholds), headroomBy };
@@ -141,7 +141,7 @@ describe.each([
 describe("views of the window with DISABLE_COMPACT", () => {
   const thresholds = thresholdsWith({ DISABLE_COMPACT: "1" });
 
-  it("does not recommend a compaction in a full window when compaction is disabled", () => {
+  it("does not recommend to compact a full window if compaction is disabled", () => {
     const state = windowState(190_000, thresholds);
     const window = { ...reportWindow(thresholds), headroomBy: "nobody" as const };
     const gauge = windowGauge({ tokens: 190_000, window, state }, screen);

@@ -20,7 +20,7 @@ describe("textWidth", () => {
 });
 
 describe("textWidth of one character", () => {
-  it("never counts a character narrower than string-width does", () => {
+  it("textWidth never counts fewer columns for a character than the package string-width", () => {
     const narrower: string[] = [];
     for (let code = 0x20; code <= 0x10ffff; code += 1) {
       const character = String.fromCodePoint(code);
@@ -32,14 +32,14 @@ describe("textWidth of one character", () => {
 });
 
 describe("foldText", () => {
-  it("folds between words, indents the following lines, and keeps spaces inside a line", () => {
+  it("wraps text between words, indents all lines after the first, and keeps spaces inside a line", () => {
     expect(foldText("Summary     by nobody at all", 20, "  ")).toBe("Summary     by\n  nobody at all");
     expect(foldText("short", 20)).toBe("short");
     expect(foldText("", 20)).toBe("");
     expect(foldText("abcdefgh and more", 5, "  ")).toBe("abcde\nfgh\n  and\n  mor\n  e");
   });
 
-  it("folds any words into lines that fit, without losing a character", () => {
+  it("wraps any words into lines that fit the width, without losing a character", () => {
     const words = fc.array(fc.stringMatching(/^[a-zäö漢]{1,30}$/), { maxLength: 30 });
     fc.assert(
       fc.property(words, fc.integer({ min: 5, max: 60 }), (parts, width) => {
@@ -54,13 +54,13 @@ describe("foldText", () => {
     );
   });
 
-  it("keeps a number and its unit on one line", () => {
+  it("keeps a number and its unit on one line when it wraps a text", () => {
     expect(foldText("Notes updated in 1.3 s", 20)).toBe("Notes updated in\n1.3 s");
     expect(foldText("a file of 2.8 MB, 10 min old", 16)).toBe("a file of\n2.8 MB, 10 min\nold");
     expect(foldText("part 3 step", 8)).toBe("part 3\nstep");
   });
 
-  it("does not count colors when it folds a text", () => {
+  it("does not count color codes as width when it wraps a text", () => {
     expect(foldText("\u001b[1mbold\u001b[22m and plain", 14)).toBe("\u001b[1mbold\u001b[22m and plain");
   });
 });

@@ -7,7 +7,7 @@ const REVIEW = "mcp__github-enterprise__create_pull_request_review";
 const COMMENT = "mcp__github-enterprise__create_pull_request_comment";
 
 describe("fitToolName", () => {
-  it("keeps a tool name that fits", () => {
+  it("does not change a tool name that fits the width", () => {
     expect(fitToolName("Read", 24)).toBe("Read");
     expect(fitToolName("mcp__linear__get_issue", 24)).toBe("mcp__linear__get_issue");
   });
@@ -18,7 +18,7 @@ describe("fitToolName", () => {
     expect(fitToolName("mcp__fs__read_multiple_text_files", 24)).toBe("fs__read_multi…ext_files");
   });
 
-  it("cuts any other long tool name in the middle", () => {
+  it("cuts a long tool name that is not from MCP in the middle", () => {
     expect(fitToolName("SomeToolWithAVeryLongName", 11)).toBe("SomeT…gName");
   });
 });

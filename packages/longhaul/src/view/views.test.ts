@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 const outline = { showSummary: false } as const;
 
-describe.each([44, 60, 80, 100])("views at %d columns", (width) => {
+describe.each([44, 60, 80, 100])("views in %d columns", (width) => {
   const views = (): readonly string[] => [
     inspectView(inspectSession(session, thresholds), terminal(width)),
     promptsView(promptsOf(session), session, terminal(width)),
@@ -92,7 +92,7 @@ describe.each([44, 60, 80, 100])("views at %d columns", (width) => {
     ),
   ];
 
-  it("keeps every view within the width and free of control sequences", () => {
+  it("keeps every view within the width of the terminal, without control sequences", () => {
     for (const view of views()) {
       for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
       expect(view).not.toMatch(/[^\P{Cc}\n]/u);
@@ -115,28 +115,28 @@ describe("sessionsView", () => {
   const shown = (...tokens: readonly (number | undefined)[]): string =>
     sessionsView(tokens.map(listing), { now: new Date(0), limit: undefined }, terminal(100));
 
-  it("explains the question mark of an unknown context size, and only then", () => {
+  it("explains the question mark in the list of sessions only if a context size is unknown", () => {
     expect(shown(1_000, undefined)).toContain("?: the file does not say");
     expect(shown(1_000)).not.toContain("?");
   });
 });
 
 describe("promptsView", () => {
-  it("says that a session without a message has no messages yet", () => {
+  it("says that a session without messages has no messages yet", () => {
     const marks = [{ type: "custom-title", customTitle: "Tides" }] as unknown as Session["conversation"];
     for (const conversation of [[], marks]) {
       expect(promptsView([], { conversation }, terminal(100))).toBe("This session has no messages yet.");
     }
   });
 
-  it("explains why a session can have messages but no prompts", () => {
+  it("explains why a session with messages has no prompts in its context", () => {
     const shown = promptsView([], session, terminal(200));
     expect(shown).toContain("compacted");
     expect(shown).toContain("subagent");
   });
 });
 
-describe("summary in compactView", () => {
+describe("summary in the output of longhaul compact", () => {
   const shown = (summary: Partial<CompactReport["summary"]>): string =>
     compactView({ ...compacted, summary: { ...compacted.summary, ...summary } }, outline, terminal(100));
 
@@ -158,7 +158,7 @@ describe("summary in compactView", () => {
     expect(view).toContain("The work.\n\n> Never push\n");
   });
 
-  it("does not list the sections of a summary", () => {
+  it("does not list the section titles of a summary", () => {
     const view = shown({
       sections: ["Errors and Fixes", "Current Work"],
       titles: ["Errors and Fixes", "Work Completed"],
@@ -166,14 +166,14 @@ describe("summary in compactView", () => {
     expect(view).not.toContain("Errors and Fixes");
   });
 
-  it("shows no fallback chain for a summary that was written by the first available method", () => {
+  it("shows only one method if the first available method wrote the summary", () => {
     const noPrefix = attempt({ step: "fork", outcome: "unavailable", reason: "no-shared-prefix" });
     const view = shown({ attempts: [noPrefix, attempt({ step: "built-in", outcome: "written" })] });
     expect(view).not.toContain("→ built-in");
     expect(view).not.toContain("shared prefix");
   });
 
-  it("shows the fallback chain of a summary, with the reason why the first method failed", () => {
+  it("shows all methods that were tried for a summary, with the reason why the first one failed", () => {
     const view = shown({
       attempts: [
         attempt({ reason: "model-cut-off", cuts: 2, model: "claude-x" }),
@@ -186,8 +186,8 @@ describe("summary in compactView", () => {
   });
 });
 
-describe("hooks in compactView", () => {
-  it("counts the hooks that ran, and shows nothing without hooks", () => {
+describe("hooks in the output of longhaul compact", () => {
+  it("says how many hooks ran and how many of them failed, and shows nothing without hooks", () => {
     const shown = (hooks: readonly HookOutcome[]): string =>
       compactView({ ...compacted, hooks }, outline, terminal(80));
     expect(shown([])).not.toContain("Hooks");
@@ -196,9 +196,9 @@ describe("hooks in compactView", () => {
   });
 });
 
-describe("restored items in compactView", () => {
+describe("restored items in the output of longhaul compact", () => {
   it.each(["file", "memory-files"] as const)(
-    "keeps the file name of a long restored path of the type %s",
+    "cuts the front of a long restored path of the type %s, so that the file name stays visible",
     (kind) => {
       const displayPath = `${"packages/".repeat(12)}AGENTS.md`;
       const restored = [{ kind, path: displayPath, displayPath, tokens: 120, truncated: false }];
@@ -208,7 +208,7 @@ describe("restored items in compactView", () => {
   );
 });
 
-it("shows as much of a restored name at 44 columns as fits next to its label", () => {
+it("shows as much of a restored path as fits next to its label in 44 columns", () => {
   const item = (kind: "skills" | "file", displayPath: string, truncated = false) => ({
     ...{ kind, displayPath, truncated },
     path: displayPath,
@@ -225,7 +225,7 @@ it("shows as much of a restored name at 44 columns as fits next to its label", (
   expect(view).toContain("      120  …c/resources/tugs.ts (start only)\n");
 });
 
-it("shows the labels of inspect in full at 44 columns, without bars", () => {
+it("longhaul inspect shows its labels in full in 44 columns, without bars", () => {
   const report = inspectSession(session, thresholds);
   const accounting = { ...report.accounting, localCommandOutput: 5_000 };
   const view = inspectView({ ...report, accounting }, terminal(44));
@@ -235,7 +235,7 @@ it("shows the labels of inspect in full at 44 columns, without bars", () => {
   );
 });
 
-it("wraps the facts of a session at 44 columns instead of cutting them", () => {
+it("longhaul inspect wraps the facts about a session in 44 columns instead of cutting them", () => {
   const report = inspectSession(session, thresholds);
   const named = { ...report, session: { ...report.session, model: "claude-sonnet-4-5-20250929" } };
   expect(inspectView(named, terminal(44))).toMatch(
@@ -243,7 +243,7 @@ it("wraps the facts of a session at 44 columns instead of cutting them", () => {
   );
 });
 
-describe("items that were not restored in compactView", () => {
+describe("skipped items in the output of longhaul compact", () => {
   it("counts items that were not restored by type and reason", () => {
     const skipped: CompactReport["skipped"] = [
       { kind: "file", path: "/a", reason: "gone" },

@@ -211,7 +211,7 @@ function containsMessage(body: string, message: string): boolean {
   return plain(body).includes(plain(withoutControls(message)).slice(0, 100));
 }
 
-describe("a session noted in any number of parts", () => {
+describe("built-in notes of a session, written in any number of updates", () => {
   it("many small updates keep every user message that one update of the whole session would keep", () => {
     fc.assert(
       fc.property(

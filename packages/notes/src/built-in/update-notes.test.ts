@@ -22,7 +22,7 @@ const work: Tell = (session) => {
   session.assistant("The retry is in place.");
 };
 
-describe("a user's own template", () => {
+describe("updateNotes with a user's own template", () => {
   const own = parseTemplate(
     "# WORKLOG\n_what happened_\n\n# Ideas\n_anything_\n\n# Errors and Corrections\n_bad_\n",
   );
@@ -109,7 +109,7 @@ describe("notes that exceed their total limit", () => {
   });
 });
 
-describe("a summary before the new entries", () => {
+describe("updateNotes with an earlier summary before the new entries", () => {
   const summary = `## 1. Primary Request and Intent
 The user wants a faster importer.
 

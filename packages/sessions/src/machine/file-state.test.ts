@@ -70,7 +70,7 @@ describe("fileState", () => {
     expect((await restore({ folder: undefined }, c.entries)).items).toEqual([]);
   });
 
-  it("restores the plan file that matches the session's slug, or the plan file passed as an option", async () => {
+  it("restores the plan file that has the session's slug as its name, or the plan file passed as an option", async () => {
     const places = { home: root, env: {} };
     const found = await restore({ entries: withSlug("brave-little-toaster"), places });
     expect(found.items).toMatchObject([
@@ -95,7 +95,7 @@ describe("fileState", () => {
     },
   );
 
-  it("reads to-dos from a JSON list or an object with a list, and reports a broken file", async () => {
+  it("reads to-dos from a file with a JSON list or an object with a list, and reports a broken file", async () => {
     const todosPath = join(root, "todos.json");
     const todos = [{ content: "ship", status: "in_progress" }];
     for (const content of [todos, { todos }]) {

@@ -171,7 +171,7 @@ describe("memory files in the home folder", () => {
   });
 });
 
-describe("nested memory on real files", () => {
+describe("nested memory files on disk", () => {
   async function touchAndDrain(memory: NestedMemory, path: string): Promise<DrainedMemory> {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: join(project, path) }, "x");
@@ -195,7 +195,7 @@ describe("nested memory on real files", () => {
     expect(drained.skipped).toEqual([{ path: "../secret", reason: "outside-project" }]);
   });
 
-  it("reports the memory files that it could not use", async () => {
+  it("reports memory files that could not be used", async () => {
     writeFileSync(join(root, "secret"), "hidden");
     symlinkSync(join(root, "secret"), join(project, "CLAUDE.md"));
     write("AGENTS.md", "");

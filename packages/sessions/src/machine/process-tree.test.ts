@@ -120,7 +120,7 @@ describe.skipIf(process.platform === "win32")("ending a running command", () => 
     expect(existsSync(marker)).toBe(false);
   });
 
-  it("leaves no open handle that keeps this process running", async () => {
+  it("ending a command leaves no open handle that keeps this process running", async () => {
     const before = process.getActiveResourcesInfo().filter(isOurs).length;
     await endAfter("handles", "echo $$ >> $PIDS; sleep 600", 1);
     await sleep(20);

@@ -135,7 +135,7 @@ describe.skipIf(process.platform === "win32")("runCommand", () => {
     expect(await run("echo \0")).toMatchObject({ state: "not-started" });
   });
 
-  it("does not wait for a command that continues in the background, but its signal still ends it", async () => {
+  it("does not wait for a command that continues in the background, but an abort still ends it", async () => {
     const alone = join(folder, "alone");
     const abort = new AbortController();
     const command = `trap 'echo ended > "${alone}"; exit' TERM; echo '{"async":true}'; while [ -d "${folder}" ]; do sleep 0.01; done`;

@@ -35,7 +35,7 @@ describe("hooks from the user's settings files", () => {
     });
   });
 
-  it("finds the settings folder that an environment variable names", async () => {
+  it("reads hooks from the settings folder that an environment variable names", async () => {
     write("claude", HOOKS);
     const env = { LONGHAUL_HOME: join(home, ".claude") };
     expect(await read({}, env)).toEqual({ settings: [HOOKS], warnings: [] });

@@ -140,7 +140,7 @@ async function runStep(path: string, { what, at, keepNewest, asNew }: Step): Pro
 describe.each(["2.1.219", "2.1.45", undefined])(
   "chains of clearings and compactions in a session of version %s",
   (version) => {
-    it("reads back any chain of clearings and compactions, in place or as new sessions, with turns between", async () => {
+    it("a session reads back as written after every step of any chain of clearings and compactions", async () => {
       const model = fc.constantFrom("claude-sonnet-4-5", "claude-opus-5-5");
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 5 }), model, async (steps, name) => {
@@ -167,7 +167,7 @@ describeRecorded("every recorded session", () => {
     { what: "whole", at: 0 },
   ];
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s reads back correctly after clear, --up-to, clear, --from and a whole compaction",
+    "%s reads back as written after each of these: clear, --up-to, clear, --from, a whole compaction",
     async (_, source) => {
       let path = newPath();
       copyFileSync(source, path);

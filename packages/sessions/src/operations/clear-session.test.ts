@@ -70,7 +70,7 @@ function thinkingSession(model: string): readonly Entry[] {
 }
 
 describe("clearing the stale tool results of a session", () => {
-  it("clears the oldest tool results until the target is reached, and lists each by tool and id", async () => {
+  it("clears the oldest tool results until the target is reached, and lists each with its tool and id", async () => {
     const session = deepFreeze(await loaded(longSession(90).entries));
     const { clearing, entries, tokensBefore, tokensAfter } = clearSession(session, {
       targetTokens: 20_000,
@@ -82,12 +82,12 @@ describe("clearing the stale tool results of a session", () => {
     expect(tokensBefore - tokensAfter).toBeGreaterThan(1_000);
   });
 
-  it("keeps the requested number of newest tool results, regardless of the saving", async () => {
+  it("clears all but the requested number of newest tool results, even if this saves little", async () => {
     const session = await loaded(longSession(10).entries);
     expect(clearSession(session, { keepNewest: 7 }).clearing.results).toHaveLength(3);
   });
 
-  it("drops thinking after a cleared result when the model binds thinking to the history", async () => {
+  it("drops thinking after a cleared result if the model refuses thinking from another history", async () => {
     for (const model of [BINDING_MODEL, "claude-sonnet-4-5"]) {
       const path = await written(thinkingSession(model));
       const result = clearSession(await loadSession(path), { keepNewest: 2 });
@@ -114,7 +114,7 @@ describe("clearing the stale tool results of a session", () => {
     await expectReadBack(path, result);
   });
 
-  it("does not count a result again that the agent already cleared in memory, and writes it as cleared", async () => {
+  it("does not list a result that the agent has already cleared in memory, but writes it as cleared", async () => {
     const c = longSession(10);
     c.push({
       ...c.link(),
@@ -157,7 +157,7 @@ describe("a session with nothing to clear", () => {
 
   const NO_RESULTS = "Nothing to clear: the conversation has no tool results that can be cleared.";
 
-  it("clears nothing when no tool result can be fetched again, or there are no messages", async () => {
+  it("refuses to clear a session that has no messages or no tool result that can be fetched again", async () => {
     const c = new ConversationBuilder();
     c.user("ask me");
     c.tool("q", "AskUserQuestion", {}, "an answer ".repeat(40_000));
@@ -166,7 +166,7 @@ describe("a session with nothing to clear", () => {
     expect(await refusal(titles)).toBe(NO_RESULTS);
   });
 
-  it("does not clear the same results a second time", async () => {
+  it("clearing a session a second time fails, because its results are already cleared", async () => {
     const path = await written(longSession(30).entries);
     await writeClearing(clearSession(await loadSession(path), { keepNewest: 3 }), { mode: "in-place" });
     const again = await loadSession(path);
@@ -174,8 +174,8 @@ describe("a session with nothing to clear", () => {
   });
 });
 
-describe("writing a clearing", () => {
-  it("in-place writing keeps every byte, and appends the cleared conversation after a boundary without summary", async () => {
+describe("writing a clearing to the session file or to a new session", () => {
+  it("an in-place clearing keeps every byte, and appends the cleared conversation after a boundary", async () => {
     const path = await written(longSession(30).entries);
     const before = readFileSync(path);
     const result = clearSession(await loadSession(path), { keepNewest: 3 });
@@ -203,7 +203,7 @@ describe("writing a clearing", () => {
     expect(glance.contextTokens).toBe(result.tokensAfter);
   });
 
-  it("writes linked lines with new ids and without the old usage figures", async () => {
+  it("writes a clearing as a chain of lines with new ids and without the old usage figures", async () => {
     const path = await written(longSession(30).entries);
     const session = await loadSession(path);
     const { lines } = await writeClearing(clearSession(session, { keepNewest: 3 }), { mode: "in-place" });
@@ -221,7 +221,7 @@ describe("writing a clearing", () => {
     }
   });
 
-  it("copies an earlier summary as a summary, but does not copy its boundary", async () => {
+  it("a clearing copies an earlier summary as a summary, but does not copy its boundary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("what happened before");
@@ -279,7 +279,7 @@ describe("writing a clearing", () => {
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s reads back unchanged after a clearing, except for the cleared results",
+    "the conversation of %s is unchanged after a clearing, except for the cleared results",
     async (_, source) => {
       const path = newPath();
       copyFileSync(source, path);

@@ -110,7 +110,7 @@ function expectAllOf(name: string, summary: string): void {
 
 describe("a longhaul compaction after a Claude Code compaction", () => {
   it.each(["nothing", "listed", "ends"] as const)(
-    "carries over the whole Claude Code summary when that compaction kept: %s",
+    "carries over the whole summary of a Claude Code compaction (record of kept messages: %s)",
     async (keeps) => {
       const c = new ConversationBuilder();
       turns(c, "before");
@@ -122,7 +122,7 @@ describe("a longhaul compaction after a Claude Code compaction", () => {
     },
   );
 
-  it("carries over Claude Code's summary through several rounds of both kinds of compaction", async () => {
+  it("carries over Claude Code's summary when Claude Code and longhaul compact in turn several times", async () => {
     const start = new ConversationBuilder();
     turns(start, "start");
     let session = await written(start.entries.map(withVersion));
@@ -138,7 +138,7 @@ describe("a longhaul compaction after a Claude Code compaction", () => {
     }
   });
 
-  it("carries over the summary of the end when an earlier compaction kept the beginning", async () => {
+  it("carries over the requests in an earlier summary that follows the messages that were kept", async () => {
     const c = new ConversationBuilder();
     turns(c, "start", 5);
     const session = await written(c.entries.map(withVersion));

@@ -40,7 +40,7 @@ async function failureOf(options: CompactSessionOptions, loaded?: Session): Prom
 const refused = (reason: NotesDecline): unknown => ({ code: "notes-not-usable", reason });
 
 describe("compacting a session from its notes", () => {
-  it("replaces the messages that the notes cover, keeps the rest, and calls no model", async () => {
+  it("replaces the messages that the notes cover, keeps all other messages, and calls no model", async () => {
     const model = scriptedModel([]);
     const result = await compactSession(await session(), {
       fromNotes: { text: TEXT, coveredUuid: COVERED },
@@ -63,13 +63,13 @@ describe("compacting a session from its notes", () => {
     expect(readFileSync(loaded.path).subarray(0, before.length).equals(before)).toBe(true);
   });
 
-  it("keeps the requested messages when the notes name no covered message", async () => {
+  it("keeps at least the requested number of messages when the notes name no covered message", async () => {
     const keep = { leastTokens: 1, leastMessages: 3 };
     const { plan } = await compactSession(await session(), { fromNotes: { text: TEXT, keep } });
     expect(plan.kept).toHaveLength(5);
   });
 
-  it("puts the transcript path into the summary, and counts those tokens against the target", async () => {
+  it("puts the transcript path into the summary, and counts the tokens of the path against the target", async () => {
     // A fixed path, because a random one has a different number of tokens each time.
     const loaded = { ...(await session()), path: "/project/session.jsonl" };
     const fromNotes = { text: TEXT, coveredUuid: COVERED, keep: { leastTokens: 1, leastMessages: 1 } };
@@ -84,8 +84,8 @@ describe("compacting a session from its notes", () => {
   });
 });
 
-describe("notes that cannot be used", () => {
-  it("fails with the reason when the notes cannot replace messages or save nothing", async () => {
+describe("notes that a compaction cannot use", () => {
+  it("a compaction from notes fails with a reason when the notes cannot replace messages or save nothing", async () => {
     expect(await failureOf({ fromNotes: { text: TEXT, coveredUuid: "gone" } })).toEqual(
       refused("message-not-found"),
     );
@@ -134,7 +134,7 @@ const SHARES = [0.3, 0.6, 0.9, 1];
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s is valid, smaller and complete after a compaction from notes, wherever the notes end",
+    "%s is valid, smaller and complete after a compaction from notes, wherever their coverage ends",
     async (_, path) => {
       const loaded = await loadSession(path);
       const { conversation } = loaded;

@@ -151,7 +151,7 @@ describe.each(VERSIONS)("partial compactions of a session of version %s", (versi
     }
   });
 
-  it("reads back any chain of partial compactions, with turns between, for every thinking behavior", async () => {
+  it("a session reads back as written after every step of any chain of partial compactions", async () => {
     const step = fc.record({
       part: fc.constantFrom("from", "upTo", "whole"),
       at: fc.nat(200),
@@ -179,8 +179,8 @@ describe.each(VERSIONS)("partial compactions of a session of version %s", (versi
   }, 60_000);
 });
 
-describe("compacting a session at a message", () => {
-  it("keeps the lines of kept messages unchanged when the reader re-links them by the segment", async () => {
+describe("compacting a session only before or after a message", () => {
+  it("does not rewrite kept messages for a reader that finds them by their first and last id", async () => {
     const path = await sessionWritten("2.1.219");
     const { conversation, entries } = await loadSession(path);
     const { compaction } = await compactedInPlace(path, { from: conversation[60]?.uuid });
@@ -192,7 +192,7 @@ describe("compacting a session at a message", () => {
     expect((await loadSession(path)).entries.length).toBe(entries.length + 2);
   });
 
-  it.each(VERSIONS)("keeps a later summary with the messages around it (version %s)", async (version) => {
+  it.each(VERSIONS)("compacting the beginning keeps the summary of an earlier compaction of the end (version %s)", async (version) => {
     const path = await sessionWritten(version);
     const at = async (name: string): Promise<string> => {
       const { conversation } = await loadSession(path);
@@ -214,7 +214,7 @@ describe("compacting a session at a message", () => {
     expect(await summaries()).toHaveLength(2);
   });
 
-  it("keeps thinking before a partial compaction's cut, and drops thinking after it", async () => {
+  it("a partial compaction keeps thinking before its cut, and drops thinking after its cut", async () => {
     for (const version of VERSIONS) {
       const path = await sessionWritten(version, BINDING_MODEL);
       const before = await compactedInPlace(path, { from: 60 });
@@ -227,7 +227,7 @@ describe("compacting a session at a message", () => {
     }
   });
 
-  it("fails when the message to cut at does not exist", async () => {
+  it("a partial compaction fails when the message at which to cut does not exist", async () => {
     const session = await loadSession(await sessionWritten("2.1.219"));
     expect(await codeOf(() => compactSession(session, { from: "nowhere" }))).toBe("message-not-found");
     expect(await codeOf(() => compactSession(session, { upTo: 9_999 }))).toBe("message-not-found");

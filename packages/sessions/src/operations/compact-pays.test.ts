@@ -95,7 +95,7 @@ describe("blank instructions for a compaction", () => {
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "each repeated compaction of %s is worthwhile, until one is refused",
+    "each repeated compaction of %s saves a worthwhile amount, until one is refused",
     async (_, path) => {
       const copy = (await write((await loadSession(path)).conversation)).path;
       let times = 0;

@@ -63,7 +63,7 @@ async function sessionWritten(version: string, model = "claude-sonnet-4-5"): Pro
 const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 
 describe.each(VERSIONS)("in-place compaction of a session of version %s", (version) => {
-  it("reads an in-place compaction back as the same conversation, from the front and from the end", async () => {
+  it("a full load and a resume both read back the conversation of an in-place compaction", async () => {
     const path = await sessionWritten(version);
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -73,7 +73,7 @@ describe.each(VERSIONS)("in-place compaction of a session of version %s", (versi
     expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
   });
 
-  it("ends an in-place compaction with the newest line, so that no reader continues from the old end", async () => {
+  it("the last line of an in-place compaction is the newest, so that no reader continues from an old line", async () => {
     const path = await sessionWritten(version);
     const before = (await loadSession(path)).entries.length;
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
@@ -85,7 +85,7 @@ describe.each(VERSIONS)("in-place compaction of a session of version %s", (versi
       expect(String(old.timestamp) < String(last?.timestamp)).toBe(true);
   });
 
-  it("counts the tokens that the compaction recorded, not the old usage of the kept messages", async () => {
+  it("readers use the token count that the compaction recorded, not the old usage of kept messages", async () => {
     const path = await sessionWritten(version);
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -95,7 +95,7 @@ describe.each(VERSIONS)("in-place compaction of a session of version %s", (versi
     expect(glance.contextTokens).toBe(result.compaction.tokensAfter);
   });
 
-  it("keeps every byte of the file, and can compact the session again", async () => {
+  it("an in-place compaction keeps every byte of the file, and can be repeated", async () => {
     const path = await sessionWritten(version);
     const before = readFileSync(path);
     await writeCompaction(await compactSession(await loadSession(path)), { mode: "in-place" });
@@ -120,7 +120,7 @@ describe.each(VERSIONS)("in-place compaction of a session of version %s", (versi
 });
 
 describe("writing a compaction", () => {
-  it("links new lines to the last kept message when the agent re-links kept messages by segment", async () => {
+  it("the last line follows the last kept message if the agent finds kept messages by first and last id", async () => {
     const path = await sessionWritten("2.1.219");
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -134,7 +134,7 @@ describe("writing a compaction", () => {
     expect(entries.at(-1)?.parentUuid).toBe(segment?.tailUuid);
   });
 
-  it("refuses to write a compaction when the session has grown since it was loaded", async () => {
+  it("writeCompaction refuses a session that has grown since it was loaded", async () => {
     const path = await sessionWritten("2.1.219");
     const result = await compactSession(await loadSession(path));
     const writer = await openTranscript(path);
@@ -147,7 +147,7 @@ describe("writing a compaction", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("writes a private new session, and uses the file name as session id if it is a valid id", async () => {
+  it("writes a new session that only its owner can read, with the id in its file name", async () => {
     const result = await compactSession(await loadSession(await sessionWritten("2.1.219")));
     const id = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
     const path = join(folder, `${id}.jsonl`);
@@ -159,7 +159,7 @@ describe("writing a compaction", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("removes thinking from rewritten messages when the model binds thinking to the history", async () => {
+  it("removes thinking from rewritten messages if the model refuses thinking from another history", async () => {
     const path = await sessionWritten("2.1.45", "claude-opus-5-5");
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });

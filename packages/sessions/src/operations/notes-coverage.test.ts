@@ -36,8 +36,8 @@ const historyOf = (entries: readonly Entry[], repeated: readonly Entry[] = []): 
   },
 });
 
-describe("inSoundSteps", () => {
-  it("splits entries into steps in order, and never separates a call from its result", () => {
+describe("splitIntoSteps", () => {
+  it("splits entries into steps in order, and never separates a tool call from its result", () => {
     fc.assert(
       fc.property(conversations(), (entries) => {
         const steps = splitIntoSteps(entries, STEP);
@@ -65,8 +65,8 @@ describe("inSoundSteps", () => {
   });
 });
 
-describe("notNotedYet", () => {
-  it("never ends the messages to note with a call whose result is still missing", () => {
+describe("entriesToNote", () => {
+  it("the messages to note never include a tool call whose result is still missing", () => {
     fc.assert(
       fc.property(conversations(), fc.nat(40), (entries, from) => {
         const fresh = entriesToNote(historyOf(entries), from);
@@ -77,7 +77,7 @@ describe("notNotedYet", () => {
     );
   });
 
-  it("returns all messages after the noted ones when no call is open", () => {
+  it("returns all messages after the noted ones when every tool call has its result", () => {
     const c = new ConversationBuilder();
     c.user("read it");
     c.tool("a", "Read", {}, "text");
@@ -98,7 +98,7 @@ describe("coverage of notes", () => {
   const [one, two] = [c.user("one"), c.assistant("two")];
   const history = historyOf(c.entries);
 
-  it("knows the coverage of notes that name a message of the session", () => {
+  it("notes that name a message of the session cover everything up to that message", () => {
     expect(coverageOf({ coveredUuid: one.uuid }, history)).toEqual({
       state: "known",
       upTo: one,
@@ -107,12 +107,12 @@ describe("coverage of notes", () => {
     expect(coverageOf({ coveredUuid: two.uuid }, history)).toMatchObject({ state: "known", fresh: [] });
   });
 
-  it("does not know the coverage of notes that name no message or an unknown one", () => {
+  it("the coverage of notes that name no message or an unknown message is not known", () => {
     expect(coverageOf({ coveredUuid: undefined }, history)).toEqual({ state: "unknown" });
     expect(coverageOf({ coveredUuid: "x" }, history)).toEqual({ state: "not-found", uuid: "x" });
   });
 
-  it("treats an empty covered id as no coverage, so that every message is read again", () => {
+  it("notes with an empty covered id cover no message, so that every message is read again", () => {
     expect(coverageOf({ coveredUuid: "" }, history)).toEqual({
       state: "known",
       upTo: undefined,
@@ -120,7 +120,7 @@ describe("coverage of notes", () => {
     });
   });
 
-  it("extends the coverage over a following summary that only repeats noted messages", () => {
+  it("notes also cover a summary that follows and only repeats noted messages", () => {
     const summary = c.summary("of one and two");
     c.user("three");
     expect(coveredBy([one, two], historyOf(c.entries, [summary]))).toBe(summary.uuid);

@@ -72,7 +72,7 @@ describe("notesFile", () => {
     expect(readFileSync(path, "utf8")).toBe("text");
   });
 
-  it("makes a notes file private again that was readable by others", async () => {
+  it("makes a notes file private again if others could read it", async () => {
     const { path } = place();
     writeFileSync(path, "theirs", { mode: 0o644 });
     expect(await notesFile(path).write("ours", "theirs")).toBe(true);
@@ -113,14 +113,14 @@ describe("notesFile", () => {
     expect(left()).toEqual(["s.notes.md"]);
   });
 
-  it("replaces notes that end in half of a surrogate pair", async () => {
+  it("can replace a notes file whose text ended in half of a surrogate pair", async () => {
     const { path } = place();
     const file = notesFile(path);
     expect(await file.write("half \ud83c", undefined)).toBe(true);
     expect(await file.write("next", "half \ud83c")).toBe(true);
   });
 
-  it("keeps a byte order mark, so that the next write recognizes the text that was read", async () => {
+  it("keeps a byte order mark in the notes text, so that the next write recognizes the file as unchanged", async () => {
     const { path } = place();
     writeFileSync(path, "\ufeffnotes");
     expect(await notesFile(path).read()).toBe("\ufeffnotes");
@@ -128,7 +128,7 @@ describe("notesFile", () => {
   });
 });
 
-describe("invalid files at the path of the notes", () => {
+describe("something other than a notes file at the path of the notes", () => {
   const outside = join(folder, "outside.txt");
   writeFileSync(outside, "not ours to touch");
 
@@ -186,7 +186,7 @@ describe("invalid files at the path of the notes", () => {
     expect([readFileSync(path, "utf8"), left()]).toEqual(["kept", ["s.notes.md"]]);
   });
 
-  it("reports a file at the path of the notes folder", async () => {
+  it("reports a file that has the path of the notes folder", async () => {
     writeFileSync(join(folder, "no-folder"), "");
     await expect(
       notesFile(join(folder, "no-folder", "s.notes.md")).write("x", undefined),

@@ -88,7 +88,7 @@ function expectSoundLines(path: string): void {
 describe.each(["2.1.39", "2.1.219"])(
   "a message that only the queue contains, in a session of version %s",
   (version) => {
-    it("writes a queued message as a line when a compaction keeps it", async () => {
+    it("a compaction that keeps a queued message writes the message as a line of the file", async () => {
       const path = await sessionWith(8, version);
       await compactInPlace(path, 2_000);
       expectSoundLines(path);
@@ -131,7 +131,7 @@ describe.each(["2.1.39", "2.1.219"])(
       expect(prompts(rewind.conversation)).toEqual(["Build the parser."]);
     });
 
-    it("derives probes from a queued message", async () => {
+    it("derives test questions about a compaction from a queued message", async () => {
       const probes = deriveProbes(sessionStream(await loadSession(await sessionWith(2, version))));
       expect(probes.some(({ needles }) => JSON.stringify(needles).includes("Always use spaces"))).toBe(true);
     });
@@ -156,7 +156,7 @@ describe("a session that ends with a message that only the queue contains", () =
     return path;
   };
 
-  it("appends new lines below a line of the file when the last message is only in the queue", async () => {
+  it("links new lines to a line of the file when the last message is only in the queue", async () => {
     const path = await endingSession();
     const { conversation } = await loadSession(path);
     expect(promptIn(conversation.at(-1) as Entry)).toBe(TYPED);
@@ -169,7 +169,7 @@ describe("a session that ends with a message that only the queue contains", () =
     expect(prompts((await loadSession(path)).conversation)).toEqual(["Build the parser.", TYPED, "go on"]);
   });
 
-  it("compacts a session from its newest written line when the last message is only in the queue", async () => {
+  it("a boundary names a line of the file as its parent when the last message is only in the queue", async () => {
     const path = await endingSession();
     await compactInPlace(path, 500);
     expectSoundLines(path);

@@ -60,7 +60,7 @@ describe("sessionHistory", () => {
     expect(said(history)).toEqual(["one", "two", "three", "four", "five"]);
   });
 
-  it("the history begins with the summary when the file has nothing before it", async () => {
+  it("the history of a session begins with the summary when the file has no messages before it", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("what came before");
@@ -96,7 +96,7 @@ describe("sessionHistory", () => {
     );
   });
 
-  it("the history contains the messages of a collapsed span instead of its stand-in", async () => {
+  it("the history contains the messages of a collapsed span instead of the text that replaces them", async () => {
     const session = await write(longSession(6).entries);
     const expected = said(sessionHistory(session));
     const uuids = session.conversation.slice(0, 8).map(({ uuid }) => uuid ?? "");
@@ -136,7 +136,7 @@ describe("sessionHistory", () => {
 });
 
 describe("the position of a message in the history", () => {
-  it("finds the position of a message, even before a compaction", async () => {
+  it("finds the position of a message in the history, even if the message is before a compaction", async () => {
     const c = new ConversationBuilder();
     const old = c.user("old");
     c.boundary();
@@ -179,7 +179,7 @@ function orUndefined<T>(work: () => T): T | undefined {
   }
 }
 
-describe("stretchesOf", () => {
+describe("historySegmentsOf", () => {
   /**
    * Returns the number of lines that are read to find the stretches of a session with this many compactions.
    */

@@ -59,7 +59,7 @@ const STEPS = {
 } as const;
 
 describe("knownFacts", () => {
-  it("the next compaction continues from the newest ledger of the current conversation", async () => {
+  it("returns the facts of the newest ledger of the current conversation, for the next compaction", async () => {
     const steps = fc.array(fc.constantFrom(...(Object.keys(STEPS) as (keyof typeof STEPS)[])), {
       minLength: 2,
       maxLength: 8,

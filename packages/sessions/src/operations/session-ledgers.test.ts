@@ -44,7 +44,7 @@ const fateOf = (ledger: Ledger | undefined, word: string): string | undefined =>
   ledger?.facts.find(({ text }) => text.includes(word))?.fate;
 
 describe("sessionLedgers", () => {
-  it("reads ledgers from the session's boundaries", async () => {
+  it("reads the ledgers that the boundaries of a session contain", async () => {
     const c = new ConversationBuilder();
     c.user("Never push.");
     c.assistant("I will not.");
@@ -93,7 +93,7 @@ describe("sessionLedgers", () => {
     expect(fateOf(only?.ledger, "moon.ts")).toBe("restored");
   });
 
-  it("carries facts over compactions that wrote no ledger", async () => {
+  it("carries facts over from compactions that wrote no ledger", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     c.user("Go on with the sun.");
@@ -109,7 +109,7 @@ describe("sessionLedgers", () => {
     );
   });
 
-  it("counts a kept earlier summary as kept, not as the new summary", async () => {
+  it("counts an earlier summary that a compaction kept as kept, not as the new summary", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     const from = c.entries.length - 1;

@@ -38,7 +38,7 @@ describe("notes that a model writes", () => {
     expect(sent.flatMap(requestsIn)).toEqual(Array.from({ length: 150 }, (_, at) => `request ${at}:`));
   });
 
-  it("keeps the notes of earlier steps when a later model call fails, and resumes there", async () => {
+  it("keeps the notes of earlier steps when a later model call fails, and the next run continues from them", async () => {
     const session = await manyTurns();
     const refusal = new ModelError({ kind: "authentication" }, "no key");
     const failing = scriptedModel((_, nth): ScriptedAnswer => (nth === 0 ? note(0) : refusal));
@@ -92,7 +92,7 @@ describe("notes that a model writes", () => {
     expect(text).not.toContain("Step 1 was noted.");
   });
 
-  it("stops at a step whose edits stay invalid, and the next run notes those messages again", async () => {
+  it("stops when the model's edits of the notes stay invalid, and the next run notes those messages again", async () => {
     const session = await manyTurns();
     const stubborn = scriptedModel((_, nth) => `${note(nth)}<note section="Nonsense" mode="append">x</note>`);
     const built = await buildNotes(session, { model: stubborn });
@@ -123,7 +123,7 @@ describe("notes that a model writes", () => {
     return { session, built: await buildNotes(session, { model, ...options }), model };
   }
 
-  it("stops when a person edits the same section, and the next run notes those messages again", async () => {
+  it("stops when a person edits the same section of the notes, and the next run notes those messages again", async () => {
     const { session, built, model } = await disturbed((text) => text.replace("Step 0", "My step 0"));
     expect(built.text).toContain("My step 0 was noted.");
     expect(built.text).not.toContain("Step 1");
@@ -135,7 +135,7 @@ describe("notes that a model writes", () => {
     expect(again.notes.coveredUuid).toBe(session.leafUuid);
   });
 
-  it("a rebuild keeps the notes when a person edits the file meanwhile", async () => {
+  it("a rebuild does not replace notes that a person edits meanwhile", async () => {
     const change = (text: string): string => text.replace("Step 1", "My step 1");
     const { session, built } = await disturbed(change, { rebuild: true });
     expect(built.text).toContain("My step 1 was noted.");

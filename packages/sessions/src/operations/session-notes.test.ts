@@ -68,7 +68,7 @@ describe("building notes for a session without notes", () => {
     expect(existsSync(built.path)).toBe(false);
   });
 
-  it("builds notes up to the last message that does not wait for a tool result", async () => {
+  it("builds notes only up to the last message before a tool call that waits for its result", async () => {
     const c = longSession(5);
     const closed = c.entries.at(-1);
     c.user("one more");
@@ -80,7 +80,7 @@ describe("building notes for a session without notes", () => {
     });
   });
 
-  it("fills an existing empty template, and keeps the text above it", async () => {
+  it("fills an existing notes file that has only empty sections, and keeps the text above them", async () => {
     const session = await write(longSession(5).entries);
     writeFileSync(notesPath(session.path), `Mine, above.\n\n${NOTES_TEMPLATE}`);
     const built = await buildNotes(session);
@@ -108,7 +108,7 @@ describe("updating existing notes", () => {
     expect(statSync(path, { bigint: true })).toMatchObject({ ino: before.ino, mtimeNs: before.mtimeNs });
   });
 
-  it("updates notes from the new messages only, and keeps a person's edits", async () => {
+  it("updates notes only from new messages, and keeps a person's edits", async () => {
     const session = await write(longSession(20).entries);
     const { path, text } = await buildNotes(session);
     writeFileSync(
@@ -136,7 +136,7 @@ describe("updating existing notes", () => {
       (text: string) => text.replace(/message \S+ /, "message x-9 "),
       /x-9/,
     ],
-  ])("keeps notes that %s unchanged, unless a rebuild is requested", async (_, changed, message) => {
+  ])("does not change notes that %s, unless a rebuild is requested", async (_, changed, message) => {
     const session = await write(longSession(5).entries);
     const { path, text } = await buildNotes(session);
     const theirs = changed(text).replace("# Session Title", "Kept above.\n\n# Session Title");
@@ -149,7 +149,7 @@ describe("updating existing notes", () => {
     expect((await buildNotes(session)).outcome).toBe("up-to-date");
   });
 
-  it("does not advance the coverage when no section can be filled without a model", async () => {
+  it("messages do not count as noted when no section of the notes can be filled without a model", async () => {
     const session = await write(longSession(30).entries);
     const { uuid = "" } = session.entries[3] ?? {};
     const own = `<!-- longhaul: noted up to message ${uuid} -->\n\n# Goals\n_What we want._\n\nA harbour.\n`;
@@ -159,7 +159,7 @@ describe("updating existing notes", () => {
     expect(built.coverage).toMatchObject({ state: "known", upTo: { uuid } });
   });
 
-  it("keeps notes unchanged whose sections differ from the template, unless a rebuild is requested", async () => {
+  it("does not change notes whose sections differ from the template, unless a rebuild is requested", async () => {
     const session = await write(longSession(5).entries);
     const { path, text } = await buildNotes(session);
     const template = "# Log\n_What was done._\n";

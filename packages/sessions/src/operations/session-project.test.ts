@@ -53,7 +53,7 @@ const decide = (path: string, { cwd, entries = [], ...options }: Choice = {}): P
   sessionProject({ path, cwd, entries }, { places, ...options });
 
 describe("the project of a session file outside the agents' stores", () => {
-  it("limits a session outside the stores to the current folder, whatever folder it claims", async () => {
+  it("a session file outside the stores can restore files only from the current folder, whatever it claims", async () => {
     const path = written(join(root, "downloads", "session.jsonl"));
     for (const cwd of ["/etc", join(home, ".ssh"), project, "/", home, "relative", undefined]) {
       const found = await decide(path, cwd === undefined ? {} : { cwd });
@@ -75,7 +75,7 @@ describe("the project of a session file outside the agents' stores", () => {
     }
   });
 
-  it("uses the claimed folder as working directory only if it is inside the current folder", async () => {
+  it("uses the folder that a session claims as working directory only if it is inside the current folder", async () => {
     const path = written(join(root, "session.jsonl"));
     const src = folder(project, "src");
     symlinkSync(places.cwd ?? "", join(project, "out"));
@@ -90,7 +90,7 @@ describe("the project of a session file outside the agents' stores", () => {
     expect(await cwdOf(`${src}/../..`)).toBe(project);
   });
 
-  it("uses the current folder of the process when no places are given", async () => {
+  it("uses the current folder of the process when the places option is missing", async () => {
     const session = { path: inStore("claude-code", project), cwd: project, entries: [] };
     expect(await sessionProject(session)).toMatchObject({
       folder: process.cwd(),
@@ -140,13 +140,13 @@ describe("the project of a session in Claude Code's store", () => {
     expect((await decide(inStore("claude-code", odd))).folder).toBe(odd);
   });
 
-  it("allows no files when the project folder is gone, even inside another project", async () => {
+  it("allows no files when the project folder is gone, even if the current folder is another project", async () => {
     const path = inStore("claude-code", join(home, "code", "gone"));
     const found = await decide(path, { cwd: project, places: { ...places, cwd: project } });
     expect(found).toMatchObject({ folder: undefined, problem: "not-found", cwd: project });
   });
 
-  it("uses the current folder, never the claim, to choose between project folders with the same encoded name", async () => {
+  it("chooses between folders with the same encoded name by the current folder, never by the session's claim", async () => {
     const first = folder(home, "code", "tide-board");
     const second = folder(home, "code", "tide", "board");
     const path = inStore("claude-code", first);
@@ -181,7 +181,7 @@ describe("the project of a session in Claude Code's store", () => {
     expect(await decide(planted)).toMatchObject({ folder: places.cwd, source: "current-folder" });
   });
 
-  it("finds no project for a store folder name that encodes no absolute path", async () => {
+  it("finds no project for a store folder whose name does not encode an absolute path", async () => {
     for (const name of ["harbour", "..", "C--Users"]) {
       const path = written(join(home, ".claude", "projects", "x", "..", name, "id.jsonl"));
       const { folder: found } = await decide(path, { cwd: project });
@@ -189,7 +189,7 @@ describe("the project of a session in Claude Code's store", () => {
     }
   });
 
-  it.skipIf(process.getuid?.() === 0)("finds a project below a folder that cannot be listed", async () => {
+  it.skipIf(process.getuid?.() === 0)("finds a project even if one of its parent folders cannot be listed", async () => {
     const closed = join(root, "home");
     chmodSync(closed, 0o111);
     const path = inStore("claude-code", project);
@@ -211,7 +211,7 @@ describe("the project of a session in longhaul's store", () => {
     expect(await decide(path, { cwd: "/etc", entries })).toMatchObject({ folder: project, cwd: project });
   });
 
-  it("finds the project among the current folder and its parents", async () => {
+  it("finds the project of a session among the current folder and its parents", async () => {
     const path = inStore("longhaul", project);
     const inside = { ...places, cwd: folder(project, "src", "deep") };
     expect((await decide(path, { cwd: "/etc", places: inside })).folder).toBe(project);

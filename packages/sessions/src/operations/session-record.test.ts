@@ -99,7 +99,7 @@ async function runOperation(path: string, name: string, isInPlace: boolean): Pro
 const SONNET = "claude-sonnet-4-5";
 
 describe("model and window of a rewritten session", () => {
-  it("a rewritten session keeps the window that a reported usage proved", async () => {
+  it("a rewritten session keeps the window size that a reported usage proved", async () => {
     const path = newPath();
     await writeNewSession(path, written([{ model: SONNET, usedTokens: 535_000 }], "2.1.45"));
     const before = { model: SONNET, windowTokens: 1_000_000, windowOrigin: "reported-usage" };
@@ -108,7 +108,7 @@ describe("model and window of a rewritten session", () => {
       expect(await factsOf(await runOperation(path, name, false))).toEqual(before);
   });
 
-  it("a rewritten session keeps a proven window that is larger than the table's window for the model", async () => {
+  it("a rewritten session keeps a proven window size that is larger than the known size for its model", async () => {
     const path = newPath();
     await writeNewSession(path, written([{ model: "qwen3", usedTokens: 90_000 }], undefined));
     const before = await factsOf(path);
@@ -131,7 +131,7 @@ describe("model and window of a rewritten session", () => {
     }
   });
 
-  it("a session keeps its model, window and window origin through any chain of operations", async () => {
+  it("a session keeps its model, its window size and the origin of that size through any chain of operations", async () => {
     const part = fc.record({
       model: fc.constantFrom(SONNET, "claude-opus-5", "my-model", "qwen3"),
       usedTokens: fc.constantFrom(9_000, 30_000, 190_000, 535_000),
@@ -157,7 +157,7 @@ describe("model and window of a rewritten session", () => {
     );
   });
 
-  it("a reader that begins at the boundary finds the same window", async () => {
+  it("a resume that reads only from the newest boundary finds the same window size as before", async () => {
     const path = newPath();
     await writeNewSession(path, written([{ model: SONNET, usedTokens: 535_000 }], "2.1.325"));
     const before = windowEvidence(await loadSession(path));

@@ -19,9 +19,9 @@ async function writtenSession(name: string): Promise<string> {
   return path;
 }
 
-describe("a writer that dies in the middle", () => {
+describe("a writer that dies in the middle of a write", () => {
   it.each(SHARES)(
-    "a session is unchanged when the writer dies after writing %d of a clearing",
+    "a session reads back unchanged when the writer dies after a share of %d of a clearing",
     async (share) => {
       const path = await writtenSession(`clear-${share}`);
       const before = await loadSession(path);
@@ -31,7 +31,7 @@ describe("a writer that dies in the middle", () => {
   );
 
   it.each(SHARES)(
-    "a session is unchanged when the writer dies after writing %d of a compaction",
+    "a session reads back unchanged when the writer dies after a share of %d of a compaction",
     async (share) => {
       const path = await writtenSession(`compact-${share}`);
       const before = await loadSession(path);

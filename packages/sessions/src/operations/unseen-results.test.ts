@@ -14,7 +14,7 @@ it.each([
   ["everything", {}],
   ["everything from one message on", { from: 9, force: true }],
   ["everything up to the newest message", { upTo: 49, force: true }],
-])("keeps an unseen tool result, shortened and open to recall, when %s is compacted", async (_, part) => {
+])("shortens a tool result that the model has not seen, and recall finds all of it, when %s is compacted", async (_, part) => {
   const c = longSession(16);
   const result = Array.from({ length: 40_000 }, (_, at) => (at === 20_000 ? "quokka" : `w${at % 997}`)).join(
     " ",

@@ -33,7 +33,7 @@ async function compacted(): Promise<SessionCompaction & { readonly after: Sessio
 }
 
 describe("the ledger of a written compaction", () => {
-  it("stores the ledger of a compaction on its boundary in the transcript", async () => {
+  it("stores the ledger of a compaction in its boundary line", async () => {
     const { compaction, after } = await compacted();
     const [only] = sessionLedgers(after);
     expect(only).toMatchObject({ source: "file", isCurrent: true });

@@ -21,7 +21,7 @@ const dump = async (path: string, keepEveryBytes?: number): Promise<readonly Dum
   (await indexDump(path, { keepEveryBytes })) as readonly Dumped[];
 
 describe("the recall index of a session", () => {
-  it("marks a document as in context if it is in the conversation and not cleared", async () => {
+  it("marks a searchable text as in context if the conversation contains it and it is not cleared", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         const path = sessionFile(lines);
@@ -36,7 +36,7 @@ describe("the recall index of a session", () => {
     );
   });
 
-  it("an index that grew with its session equals a newly built one, wherever reads happened", async () => {
+  it("an index that was updated while its session grew equals a newly built index", async () => {
     await fc.assert(
       fc.asyncProperty(
         sessionArbitrary,
@@ -60,7 +60,7 @@ describe("the recall index of a session", () => {
     );
   });
 
-  it("finds every text outside the context by exact text and by words, and no text inside it", async () => {
+  it("exact and word searches find every text outside the context, and no text inside the context", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         const path = sessionFile(lines);

@@ -121,7 +121,7 @@ describe("the recall index file beside a session", () => {
     expect([await found(path, "giraffe"), await found(path, "leopard")]).toEqual([0, 1]);
   });
 
-  it("returns the same results when it cannot write an index", async () => {
+  it("recall returns the same results when it cannot write an index file", async () => {
     const path = sessionFile(talk(["zebra"]));
     expect((await openRecall(path, { indexPath: null }).search({ words: "zebra" })).total).toBe(1);
     expect(existsSync(recallIndexPath(path))).toBe(false);
@@ -136,7 +136,7 @@ describe("the recall index file beside a session", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  it("ignores a line that is still being written", async () => {
+  it("recall ignores a line of the session that is still being written", async () => {
     const entries = talk(["zebra"]);
     const path = sessionFile(entries);
     await found(path, "zebra");
@@ -167,7 +167,7 @@ describe("the recall index file beside a session", () => {
     expect((await openRecall(path).search({ exact: "about the lighthouse" })).total).toBe(1);
   });
 
-  it("rejects a file that is missing, empty or not a session", async () => {
+  it("recall rejects a file that is missing, empty or not a session", async () => {
     await expect(openRecall(sessionFile("hello\nworld\n")).search({ words: "hello" })).rejects.toMatchObject({
       code: "session-unreadable",
     });
@@ -191,7 +191,7 @@ describe("the recall index file beside a session", () => {
     expect((await recall.read("t".repeat(300_000))).pieces).not.toEqual([]);
   });
 
-  it("indexes names that contain a NUL character, and finds the names beside them", async () => {
+  it("indexes tool and file names that contain a NUL character, and still finds other names", async () => {
     const builder = new ConversationBuilder();
     for (let nth = 0; nth < 100; nth++) {
       builder.tool(`t\0${nth}`, "Read", { file_path: `/src/\0odd\0/${nth}.ts` }, `odd ${nth}`);
@@ -221,7 +221,7 @@ describe("the recall index file beside a session", () => {
     }
   });
 
-  it("finds text exactly in a message that is mostly data", async () => {
+  it("an exact search finds text in a message that is mostly encoded data", async () => {
     const data = Array.from({ length: 70_000 }, (_, nth) => `x${(nth * 7_919).toString(36)}`).join(" ");
     const path = sessionFile(talk([data, "zebra"]));
     const recall = openRecall(path);
@@ -249,7 +249,7 @@ describe("the recall index file beside a session", () => {
   });
 });
 
-describe("searching while the agent writes", () => {
+describe("recall searches while the agent writes", () => {
   it("a search during writing sees only whole lines, and each line as soon as it is written", async () => {
     const path = sessionFile(talk(["zebra"]));
     const recall = openRecall(path);

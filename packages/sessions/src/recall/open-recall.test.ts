@@ -22,7 +22,7 @@ function compacted(say: (builder: ConversationBuilder) => void): ConversationBui
 const texts = ({ hits }: RecallPage): readonly string[] => hits.map(({ text }) => text);
 
 describe("searching by words", () => {
-  it("ranks a text higher that contains more of the words and rarer ones", async () => {
+  it("ranks a text higher if it contains more of the searched words, and rarer ones", async () => {
     const { entries } = compacted((builder) => {
       builder.user("The server is slow.");
       builder.user("The server has a deadlock.");
@@ -114,7 +114,7 @@ describe("the scope of a search", () => {
     expect(present?.isInContext).toBe(true);
   });
 
-  it("leaves out exactly the lines that a boundary lists as kept, including parallel results", async () => {
+  it("does not find lines that a boundary lists as kept, but finds all other lines above it", async () => {
     const builder = new ConversationBuilder();
     builder.user("Look at the animals.");
     builder.assistant([toolUse("a", "Read", { file_path: "/a" })], { id: "m" });
@@ -148,7 +148,7 @@ describe("the scope of a search", () => {
     expect((await recall.search({ words: "cat notes" })).total).toBe(0);
   });
 
-  it("finds removed and collapsed messages", async () => {
+  it("finds messages that were removed or collapsed", async () => {
     const builder = new ConversationBuilder();
     const first = builder.user("the zebra was removed");
     const second = builder.assistant("the lighthouse was collapsed");
@@ -247,7 +247,7 @@ describe("searching by file, tool, exact text and pattern", () => {
     expect(hits.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it("finds colored text without its invisible escape character", async () => {
+  it("finds colored text when the query lacks its invisible escape character", async () => {
     const colored = compacted((builder) =>
       builder.tool("c1", "Bash", {}, "\u001b[31mError\u001b[0m: \u001b[1;4mzebra"),
     );

@@ -81,7 +81,7 @@ describe("pages of search results and entries", () => {
     );
   });
 
-  it("never splits a character between pages, and always makes progress", () => {
+  it("every page of a text contains at least one character, and no page splits a character", () => {
     fc.assert(
       fc.property(textArbitrary, fc.integer({ min: 0, max: 30 }), (text, budget) => {
         for (let from = 0; from < text.length; ) {
@@ -95,7 +95,7 @@ describe("pages of search results and entries", () => {
     );
   });
 
-  it("shows the part of a long text that contains the search words", async () => {
+  it("a search result shows the part of a long text that contains the search words", async () => {
     const path = oldSession([`${"before ".repeat(2_000)}the zebra ${"after ".repeat(2_000)}`]);
     const { hits } = await openRecall(path, { countTokens }).search({ words: "zebra", budgetTokens: 100 });
     expect(hits[0]?.text).toContain("zebra");
@@ -106,7 +106,7 @@ describe("pages of search results and entries", () => {
 });
 
 describe("excerpts of search results", () => {
-  it("an excerpt shows the match even if the text there has more tokens per character than before", async () => {
+  it("an excerpt shows the match even if the text around it has more tokens per character than earlier text", async () => {
     const path = oldSession([`${"before ".repeat(2_000)}${"港の船を数える".repeat(300)}、灯台 zebra`]);
     const { hits } = await openRecall(path, { countTokens }).search({
       exact: "灯台 zebra",
@@ -117,7 +117,7 @@ describe("excerpts of search results", () => {
   });
 });
 
-describe("reading by id", () => {
+describe("reading the entries of a session by id", () => {
   const builder = new ConversationBuilder();
   const asked = builder.user("What does it say?");
   builder.assistant([toolUse("toolu_abc", "Read", { file_path: "/a.ts" })]);
@@ -141,11 +141,11 @@ describe("reading by id", () => {
     ["the boundary that records a fact", boundary.uuid, [boundary.content]],
     ["nothing for an unknown id", "e-99", []],
     ["nothing for a prefix of one character", "t", []],
-  ])("reads %s", async (_what, id, texts) => {
+  ])("recall reads %s", async (_what, id, texts) => {
     expect((await recall.read(id)).pieces.map(({ text }) => text)).toEqual(texts);
   });
 
-  it("searches all entries with a pattern that matches anything", async () => {
+  it("a pattern that matches anything finds all entries", async () => {
     const { hits } = await recall.search({ pattern: "^.", all: true });
     expect(hits.length).toBe(5);
   });

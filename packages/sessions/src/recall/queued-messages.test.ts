@@ -37,7 +37,7 @@ describe("recall of messages typed while the agent worked", () => {
     expect((await recall.read(hits[0]?.id ?? "")).pieces).toMatchObject([{ text: "The zebra stays." }]);
   });
 
-  it("finds no queued notification, command, waiting text or withdrawn text", async () => {
+  it("does not find queued notifications, commands, texts that still wait and texts that were withdrawn", async () => {
     const { entries } = working();
     const lines = [
       ...entries,
@@ -52,7 +52,7 @@ describe("recall of messages typed while the agent worked", () => {
     expect((await openRecall(sessionFile(lines)).search({ words: "zebra", all: true })).total).toBe(0);
   });
 
-  it("finds a queued message once when its attachment is written after the index", async () => {
+  it("finds a queued message only once when its attachment is written after the index", async () => {
     const builder = working();
     const lines = [...builder.entries, queue("enqueue", 1, "The zebra stays."), queue("remove", 2)];
     const path = sessionFile(lines);
@@ -62,7 +62,7 @@ describe("recall of messages typed while the agent worked", () => {
     expect(hits.map(({ kind }) => kind)).toEqual(["attachment"]);
   });
 
-  it("finds each queued message once, however the session grew", async () => {
+  it("finds each queued message only once, however the session grew", async () => {
     await fc.assert(
       fc.asyncProperty(queueSessionArbitrary, fc.nat(), async ({ lines, all }, cut) => {
         const at = cut % lines.length;

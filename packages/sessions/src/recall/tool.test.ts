@@ -35,7 +35,7 @@ describe("the recall tool", () => {
     ]);
   });
 
-  it("labels a recalled text as old, with time, author and the id to read it in full", async () => {
+  it("labels a recalled text as old, and shows its time, its author and the id to read it in full", async () => {
     const answer = await tool.call({ query: "lighthouse" });
     expect(answer).toMatch(/^Hits 1 to 1 of 1\. OLD/);
     expect(answer).toMatch(
@@ -113,7 +113,7 @@ describe("the recall tool", () => {
     expect(await tool.call({ query: "zebra", page: "2" })).toMatch(/^Hits 6 to/);
   });
 
-  it("reports a missing session, and passes an abort on to the host", async () => {
+  it("answers a call for a missing session with an explanation, but throws the host's abort", async () => {
     expect(await createRecallTool({ session: "/no/such.jsonl" }).call({ query: "x" })).toContain(
       "there is no file",
     );

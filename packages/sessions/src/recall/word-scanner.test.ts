@@ -33,7 +33,7 @@ describe("termsOf", () => {
     expect(whole("src/rate-limit/tokenBucket.ts")).toEqual(["src", "rate", "limit", "tokenbucket", "ts"]);
   });
 
-  it("indexes scripts without spaces by pairs of neighboring characters, and a lone character alone", () => {
+  it("indexes text without spaces between words by pairs of characters, and a lone character alone", () => {
     expect(whole("日本語 と test語")).toEqual(["日本", "本語", "と", "test", "語"]);
   });
 
@@ -55,7 +55,7 @@ describe("termsOf", () => {
 });
 
 describe("neededTerms", () => {
-  it("requires whole words inside a search text, and partial words at its ends", () => {
+  it("an exact search text requires its inner words as whole words, and the words at its ends in part", () => {
     expect(neededTerms("ror: cannot read prop")).toEqual({
       whole: ["cannot", "read"],
       pieces: [
@@ -67,7 +67,7 @@ describe("neededTerms", () => {
     expect(neededTerms(" cannot ")).toEqual({ whole: ["cannot"], pieces: [] });
   });
 
-  it("every text that contains a search text also contains the terms that it requires", () => {
+  it("every text that contains a search text also contains the terms that the search text requires", () => {
     const text = fc.string({ unit: fc.constantFrom(..."aB_9 .-/日本語é🎉\n"), maxLength: 40 });
     fc.assert(
       fc.property(text, text, text, (before, literal, after) => {

@@ -16,7 +16,7 @@ describe("entryFromJson", () => {
     );
   });
 
-  it("never throws for any JSON value", () => {
+  it("entryFromJson never throws, whatever the JSON value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         entryFromJson(value);
@@ -51,7 +51,7 @@ describe("entryFromJson", () => {
     ],
   ])("rejects %s as an entry", (_, value) => expect(entryFromJson(value)).toBeUndefined());
 
-  it("keeps a boundary without metadata, because without it the compacted history would return", () => {
+  it("keeps a boundary without metadata, because dropping it would bring back the compacted history", () => {
     const { compactMetadata: _, ...bare } = new ConversationBuilder().boundary();
     expect(entryFromJson(bare)).toEqual({ ...bare, compactMetadata: { trigger: "auto", preTokens: 0 } });
   });

@@ -35,7 +35,7 @@ const refusal = (agent: string) => ({ code: "session-foreign", facts: { agent } 
 
 describe("session files of other agents", () => {
   it.each(FOREIGN_FILES)(
-    "every reader rejects $file with the name of its agent, and writes nothing beside it",
+    "every reader rejects $file, names the agent that wrote it, and writes nothing beside it",
     async (sample) => {
       const path = written(sample.file, sample.bytes);
       for (const read of [loadSession, resumeSession]) {
@@ -69,7 +69,7 @@ describe("session files of other agents", () => {
     }
   });
 
-  it("recognizes an agent's database by its file name while the schema is in the write-ahead log", async () => {
+  it("recognizes another agent's database by its file name if the schema is only in the write-ahead log", async () => {
     const youngDatabase = databaseOf();
     await expect(loadSession(written("opencode.db", youngDatabase))).rejects.toThrow(/of opencode/);
     await expect(loadSession(written("sessions.db", youngDatabase))).rejects.toThrow(/of Cline/);
@@ -101,7 +101,7 @@ describe("session files of other agents", () => {
     await expect(loadSession(written("q.jsonl", `${text}\n${rest}`))).rejects.toThrow(/qwen-code/);
   });
 
-  it("rejects a 100 MB document of another agent after reading a small part of it", async () => {
+  it("rejects a 100 MB JSON file of another agent after reading a small part of it", async () => {
     const document = JSON.stringify(CLINE_DOCUMENT);
     const opening = document.slice(0, document.indexOf("[") + 1);
     const head = Buffer.from(opening.padEnd(opening.length + (opening.length % 2)));

@@ -24,7 +24,7 @@ const BLOCKS = fc.array(
 );
 
 describe("withHostEdits", () => {
-  it("restores a message, but keeps the blocks that the host changed or added", () => {
+  it("an undo or redo restores a message, but keeps the blocks that the host changed or added since", () => {
     fc.assert(
       fc.property(BLOCKS, fc.array(fc.string(), { maxLength: 2 }), fc.boolean(), (blocks, added, isRedo) => {
         const whole = blocks.map((_, at) => `whole ${at}`);
@@ -45,14 +45,14 @@ describe("withHostEdits", () => {
     );
   });
 
-  it("restores a message unchanged if the host edited it before it was copied", () => {
+  it("an undo restores a message unchanged if the host edited it before the compaction copied it", () => {
     const lines = [user("a", ["old"]), user("a", ["new"]), user("b", ["short"], { copyOf: ["a"] })];
     const [, original, copy] = lines as [Entry, Entry, Entry];
     expect(withHostEdits([copy], [original], lines)).toMatchObject({ entries: [copy], edited: [] });
     expect(withHostEdits([original], [copy], lines)).toMatchObject({ entries: [original], edited: [] });
   });
 
-  it("restores a message with the text of a replacement that the host inserted first", () => {
+  it("an undo restores a message with the text of the replacement that the host wrote for its copy", () => {
     const original = user("a", ["old"]);
     const copy = user("b", ["old"], { copyOf: ["a"], writtenWith: "boundary" });
     const replacement = user("c", ["new"]);
@@ -61,7 +61,7 @@ describe("withHostEdits", () => {
     expect(textsOf(entries[0])).toEqual(["new"]);
   });
 
-  it("restores a message unchanged if lines of the file cannot be read as messages", () => {
+  it("an undo restores a message unchanged if other lines of the file are not readable as messages", () => {
     const broken = [null, 7, { uuid: "b" }, user("b", [], { message: null }), user("b", [], { message: 3 })];
     const original = user("a", ["one"]);
     const copy = user("b", ["one"], { copyOf: ["a"] });

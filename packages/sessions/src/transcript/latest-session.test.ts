@@ -63,7 +63,7 @@ describe("latestSession", () => {
     expect(await home.latest(own)).toBe("mine");
   });
 
-  it("prefers the newest session of the current project, of either agent, to newer ones of other projects", async () => {
+  it("prefers the newest session of the current project, by either agent, to newer ones of other projects", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     home.session(here, "old");
@@ -104,7 +104,7 @@ describe("latestSession", () => {
     expect(await empty.latest(here)).toBe(undefined);
   });
 
-  it("can return a session that failed after its first answer, or one with only a compaction", async () => {
+  it("can return a session that failed after its first answer, or a session with only a compaction", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     home.session(here, "talk");
@@ -132,7 +132,7 @@ describe("latestSession", () => {
     expect(await home.latest(here)).toBe("long");
   });
 
-  it("finds a long answer that crosses the end of the part that is read first", async () => {
+  it("finds a long model answer that is only partly in the bytes that are read first", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     const prompt = user(here, "x".repeat(5_000));
@@ -175,7 +175,7 @@ describe("latestSession", () => {
     expect(await home.latest(home.home)).toBe("home");
   });
 
-  it("ignores a session of another folder whose encoded name is the same", async () => {
+  it("treats a session of another folder with the same encoded name as a session of another project", async () => {
     const home = new Home();
     home.session(home.folder("work/my_app"), "same-name");
     expect(await home.latest(home.folder("work/my-app"))).toBe("same-name of another project");
@@ -217,7 +217,7 @@ describe("latestSession", () => {
     }
   });
 
-  it("returns the same session as an exhaustive search of generated stores", async () => {
+  it("returns the same session of a generated store as an exhaustive search", async () => {
     const folders = ["work/app", "work/app/a", "work/app/a/b", "work/app-2", "work", "other"] as const;
     const sessions = fc.array(
       fc.record({

@@ -74,7 +74,7 @@ describe("listSessions", () => {
     expect(sessions.map(({ contextTokens }) => contextTokens)).toEqual([undefined, 55]);
   });
 
-  it("finds the last usage behind large lines, subagent lines and errors at the end of a session", async () => {
+  it("finds the last usage of a session even if large lines, subagent lines or errors follow it", async () => {
     const home = new Home();
     const b = conversation();
     b.user("x".repeat(100_000));
@@ -85,7 +85,7 @@ describe("listSessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
   });
 
-  it("does not count the usage in megabytes of subagent progress lines", async () => {
+  it("does not report usage from subagent progress lines as the context size, even in megabytes of them", async () => {
     const home = new Home();
     const { entries } = conversation();
     const message = { role: "assistant", usage: usage(9, 9), content: "x".repeat(300_000) };
@@ -94,7 +94,7 @@ describe("listSessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
   });
 
-  it("finds a boundary that is followed by megabytes of copied messages", async () => {
+  it("reports the context size of a boundary that megabytes of copied messages follow", async () => {
     const home = new Home();
     const b = conversation();
     b.boundary({ postTokens: 55 });
@@ -184,7 +184,7 @@ describe("findSession", () => {
     conversation().entries,
   );
 
-  it("finds a session by path, by id, by the start of an id, or as the latest", async () => {
+  it("finds a session by its path, its id, the start of its id, or the word latest", async () => {
     expect(await findSession(first, home.places)).toBe(first);
     expect(await findSession("somewhere/else.jsonl", home.places)).toBe("somewhere/else.jsonl");
     expect(await findSession("aaa-222", home.places)).toBe(second);

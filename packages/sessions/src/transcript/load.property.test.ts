@@ -104,7 +104,7 @@ function eager(texts: readonly string[]): ReturnType<typeof currentConversation>
 }
 
 describe("loading a generated session file", () => {
-  it("loads the same conversation as a line-by-line reader, despite damage, side threads and boundaries", async () => {
+  it("loads the same conversation as a simple reader, despite damaged lines, subagent lines and boundaries", async () => {
     let nth = 0;
     await fc.assert(
       fc.asyncProperty(lines, async (all) => {

@@ -58,7 +58,7 @@ describe("loadSession", () => {
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });
 
-  it("takes session id, folder, version, branch and model from the newest entries", async () => {
+  it("takes the session's id, folder, version, branch and model from its newest entries", async () => {
     const session = await loadBytes(linesOf(twoEntries()));
     expect(session).toMatchObject({
       id: "session-1",
@@ -71,7 +71,7 @@ describe("loadSession", () => {
     expect(session.bytes).toBe(Buffer.byteLength(linesOf(twoEntries())));
   });
 
-  it("lists all compactions, and marks the one where the conversation starts", async () => {
+  it("lists all compactions of a session, and marks the one at which the current conversation starts", async () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.boundary();
@@ -144,7 +144,7 @@ describe("damaged session files", () => {
       [{ kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 }],
     ],
   ])(
-    "skips damage of the kind %s, and reports its position without failing",
+    "loads a file with damage of the kind %s, and reports the damage instead of failing",
     async (_, text, entries, damage) => {
       const session = await loadBytes(text);
       expect(session.entries).toHaveLength(entries);
@@ -160,7 +160,7 @@ describe("damaged session files", () => {
     expect(JSON.stringify(session.entries)).toContain("\uFFFDuestion");
   });
 
-  it("does not report a replacement character that is really in the text as damage", async () => {
+  it("does not report a replacement character that the file itself contains as damage", async () => {
     const session = await loadBytes(linesOf([new ConversationBuilder().user("\uFFFD")]));
     expect(session.damage).toEqual([]);
   });
@@ -171,7 +171,7 @@ describe("damaged session files", () => {
     expect(JSON.stringify(session.damage)).not.toContain("secret");
   });
 
-  it("keeps the newer content of a repeated uuid at the place of its first line", async () => {
+  it("if two lines have the same uuid, uses the newer content at the position of the first line", async () => {
     const update = { ...first, gitBranch: "later" };
     const session = await loadBytes(linesOf([first, second, update]));
     expect(session.entries).toEqual([update, second]);

@@ -24,7 +24,7 @@ describe("locations of sessions", () => {
     expect(sessionPath("claude-code", places, "/a", "id-1")).toBe("/home/ann/.claude/projects/-a/id-1.jsonl");
   });
 
-  it("moves the session stores with environment variables", () => {
+  it("environment variables change the folders of the session stores", () => {
     const env = { LONGHAUL_HOME: "/data/longhaul", CLAUDE_CONFIG_DIR: "/data/claude" };
     expect(projectsFolder("longhaul", { home: "/home/ann", env })).toBe("/data/longhaul/projects");
     expect(projectsFolder("claude-code", { home: "/home/ann", env })).toBe("/data/claude/projects");

@@ -8,7 +8,7 @@ const path = join(temporaryFolder(), "session.jsonl");
 writeFileSync(path, "");
 
 describe("lockSession", () => {
-  it("lets only one holder have the lock at a time", async () => {
+  it("only one process at a time can hold the lock of a session", async () => {
     let holders = 0;
     let most = 0;
     await Promise.all(
@@ -42,7 +42,7 @@ describe("lockSession", () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  it("releasing a lost lock is not an error", async () => {
+  it("releasing a lock that was lost is not an error", async () => {
     const release = await lockSession(path);
     await release();
     await expect(release()).resolves.toBeUndefined();

@@ -119,7 +119,7 @@ describe("messages typed while the agent works", () => {
     );
   });
 
-  it("indexes loaded entries again without duplicating queued messages", () => {
+  it("indexing loaded entries a second time does not duplicate queued messages", () => {
     fc.assert(
       fc.property(queueSessionArbitrary, ({ lines, current }) => {
         const { entries } = indexEntries(lines);
@@ -129,7 +129,7 @@ describe("messages typed while the agent works", () => {
     );
   });
 
-  it("puts a queued message after the result at which the agent received it and before the answer", () => {
+  it("puts a queued message after the tool result at which the agent received it, and before the answer", () => {
     const lines = turnWith([enqueue("use tabs")], [queue("remove")]);
     const { entries, leafUuid } = currentConversation(lines);
     expect(entries.map(({ uuid }) => uuid?.slice(0, 3))).toEqual([
@@ -176,7 +176,7 @@ describe("messages typed while the agent works", () => {
     ]);
   });
 
-  it("accepts queue lines without content, time or session, and removals from an empty queue", () => {
+  it("accepts queue lines that lack content, time or session, and removals from an empty queue", () => {
     const bare = { type: "queue-operation", operation: "remove", content: "said" } as unknown as Entry;
     expect(conversationOf(turnWith([], [bare, queue("remove"), queue("remove", { content: 5 })]))).toEqual([
       "start",

@@ -14,7 +14,7 @@ function entries(count: number): ConversationBuilder["entries"] {
 }
 
 describe("writeNewSession", () => {
-  it("writes all entries to a private file, and leaves no other file behind", async () => {
+  it("writes all entries to a file that only its owner can read, and leaves no temporary file behind", async () => {
     const path = join(folder, "a", "new.jsonl");
     await writeNewSession(path, entries(1_000));
     expect(readFileSync(path, "utf8")).toBe(linesOf(entries(1_000)));
@@ -32,7 +32,7 @@ describe("writeNewSession", () => {
     expect(readFileSync(path, "utf8")).toBe("theirs");
   });
 
-  it("when several writers use one path, exactly one writes its whole session", async () => {
+  it("when several writers create a session at one path, exactly one succeeds and writes its whole session", async () => {
     const path = join(folder, "race", "one.jsonl");
     mkdirSync(join(folder, "race"));
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => writeNewSession(path, entries(500))));

@@ -18,7 +18,7 @@ function parallel(): ConversationBuilder {
 }
 
 describe("parallel tool calls in a loaded conversation", () => {
-  it("restores parallel calls whose results came before the last result", () => {
+  it("restores parallel tool calls and results that are not ancestors of the next response", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -29,7 +29,7 @@ describe("parallel tool calls in a loaded conversation", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
   });
 
-  it("keeps a late result of a parallel call within its own round", () => {
+  it("puts a late result of a parallel tool call before the next response, not after it", () => {
     const b = parallel();
     b.entries.splice(2, 1);
     b.assistant("next", { id: "n" });
@@ -38,7 +38,7 @@ describe("parallel tool calls in a loaded conversation", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4", "e-5", "e-7", "e-6", "e-8"]);
   });
 
-  it("keeps the attachments that hooks added to the result of a parallel call", () => {
+  it("keeps the attachments that hooks added to the result of a parallel tool call", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -49,7 +49,7 @@ describe("parallel tool calls in a loaded conversation", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
   });
 
-  it("finds parallel calls across progress lines, and leaves the progress lines out", () => {
+  it("finds parallel tool calls that progress lines separate, and leaves the progress lines out", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Bash", {})], { id: "m" });
@@ -61,7 +61,7 @@ describe("parallel tool calls in a loaded conversation", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4", "e-5", "e-6", "e-7"]);
   });
 
-  it("ignores a second result for a call that is already answered", () => {
+  it("ignores a second result for a tool call that already has a result", () => {
     const b = parallel();
     b.user([toolResult("b", "again")], { parentUuid: "e-4" });
     b.assistant("next", { id: "n", parentUuid: "e-5" });
@@ -98,7 +98,7 @@ describe("abandoned branches", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-5"]);
   });
 
-  it("leaves out a subagent's result that has the same tool use id", () => {
+  it("leaves out a subagent's tool result, even if it has the id of a call in the main conversation", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Task", {})], { id: "m" });

@@ -26,7 +26,7 @@ describe("recoverLine", () => {
     expect(lostBytes).toBe(torn.length);
   });
 
-  it("does not treat a block inside a lost entry as an entry", () => {
+  it("does not treat a content block inside an unreadable entry as an entry", () => {
     const message = {
       role: "assistant",
       content: [
@@ -38,14 +38,14 @@ describe("recoverLine", () => {
     expect(recoverLine(torn).values).toEqual([]);
   });
 
-  it("counts the bytes around an object as lost, except white space", () => {
+  it("counts the bytes around a recovered object as lost, except white space", () => {
     expect(recoverLine(`// ${JSON.stringify(entry("a"))} \r`)).toEqual({
       values: [entry("a")],
       lostBytes: 2,
     });
   });
 
-  it("gives up on garbage in linear time", () => {
+  it("gives up on a line of garbage in linear time", () => {
     const garbage = '{"type":'.repeat(200_000);
     expect(recoverLine(garbage)).toEqual({ values: [], lostBytes: garbage.length });
   });

@@ -174,7 +174,7 @@ function resumed(lines: readonly Entry[]): readonly Entry[] {
 }
 
 describe("resuming a session after clearings, snips and collapses", () => {
-  it("resumes exactly the conversation in memory after clearings, snips, collapses and expansions", async () => {
+  it("a resume returns exactly the conversation in memory after clearings, snips, collapses and expansions", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (list, bindsThinking) => {
         const life = new Life(bindsThinking);
@@ -187,7 +187,7 @@ describe("resuming a session after clearings, snips and collapses", () => {
     );
   });
 
-  it("resumes the same messages when compactions are mixed with clearings, snips and collapses", async () => {
+  it("a resume returns the same messages when compactions are mixed with clearings, snips and collapses", async () => {
     const steps = fc.array(fc.oneof({ weight: 4, arbitrary: step }, compacting), { maxLength: 14 });
     await fc.assert(
       fc.asyncProperty(steps, fc.boolean(), async (list, bindsThinking) => {

@@ -41,7 +41,7 @@ describe("loadSparsely", () => {
     expect(conversation.every((entry) => heldIn(entry).includes("timestamp"))).toBe(true);
   });
 
-  it("returns every field of a released line on demand", async () => {
+  it("reads every field of a line again that was released from memory, when the field is accessed", async () => {
     const c = new ConversationBuilder();
     c.user("question", { toolUseResult: { stdout: "x" }, gitBranch: "main", version: "2.1.0" });
     c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
@@ -61,7 +61,7 @@ describe("loadSparsely", () => {
     }
   });
 
-  it("keeps a line with an unknown field whole in memory", async () => {
+  it("keeps all fields of a line in memory if one of them is unknown", async () => {
     const c = new ConversationBuilder();
     const known = c.user("one");
     const unknown = c.user("two", { newField: { important: true } } as object);
@@ -73,7 +73,7 @@ describe("loadSparsely", () => {
     expect(entries[1]).toEqual(unknown);
   });
 
-  it("releases a line from memory, but keeps its record of the tokens that its usage covers", async () => {
+  it("releases a line from memory, but keeps its record of how many tokens its usage covers", async () => {
     const c = new ConversationBuilder();
     const line = { ...c.assistant("one", { usage: usage(10, 5) }), [PREFIX_FIELD]: 7 } as Entry;
     const { path } = await write([line]);
@@ -83,7 +83,7 @@ describe("loadSparsely", () => {
     expect(field(held, PREFIX_FIELD)).toBe(7);
   });
 
-  it("releases each line above the boundary while it reads the file", async () => {
+  it("releases each line above the newest boundary from memory while it reads the file", async () => {
     const c = new ConversationBuilder();
     const line = c.user("one");
     const { path } = await write(c.entries);
@@ -94,7 +94,7 @@ describe("loadSparsely", () => {
     expect(hold(line, 1_000, bytes)).toBe(line);
   });
 
-  it("returns the whole conversation if the newest line only mentions a boundary", async () => {
+  it("returns the whole conversation if the newest line only mentions a boundary, but is not one", async () => {
     const c = new ConversationBuilder();
     c.user("question");
     c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
@@ -104,7 +104,7 @@ describe("loadSparsely", () => {
     expect(conversation).toEqual(c.entries);
   });
 
-  it("shares one list between entries and conversation if all entries are in the conversation", async () => {
+  it("returns one list as both entries and conversation if the conversation contains all entries", async () => {
     const c = new ConversationBuilder();
     c.user("question");
     c.assistant("answer", { usage: usage(10, 5) });

@@ -42,7 +42,7 @@ describe("currentConversation", () => {
     expect(found(b.entries)).not.toContain(left.uuid);
   });
 
-  it("treats the sidechain as the main thread in a subagent's file", () => {
+  it("treats the sidechain entries in a subagent's own file as its main conversation", () => {
     const b = new ConversationBuilder();
     b.user("task", { isSidechain: true });
     b.assistant("done", { isSidechain: true });
@@ -77,7 +77,7 @@ describe("currentConversation", () => {
 });
 
 describe("missing and circular parent links", () => {
-  it("bridges a missing parent to the line above, and reports the bridge", () => {
+  it("treats the line above as the parent if the parent is missing, and reports that", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -87,7 +87,7 @@ describe("missing and circular parent links", () => {
     expect(conversation.bridgedUuids).toEqual(["e-3"]);
   });
 
-  it("ends the conversation at a missing parent when the file begins in the middle of a session", () => {
+  it("begins the conversation with the first line if the file begins in the middle of a session", () => {
     const b = new ConversationBuilder();
     b.assistant("first line of the slice", { parentUuid: "before-the-slice" });
     b.user("next");
@@ -116,7 +116,7 @@ describe("missing and circular parent links", () => {
   });
 });
 
-describe("kept messages in a segment", () => {
+describe("kept messages that a boundary names by their first and last line", () => {
   const kept = (): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");
@@ -128,13 +128,13 @@ describe("kept messages in a segment", () => {
     return b;
   };
 
-  it("puts kept messages after the summary when nothing was written since", () => {
+  it("puts kept messages after the summary even if no line follows the summary", () => {
     const b = kept();
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4"]);
     expect(currentConversation(b.entries).leafUuid).toBe("e-4");
   });
 
-  it("puts the oldest messages before the summary when they were kept", () => {
+  it("puts kept messages before the summary if the compaction kept the oldest messages", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
@@ -147,7 +147,7 @@ describe("kept messages in a segment", () => {
     expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-7"]);
   });
 
-  it("puts messages that were kept twice before the newer summary only", () => {
+  it("puts messages that two compactions kept before the newer summary, and only there", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
@@ -160,7 +160,7 @@ describe("kept messages in a segment", () => {
     expect(found(b.entries)).toEqual(["e-7", "e-1", "e-2", "e-8"]);
   });
 
-  it("puts kept messages after a provider's summary in the same way", () => {
+  it("puts kept messages after a summary that the provider wrote", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant("old answer");
@@ -188,13 +188,13 @@ describe("kept messages in a segment", () => {
     expect(entries.at(-1)).toBe(later);
   });
 
-  it("ends the kept messages at the one that the user rewound to", () => {
+  it("the kept messages end with the message that the user rewound to", () => {
     const b = kept();
     b.user("back to the kept question", { parentUuid: "e-3" });
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-7"]);
   });
 
-  it("puts kept messages after the summary even if the anchor does not exist", () => {
+  it("puts kept messages after the summary even if the line that they should follow does not exist", () => {
     const b = kept();
     const boundary = b.entries[4];
     if (boundary?.type !== "system" || boundary.subtype !== "compact_boundary")
@@ -205,7 +205,7 @@ describe("kept messages in a segment", () => {
     expect(found(b.entries)).toEqual(["e-5", "e-6", "e-3", "e-4", "e-7"]);
   });
 
-  it("reads kept messages whose links run through later lines without looping", () => {
+  it("reads kept messages without looping if their parents include a later line", () => {
     const b = new ConversationBuilder();
     b.user("head");
     b.user("tail", { parentUuid: "e-5" });
@@ -216,7 +216,7 @@ describe("kept messages in a segment", () => {
     expect(found(b.entries)).toEqual(["e-3", "e-4", "e-1", "e-5", "e-2", "e-6"]);
   });
 
-  it("starts the kept segment at a head that is not an ancestor of its tail", () => {
+  it("starts the kept messages at their first line even if it is not an ancestor of the last one", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -245,14 +245,14 @@ describe("kept messages that the boundary lists", () => {
   };
   const listed = (...uuids: unknown[]): unknown => ({ anchorUuid: "e-7", uuids, allUuids: uuids });
 
-  it("includes all listed kept messages in the order of the list", () => {
+  it("includes all kept messages that the boundary lists, in the order of the list", () => {
     const b = round(listed("e-2", "e-3", "e-5", "e-4"));
     expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-5", "e-4"]);
     b.user("later", { parentUuid: "e-4" });
     expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-5", "e-4", "e-8"]);
   });
 
-  it("reads kept messages from a list without a segment", () => {
+  it("finds kept messages by the boundary's list even if the boundary does not name the first and last line", () => {
     const b = new ConversationBuilder();
     b.user("kept");
     b.boundary({ preservedMessages: { anchorUuid: "e-3", uuids: ["e-1"] } });
@@ -265,7 +265,7 @@ describe("kept messages that the boundary lists", () => {
     expect(found(b.entries)).toEqual(["e-6", "e-7", "e-2", "e-5"]);
   });
 
-  it("keeps an earlier summary and the messages kept with it when the list names them", () => {
+  it("keeps an earlier summary and its kept messages if the list of kept messages names them", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.user("kept");
@@ -288,7 +288,7 @@ describe("kept messages that the boundary lists", () => {
     ["names its own summary", listed("e-2", "e-7")],
     ["names its own boundary", listed("e-6", "e-2")],
     ["has 50,000 unknown ids", listed(...Array.from({ length: 50_000 }, (_, nth) => `x-${nth}`))],
-  ])("uses the segment of kept messages when the list %s", (_, preservedMessages) => {
+  ])("finds kept messages by their first and last line if the list of them %s", (_, preservedMessages) => {
     expect(found(round(preservedMessages).entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-4", "e-5"]);
   });
 
@@ -307,7 +307,7 @@ describe("kept messages that the boundary lists", () => {
     }
   });
 
-  it("leaves kept messages out when neither list nor segment leads to them", () => {
+  it("leaves kept messages out if the boundary names only lines that are not in the file", () => {
     const b = new ConversationBuilder();
     b.user("old");
     const nowhere = { headUuid: "x", anchorUuid: 5, tailUuid: [] };
@@ -318,7 +318,7 @@ describe("kept messages that the boundary lists", () => {
   });
 });
 
-describe("attachments between a boundary and its summary", () => {
+describe("attachments between the boundary and the summary of a compaction", () => {
   const automatic = (): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");
@@ -330,7 +330,7 @@ describe("attachments between a boundary and its summary", () => {
     return b;
   };
 
-  it("puts a summary that follows attachments before the kept messages", () => {
+  it("puts a summary before the kept messages even if attachments precede the summary", () => {
     const b = automatic();
     expect(found(b.entries)).toEqual(["e-3", "e-4", "e-5", "e-6", "e-2"]);
     b.attachment({ type: "file" });
@@ -345,7 +345,7 @@ describe("attachments between a boundary and its summary", () => {
 });
 
 describe("historyBefore", () => {
-  it("follows logicalParentUuid to the messages before a compaction", () => {
+  it("finds the messages before a compaction through the boundary's logicalParentUuid", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -366,7 +366,7 @@ describe("historyBefore", () => {
     );
   });
 
-  it("returns nothing before a boundary of another session", () => {
+  it("returns no messages before a boundary that the session does not contain", () => {
     const boundary = new ConversationBuilder("other").boundary();
     expect(historyBefore(new ConversationBuilder().entries, boundary).entries).toEqual([]);
   });

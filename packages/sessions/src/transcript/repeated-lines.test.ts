@@ -62,7 +62,7 @@ describe("repeated lines in a session", () => {
     expect(conversation[1]).toEqual({ ...summary, writtenWith: "boundary" });
   });
 
-  it("repeating a run of lines before or around the boundary does not rewind the session", async () => {
+  it("repeating several lines before or around the boundary does not rewind the session", async () => {
     const lines = compactedSession();
     const before = await read(lines);
     for (let from = 0; from < lines.length; from++) {
@@ -80,7 +80,7 @@ describe("repeated lines in a session", () => {
     expect(JSON.stringify(flatten(conversation))).not.toMatch(/interrupt/i);
   });
 
-  it("uses the newer content of a repeated line at the place of the first one", async () => {
+  it("uses the newer content of a repeated line at the position of the first occurrence", async () => {
     const lines = compactedSession();
     const answer = lines[6] as Extract<Entry, { type: "assistant" }>;
     const text = { type: "text" as const, text: "I read b." };
@@ -90,14 +90,14 @@ describe("repeated lines in a session", () => {
     expect(leafUuid).toBe("e-9");
   });
 
-  it("stops at the beginning of the file when many lines name a missing parent", async () => {
+  it("reads all lines of a file in which many lines name a missing parent", async () => {
     const b = new ConversationBuilder();
     for (let nth = 0; nth < 20; nth++) b.user(`question ${nth}`, { parentUuid: `missing-${nth}` });
     b.assistant("answer");
     expect((await read(b.entries)).conversation).toHaveLength(21);
   });
 
-  it("repeating any lines of a generated session does not move messages", async () => {
+  it("repeating any lines of a generated session does not change the order of its messages", async () => {
     const repeats = fc.array(fc.tuple(fc.nat(), fc.nat(20)), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, repeats, async ({ lines }, chosen) => {

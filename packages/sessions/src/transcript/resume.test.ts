@@ -67,7 +67,7 @@ describe("resumeSession", () => {
     );
   });
 
-  it("resumes the same conversation as a full load from a file with damaged or misordered lines", async () => {
+  it("resumes a file with damaged or misordered lines with the same conversation as a full load", async () => {
     await fc.assert(
       fc.asyncProperty(
         sessionArbitrary,
@@ -86,7 +86,7 @@ describe("resumeSession", () => {
     );
   });
 
-  it("keeps the order of kept messages and summary if a kept line is repeated below the boundary", async () => {
+  it("a resume keeps the order of messages if a kept line is repeated below the boundary", async () => {
     const b = new ConversationBuilder();
     const kept = b.user("kept");
     b.boundary({ preservedMessages: { anchorUuid: "", uuids: [kept.uuid] } });
@@ -113,7 +113,7 @@ describe("resumeSession", () => {
     );
   });
 
-  it("reads the file backward only to the last boundary", async () => {
+  it("a resume reads the file backward only to the last boundary", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 200; turn++) b.user("x".repeat(10_000));
     b.boundary();
@@ -125,7 +125,7 @@ describe("resumeSession", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-3))));
   });
 
-  it("reads above the boundary to the first kept message", async () => {
+  it("a resume reads up to the first kept message if it is above the boundary", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 100; turn++) b.user("x".repeat(10_000));
     const [head, tail] = [b.user("head"), b.user("tail")];
@@ -144,7 +144,7 @@ describe("resumeSession", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-5))));
   });
 
-  it("reads above a kept summary, whose compaction can also have kept messages", async () => {
+  it("a resume reads above a kept summary, because its compaction can also have kept messages", async () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.user("kept twice");
@@ -159,7 +159,7 @@ describe("resumeSession", () => {
     expect(resumed.conversation.map(({ uuid }) => uuid)).toEqual(["e-6", "e-4", "e-2", "e-5", "e-7", "e-8"]);
   });
 
-  it("ignores a boundary that a tool result quotes", async () => {
+  it("a resume does not stop at a boundary that a tool result only quotes", async () => {
     const b = new ConversationBuilder();
     b.user("first");
     b.boundary();
@@ -171,7 +171,7 @@ describe("resumeSession", () => {
     expect((await resumeSession(path)).conversation).toEqual(b.entries.slice(1));
   });
 
-  it("reads above the boundary when the user rewound to before it", async () => {
+  it("a resume reads above the boundary if the user rewound to a message before it", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 50; turn++) b.user(`turn ${turn}`);
     b.boundary();

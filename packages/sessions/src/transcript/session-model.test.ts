@@ -32,7 +32,7 @@ describe("the model of a session", () => {
     },
   );
 
-  it("takes the model neither from a subagent nor from a synthetic message", async () => {
+  it("does not take the model of a session from a subagent or from a synthetic message", async () => {
     const b = new ConversationBuilder();
     b.user("question");
     const answer = b.assistant("answer");
@@ -45,7 +45,7 @@ describe("the model of a session", () => {
     expect(await models()).toEqual(["claude-sonnet-5", "claude-sonnet-5"]);
   });
 
-  it("takes the model that the boundary records when no response follows, if it is a valid name", async () => {
+  it("takes the model that the boundary records if no response follows and the name is valid", async () => {
     const recorded = async (model: unknown): Promise<readonly (string | undefined)[]> => {
       const b = new ConversationBuilder();
       b.boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, model } as never });

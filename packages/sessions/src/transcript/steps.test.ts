@@ -27,7 +27,7 @@ function withManyUndos(times: number): readonly Entry[] {
 }
 
 describe("sessions with many undos", () => {
-  it("reads a session with many undos at a constant cost per line", () => {
+  it("the work to read a session with many undos grows only linearly with its lines", () => {
     const readsOfEachLine = (times: number): number => {
       let reads = 0;
       const entries = new Proxy(withManyUndos(times), {
@@ -46,7 +46,7 @@ describe("sessions with many undos", () => {
 });
 
 describe("stepBack after a compaction that copied kept messages", () => {
-  it("lists only new messages as later than a compaction, not the copies of kept ones", () => {
+  it("counts only new messages, not copies of kept ones, as written after a compaction", () => {
     const c = new ConversationBuilder();
     c.user("first");
     const kept = c.assistant("kept");
@@ -60,8 +60,8 @@ describe("stepBack after a compaction that copied kept messages", () => {
   });
 });
 
-describe("the steps of a damaged session", () => {
-  it("ends the list of steps when a commit marker comes before its span", () => {
+describe("undoable steps of a damaged session", () => {
+  it("the list of undoable steps ends if the mark of a collapse precedes the collapsed span", () => {
     const c = new ConversationBuilder();
     c.user("question");
     const mark = { type: "system", subtype: "collapse_committed", collapse: { spanIds: ["s"] } } as const;
@@ -73,7 +73,7 @@ describe("the steps of a damaged session", () => {
     expect(steps.next().done).toBe(true);
   });
 
-  it("ends the list of steps when an expansion names a later line as its first", () => {
+  it("the list of undoable steps ends if an expansion names a later line as its first line", () => {
     const c = new ConversationBuilder();
     c.user("question");
     const mark = { type: "system", subtype: "collapse_expanded", collapse: { spanIds: ["s"] } } as const;

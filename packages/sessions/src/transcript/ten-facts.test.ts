@@ -14,7 +14,7 @@ const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map
 const folder = temporaryFolder();
 
 describe("ten facts of session files that break naive tools", () => {
-  it("1: one response is spread over several lines, which share its message id", () => {
+  it("1: one response is split into several lines, which all have its message id", () => {
     const b = new ConversationBuilder();
     b.assistant([{ type: "text", text: "one" }], { id: "m" });
     b.assistant([toolUse("a", "Read", {})], { id: "m" });
@@ -27,7 +27,7 @@ describe("ten facts of session files that break naive tools", () => {
     ]);
   });
 
-  it("2: every line of a response repeats the usage, and the last line counts", () => {
+  it("2: every line of a response reports the usage, and the usage of the last line counts", () => {
     const b = new ConversationBuilder();
     b.assistant("one", { id: "m", usage: usage(100, 1) });
     b.assistant("two", { id: "m", usage: usage(100, 250) });
@@ -47,7 +47,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
   });
 
-  it("4: kept messages link past the boundary, so the reader re-links them behind the summary", () => {
+  it("4: kept messages have parents above the boundary, so the reader puts them after the summary", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant("old answer");
@@ -59,7 +59,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-5", "e-6", "e-3", "e-4", "e-7"]);
   });
 
-  it("4: the summary remains alone when the kept messages are not in the file, as in a fork", () => {
+  it("4: if the kept messages are not in the file, as in a fork, only the summary remains", () => {
     const b = new ConversationBuilder();
     b.boundary({ preservedSegment: { headUuid: "gone-1", anchorUuid: "e-2", tailUuid: "gone-2" } });
     b.summary("summary");
@@ -67,7 +67,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-1", "e-2", "e-3"]);
   });
 
-  it("5: logicalParentUuid often points at nothing, and then the line above the boundary is the parent", () => {
+  it("5: if logicalParentUuid names no line, the line above the boundary is the parent", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -134,7 +134,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(sessions.flatMap(({ entries }) => responses(entries))).toHaveLength(1);
   });
 
-  it("8: characters say little about tokens, so each response carries its reported usage", () => {
+  it("8: token counts cannot be derived from characters, so each response contains its reported usage", () => {
     const b = new ConversationBuilder();
     b.user("x".repeat(4_000));
     b.assistant("first", { id: "m", usage: usage(3, 7, 1_500, 90) });
@@ -160,7 +160,7 @@ describe("ten facts of session files that break naive tools", () => {
     ]);
   });
 
-  it("10: entry types come and go, so the reader passes unknown types through", async () => {
+  it("10: entry types differ between versions, so the reader passes unknown types through", async () => {
     const b = new ConversationBuilder();
     b.user("one");
     const linked: Entry = {
@@ -179,7 +179,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(session.damage).toEqual([]);
   });
 
-  it("10: a summary line is the title of a branch, not a compaction", () => {
+  it("10: a line of type summary is the title of a branch, not a compaction", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.entries.push({ type: "summary" as "(any other)", summary: "a title", leafUuid: "e-1" });

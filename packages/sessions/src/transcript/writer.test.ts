@@ -53,7 +53,7 @@ describe("appending to a transcript", () => {
     expect(file.synced.toString()).toBe(linesOf(entries(32)));
   });
 
-  it("writes appends in the order of the calls", async () => {
+  it("writes the entries of several appends in the order of the calls", async () => {
     const path = freshPath();
     const writer = await openTranscript(path);
     const all = entries(200);
@@ -67,7 +67,7 @@ describe("appending to a transcript", () => {
     expect(readFileSync(path, "utf8")).toBe(linesOf(all));
   });
 
-  it("continues an append after a short write", async () => {
+  it("continues an append when the system writes only some of the bytes at a time", async () => {
     const file = new FaultyFile();
     file.mostPerWrite = 7;
     await (await openOn(file)).append(entries(3));
@@ -149,7 +149,7 @@ describe("appending to a transcript", () => {
 });
 
 describe("an append that fails", () => {
-  it("a full disk during an append leaves the file unchanged, at whatever byte it occurs", async () => {
+  it("an append that fails because the disk is full leaves the file unchanged, at whatever byte it fails", async () => {
     const before = linesOf(entries(1));
     const lines = linesOf(entries(3, "f"));
     for (let room = 0; room < lines.length; room++) {
@@ -163,7 +163,7 @@ describe("an append that fails", () => {
     }
   });
 
-  it("a failed sync leaves the file unchanged", async () => {
+  it("an append whose sync fails leaves the file unchanged", async () => {
     const file = new FaultyFile();
     file.syncFails = true;
     const writer = await openOn(file);
@@ -182,7 +182,7 @@ describe("an append that fails", () => {
     expect(file.content.toString()).toContain("theirs\n");
   });
 
-  it("reports an unfinished line that it could not remove", async () => {
+  it("a failed append reports an unfinished line that it could not remove", async () => {
     const file = new FaultyFile();
     file.room = 10;
     file.truncateFails = true;
@@ -191,7 +191,7 @@ describe("an append that fails", () => {
     );
   });
 
-  it("a failed append does not block the next one", async () => {
+  it("the next append succeeds after a failed append", async () => {
     const file = new FaultyFile();
     file.room = 10;
     const writer = await openOn(file);
@@ -234,7 +234,7 @@ describe("a session that another process changes", () => {
     expect(readFileSync(path, "utf8")).toBe(linesOf(entries(3)));
   });
 
-  it("accepts further appends after its own appends", async () => {
+  it("a writer accepts more appends after its own appends have made the file larger", async () => {
     const path = freshPath();
     writeFileSync(path, linesOf(entries(2)));
     const { bytes } = await loadSession(path);
@@ -245,7 +245,7 @@ describe("a session that another process changes", () => {
     expect((await loadSession(path)).entries).toHaveLength(4);
   });
 
-  it("refuses to append when the file was deleted, so that no acknowledged line is lost", async () => {
+  it("refuses to append when the file was deleted, because the appended line would be lost", async () => {
     const path = freshPath();
     const writer = await openTranscript(path);
     await writer.append(entries(1));
@@ -254,7 +254,7 @@ describe("a session that another process changes", () => {
     await writer.close();
   });
 
-  it("writes nothing when it cannot get the lock", async () => {
+  it("an append writes nothing when it cannot get the lock", async () => {
     const file = new FaultyFile();
     const writer = await openTranscript("played.jsonl", {
       openFile: async () => ({ file, realPath: "played.jsonl" }),
@@ -268,7 +268,7 @@ describe("a session that another process changes", () => {
   });
 });
 
-describe("reading a transcript by ids", () => {
+describe("reading lines of a transcript by their ids", () => {
   it("reads the newest version of each line by its id, even while more lines are written", async () => {
     const path = freshPath();
     const transcript = await openTranscript(path);

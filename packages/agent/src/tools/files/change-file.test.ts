@@ -45,7 +45,7 @@ function changedAfterRead(change: () => void): FileContents {
   };
 }
 
-describe("edits by others", () => {
+describe("changes of a file by other programs and agents", () => {
   it.each([
     ["rewritten", () => writeFileSync(path, "theirs\n")],
     ["rewritten with the same number of bytes", () => writeFileSync(path, "one 1\n")],
@@ -57,7 +57,7 @@ describe("edits by others", () => {
       },
     ],
     ["removed", () => rmSync(path, { force: true })],
-  ])("does not overwrite a file that was %s between the read and the write", async (_, change) => {
+  ])("does not overwrite a file that was %s between the agent's read and its write", async (_, change) => {
     writeFileSync(path, "one\n 1");
     const place = filePlace(cwd);
     await answerOf(readTool(place), { file_path: "a.txt" });
@@ -70,7 +70,7 @@ describe("edits by others", () => {
     expect(readdirSync(cwd).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  it("does not replace a file that somebody else created meanwhile", async () => {
+  it("the Write tool does not replace a file that another program created just before it", async () => {
     const place = filePlace(cwd);
     const unsteady = { ...place, files: changedAfterRead(() => writeFileSync(path, "theirs\n")) };
     const answer = await answerOf(writeTool(unsteady), { file_path: "a.txt", content: "mine\n" });
@@ -112,7 +112,7 @@ describe("edits by others", () => {
 });
 
 describe("replaceFile", () => {
-  it("replaces a whole file of any content, and leaves no other file behind", async () => {
+  it("replaces the whole content of any file, and leaves no temporary file behind", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), fc.uint8Array(), async (before, after) => {
         writeFileSync(path, before);
@@ -125,7 +125,7 @@ describe("replaceFile", () => {
     );
   });
 
-  it("replaces a file under all of its hard links", async () => {
+  it("replacing a file changes its content under all of its hard links", async () => {
     writeFileSync(path, "one, and more\n");
     linkSync(path, join(cwd, "b.txt"));
     await replaceFile(path, Buffer.from("one, and more\n"), Buffer.from("1\n"), signal);
@@ -136,7 +136,7 @@ describe("replaceFile", () => {
     expect(now()).toBe("1\n");
   });
 
-  it("does not change or create a file after an abort, and leaves no other file behind", async () => {
+  it("does not change or create a file after an abort, and leaves no temporary file behind", async () => {
     writeFileSync(path, "one");
     const aborted = AbortSignal.abort(new Error("stop"));
     await expect(replaceFile(path, Buffer.from("one"), Buffer.from("1"), aborted)).rejects.toThrow("stop");

@@ -45,7 +45,7 @@ describe("applyEdit", () => {
     );
   });
 
-  it("replaces a text that occurs once in UTF-16 of either byte order", () => {
+  it("replaces a text that occurs once in a UTF-16 file of either byte order", () => {
     fc.assert(
       fc.property(unique, text, fc.boolean(), ([before, part, after], fresh, isBig) => {
         fc.pre(part !== fresh && !(before + part + after).includes("\r"));
@@ -72,7 +72,7 @@ describe("applyEdit", () => {
     );
   });
 
-  it("edits a CRLF file with plain line ends, and keeps CRLF on every line", () => {
+  it("accepts plain line ends for an edit of a CRLF file, and keeps CRLF on every line", () => {
     const plain = text.map((some) => some.replaceAll("\r", ""));
     const plainUnique = unique.map((parts) => parts.map((part) => part.replaceAll("\r", "")));
     fc.assert(
@@ -87,7 +87,7 @@ describe("applyEdit", () => {
     );
   });
 
-  it("replaces all occurrences with replace_all, like splitting and joining the text", () => {
+  it("replace_all gives the same result as splitting at the old text and joining with the new text", () => {
     fc.assert(
       fc.property(text, text, text, (content, part, fresh) => {
         const plain = content.replaceAll("\r", "");
@@ -99,7 +99,7 @@ describe("applyEdit", () => {
     );
   });
 
-  it("refuses a text that occurs several times or never, and never throws", () => {
+  it("refuses an edit whose old text occurs several times or never, and never throws", () => {
     fc.assert(
       fc.property(text, text, text, (content, part, fresh) => {
         const result = applyEdit(Buffer.from(content), editOf(part, fresh));
@@ -114,7 +114,7 @@ describe("applyEdit", () => {
 });
 
 describe("placesOf", () => {
-  it("finds all places of a text, including overlapping ones", () => {
+  it("finds every position of a text, including overlapping ones", () => {
     const few = (maxLength: number) =>
       fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength });
     fc.assert(
@@ -125,7 +125,7 @@ describe("placesOf", () => {
     );
   });
 
-  it("searches repetitive texts in linear time, and refuses an edit with too many places", () => {
+  it("searches repetitive texts in linear time, and refuses an edit with too many matches", () => {
     const startedAt = performance.now();
     const content = Buffer.from("a".repeat(4_000_000));
     const [half, lines] = ["a".repeat(10_000), Buffer.from("a\n".repeat(400_000))];

@@ -28,7 +28,7 @@ const change = (old_string: string, new_string: string, more: object = {}): Prom
 const now = (): string => readFileSync(path, "utf8");
 
 describe("the Edit tool", () => {
-  it("replaces the only occurrence of a text, names the line, and shows the diff", async () => {
+  it("replaces the only occurrence of a text in a file, names its line, and shows the diff", async () => {
     await given("one\ntwo\nthree\nfour\nfive\nsix\n");
     const outcome = await callTool(edit, { file_path: "a.ts", old_string: "four", new_string: "4\n4b" });
     expect(now()).toBe("one\ntwo\nthree\n4\n4b\nfive\nsix\n");
@@ -39,7 +39,7 @@ describe("the Edit tool", () => {
     });
   });
 
-  it("accepts a second edit without a new read, and the next read shows the new content", async () => {
+  it("accepts a second edit of a file without a new read, and the next read shows the new content", async () => {
     await given("one two\n");
     await change("one", "1");
     expect(await change("two", "2")).toMatch(/^Changed/);
@@ -73,7 +73,7 @@ describe("the Edit tool", () => {
 });
 
 describe("editing a large file", () => {
-  it("edits 60,000 places of a large file at once, and reports a text that it does not contain", async () => {
+  it("replaces 60,000 matches in a large file at once, and reports an old text that the file lacks", async () => {
     const content = "some text in a line\n".repeat(60_000);
     await given(content);
     expect(await change("some text", "any text", { replace_all: true })).toContain("60000 places");
@@ -87,7 +87,7 @@ describe("editing a large file", () => {
 });
 
 describe("line ends and encodings in an edited file", () => {
-  it("matches CRLF lines with plain line ends, and writes new lines with CRLF", async () => {
+  it("an edit with plain line ends matches CRLF lines, and its new lines end with CRLF", async () => {
     await given("\ufeffone\r\ntwo\r\nthree\r\n");
     await change("one\ntwo\n", "1\n2\n2b\n");
     expect(now()).toBe("\ufeff1\r\n2\r\n2b\r\nthree\r\n");
@@ -102,7 +102,7 @@ describe("line ends and encodings in an edited file", () => {
     expect(now()).toBe("a\r\nA\r\nb\nc\nC\n");
   });
 
-  it("matches carriage returns literally if the file has them, and drops them otherwise", async () => {
+  it("an edit matches its carriage returns literally if the file has them, and drops them otherwise", async () => {
     await given("a\r\nb\r\n");
     await change("a\r\nb", "a\nb");
     expect(now()).toBe("a\nb\r\n");
@@ -143,7 +143,7 @@ describe("edits that are refused", () => {
     expect(now()).toBe(CODE);
   });
 
-  it("counts overlapping occurrences as several places", async () => {
+  it("refuses to replace a text with overlapping occurrences, because they count as several matches", async () => {
     await given("aaa");
     expect(await change("aa", "b")).toContain("2 places, on line 1,");
     await change("aa", "b", { replace_all: true });
@@ -159,7 +159,7 @@ describe("edits that are refused", () => {
     expect(now()).toBe("one\n");
   });
 
-  it("refuses to edit a file that somebody else changed, but not one that was only touched", async () => {
+  it("refuses to edit a file that somebody else changed, but not if its content is still the same", async () => {
     await given("one\n");
     writeFileSync(path, "one\n");
     expect(await change("one", "1")).toMatch(/^Changed/);

@@ -29,7 +29,7 @@ const kindsFor = async (file_path: string): Promise<readonly string[]> => [
 ];
 
 describe("permissions of the file tools", () => {
-  it("asks before changes inside the project and before every access outside it", async () => {
+  it("file tools ask before they change a file inside the project, and before every access outside it", async () => {
     expect(await kindsFor("a.txt")).toEqual(["write change", "edit change"]);
     expect(await kindsFor("new/b.txt")).toEqual(["write change", "edit change"]);
     const all = ["read outside-path", "write outside-path", "edit outside-path"];
@@ -37,12 +37,12 @@ describe("permissions of the file tools", () => {
       expect(await kindsFor(path)).toEqual(all);
   });
 
-  it("asks nothing for an impossible path or an invalid input", async () => {
+  it("file tools ask nothing if the path is impossible or the input is invalid", async () => {
     expect(await kindsFor("a\0b")).toEqual([]);
     expect(await needsOf(read, { file_path: 1 })).toEqual([]);
   });
 
-  it("a change shows its diff, and always covers every ordinary edit in the folder", async () => {
+  it("the question about a file change shows its diff, and the answer always covers all ordinary edits", async () => {
     const input = { file_path: "a.txt", old_string: "two", new_string: "2" };
     const detail = "@@ -1,2 +1,2 @@\n one\n-two\n+2";
     expect(await needsOf(edit, input)).toEqual([
@@ -62,12 +62,12 @@ describe("permissions of the file tools", () => {
     ]);
   });
 
-  it("asks for an edit even if its text is missing, because the file can change before the call", async () => {
+  it("asks about an edit even if its old text is missing, because the file can change before the call", async () => {
     const needs = await needsOf(edit, { file_path: "a.txt", old_string: "three", new_string: "3" });
     expect(needs).toMatchObject([{ kind: "change", detail: "@@ -1,1 +1,1 @@\n-three\n+3" }]);
   });
 
-  it("asks for the target of a link, and for reading and writing separately", async () => {
+  it("asks about the file that a link leads to, and about reading and writing it separately", async () => {
     const [reading] = await needsOf(read, { file_path: "link" });
     const [writing] = await needsOf(write, { file_path: "link", content: "x" });
     expect(reading).toMatchObject({ key: `path:${outside}`, scope: `reading ${outside}` });
@@ -76,7 +76,7 @@ describe("permissions of the file tools", () => {
   });
 });
 
-describe("files inside the project that need a question each time", () => {
+describe("files inside the project about which the agent asks each time", () => {
   const CHANGES = ["write guarded-file", "edit guarded-file"];
 
   it.each([".git/hooks/pre-commit", ".git/info/x", ".git", "sub/.GIT/hooks/x", "innocent/pre-commit"])(
@@ -117,7 +117,7 @@ describe("files inside the project that need a question each time", () => {
     expect(await kindsFor(join(stem, "..", "other-session.jsonl"))).toContain("read outside-path");
   });
 
-  it("a session file inside the project guards only itself", async () => {
+  it("a session file inside the project is guarded, but the other files of its folder are not", async () => {
     const tool = writeTool(filePlace(cwd, { sessionPath: join(cwd, "s.jsonl") }));
     expect(await needsOf(tool, { file_path: "s.jsonl", content: "x" })).toMatchObject([
       { kind: "guarded-file" },
@@ -125,7 +125,7 @@ describe("files inside the project that need a question each time", () => {
     expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
   });
 
-  it("a subagent needs the same permissions for session files as its parent", async () => {
+  it("a subagent needs the same permissions as its parent to change files of the session", async () => {
     for (const sessionPath of [join(cwd, "s.jsonl"), join(cwd, "s.agents", "a1.jsonl")]) {
       const tool = writeTool(filePlace(cwd, { sessionPath }));
       for (const path of ["s.jsonl", "s.plan.md", "s.outputs/x.txt", "s.agents/a1.jsonl", "s.agents/a2.md"])
@@ -135,7 +135,7 @@ describe("files inside the project that need a question each time", () => {
     }
   });
 
-  it("treats an allowed folder like the project, except for files that git runs", async () => {
+  it("treats an allowed folder outside the project like the project itself, and still guards files that git runs", async () => {
     const paths = pathRules({ cwd, home: root, allowed: [join(root, "data")] });
     const tool = writeTool({ ...place, paths });
     expect(await needsOf(tool, { file_path: "../data/x", content: "" })).toMatchObject([{ kind: "change" }]);
@@ -156,7 +156,7 @@ describe("files inside the project that need a question each time", () => {
     expect(await kindsFor("metal/config")).toEqual(change);
   });
 
-  it("guards a file with several hard links, because another name can be anywhere", async () => {
+  it("guards a file with several hard links, because its other names can be anywhere", async () => {
     linkSync(outside, join(cwd, "twin.txt"));
     expect(await kindsFor("twin.txt")).toEqual(CHANGES);
   });

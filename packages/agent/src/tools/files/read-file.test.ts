@@ -25,7 +25,7 @@ const lines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
 
 describe("reading text files", () => {
-  it("shows each line with its number", async () => {
+  it("the Read tool shows each line of a file with its number", async () => {
     const file_path = put("a.txt", "one\n\n\tthree\n");
     expect(await answerOf(read, { file_path })).toBe("     1\tone\n     2\t\n     3\t\tthree");
     expect((await callTool(readTool(filePlace(cwd)), { file_path })).summary).toBe("3 lines");
@@ -43,7 +43,7 @@ describe("reading text files", () => {
     expect(await answerOf(read, { file_path: "nowhere/zzz" })).toContain("There is no file nowhere/zzz.");
   });
 
-  it("shows the range of offset and limit, and explains how to continue", async () => {
+  it("the Read tool shows the lines that offset and limit select, and explains how to continue", async () => {
     const file_path = put("range.txt", lines(10));
     const answer = await answerOf(read, { file_path, offset: 3, limit: 2 });
     expect(answer).toBe(
@@ -56,13 +56,13 @@ describe("reading text files", () => {
     expect(await answerOf(read, { file_path, offset: 11 })).toMatch(/^REFUSED: range.txt has 10 lines/);
   });
 
-  it("shows 2,000 lines without a range", async () => {
+  it("the Read tool shows 2,000 lines of a file if the call sets no range", async () => {
     const answer = await answerOf(read, { file_path: put("many.txt", lines(2_500)) });
     expect(answer).toContain("  2000\tline 2000\n");
     expect(answer).toContain("[These are lines 1 to 2000 of 2500. Continue with offset 2001.]");
   });
 
-  it("shows only whole lines that fit the result limit, and names the offset to continue", async () => {
+  it("the Read tool shows only whole lines that fit its result limit, and names the offset to continue at", async () => {
     const file_path = put("long.txt", lines(30_000));
     const small = readTool({ ...place, resultLimit: () => 3_000 });
     const answer = await answerOf(small, { file_path });
@@ -75,7 +75,7 @@ describe("reading text files", () => {
     expect((await answerOf(read, { file_path, limit: 30_000 })).length).toBeLessThanOrEqual(50_000);
   });
 
-  it("cuts a long line between characters, and explains how to read more", async () => {
+  it("the Read tool cuts a long line between characters, and explains how to read the rest", async () => {
     const answer = await answerOf(read, {
       file_path: put("wide.txt", `a\n${"x".repeat(1_999)}😀${"y".repeat(50)}\n`),
     });
@@ -86,7 +86,7 @@ describe("reading text files", () => {
     expect(place.reads.get(join(cwd, "wide.txt"))?.range).toEqual({ from: 1, to: 2 });
   });
 
-  it("reports a byte order mark, CRLF, other encodings and broken bytes instead of showing them", async () => {
+  it("the Read tool reports a byte order mark, CRLF, other encodings and invalid bytes in words", async () => {
     const marked = await answerOf(read, { file_path: put("bom.txt", "\ufeffone\r\ntwo\r\n") });
     expect(marked).toBe("     1\tone\n     2\ttwo\n\n[Its lines end in CRLF. Edit and Write keep that.]");
     const mixed = await answerOf(read, { file_path: put("mixed.txt", "one\r\ntwo") });
@@ -124,7 +124,7 @@ describe("reading a file that is still in the context", () => {
     return visiblePaths(c.entries);
   };
 
-  it("does not show a file again that is still in the context, and names the earlier read", async () => {
+  it("does not repeat a file that is still in the context, and names the earlier read", async () => {
     const file_path = put("known.txt", "one\n");
     const first = await answerOf(read, { file_path }, "toolu_1");
     const second = await answerOf(read, { file_path }, "toolu_2");
@@ -139,7 +139,7 @@ describe("reading a file that is still in the context", () => {
     expect([...entriesWith(file_path, await answerOf(read, { file_path }))]).toEqual([file_path]);
   });
 
-  it("shows a file again whose earlier read was aborted", async () => {
+  it("shows a file again if its earlier read was aborted", async () => {
     const file_path = put("stopped.txt", "one\n");
     const stop = new AbortController();
     const stopped = read.call(
@@ -158,7 +158,7 @@ describe("reading a file that is still in the context", () => {
     expect(answers.map((answer) => answer.includes("\tone"))).toEqual([true, false, true]);
   });
 
-  it("shows a file again when it changed, was forgotten, or is read in another range", async () => {
+  it("shows a file again when it changed, left the context, or is read in another range", async () => {
     const file_path = put("shown.txt", lines(5));
     const isShown = async (input: object): Promise<boolean> =>
       (await answerOf(read, input)).includes("\tline");

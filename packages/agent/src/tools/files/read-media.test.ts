@@ -98,7 +98,7 @@ describe("readMedia for PDFs", () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it("accepts a short PDF, also with compressed pages", () => {
+  it("accepts a short PDF, even if its pages are compressed", () => {
     expect(wordsOf(pdf(1))).toBe("PDF, 1 page");
     expect(wordsOf(pdf(20))).toBe("PDF, 20 pages");
     expect(wordsOf(packedPdf(7))).toBe("PDF, 7 pages");
@@ -114,11 +114,11 @@ describe("readMedia for PDFs", () => {
   });
 });
 
-describe("media blocks of the Read tool", () => {
+describe("images and PDFs in results of the Read tool", () => {
   const cwd = realpathSync(temporaryFolder());
   const read = readTool(filePlace(cwd));
 
-  it("returns an image as a block on each read, whatever its file name", async () => {
+  it("the Read tool returns an image as an image block on each read, whatever the file name", async () => {
     writeFileSync(join(cwd, "photo.txt"), gif(3, 4));
     const source = { type: "base64", media_type: "image/gif", data: gif(3, 4).toString("base64") };
     for (const _ of [1, 2]) {
@@ -131,7 +131,7 @@ describe("media blocks of the Read tool", () => {
     }
   });
 
-  it("returns a PDF as a document, and a text file named .png as text", async () => {
+  it("the Read tool returns a PDF as a document block, and a text file named .png as text", async () => {
     writeFileSync(join(cwd, "a.pdf"), pdf(2));
     writeFileSync(join(cwd, "fake.png"), "text\n");
     const { content } = await callTool(read, { file_path: "a.pdf" });

@@ -21,7 +21,7 @@ function fewestDifferences(before: readonly string[], after: readonly string[]):
 }
 
 describe("changes between two texts", () => {
-  it("applying the changed regions turns the old text into the new one with the fewest differences", () => {
+  it("applying the changed regions turns the old text into the new text, with as few changes as possible", () => {
     fc.assert(
       fc.property(someLines, someLines, (before, after) => {
         const made: string[] = [];
@@ -53,7 +53,7 @@ describe("changes between two texts", () => {
     );
   });
 
-  it("diffs 60,000 lines quickly, with no line in common or with few changes far apart", () => {
+  it("compares 60,000 lines quickly, whether all lines differ or only a few distant ones", () => {
     const many = (word: string): string[] => Array.from({ length: 60_000 }, (_, index) => `${word} ${index}`);
     expect(changedRegions(many("a"), many("b"))).toEqual([
       { oldFrom: 0, oldTo: 60_000, newFrom: 0, newTo: 60_000 },
@@ -73,7 +73,7 @@ describe("changes between two texts", () => {
     expect(unifiedDiff("a\n", "a\n")).toEqual({ text: "", added: 0, removed: 0 });
   });
 
-  it("shortens long diffs and long lines", () => {
+  it("a diff is cut after 400 lines, and each of its lines is cut too", () => {
     const rows = unifiedDiff("", "x\n".repeat(1_000)).text.split("\n");
     expect(rows).toHaveLength(401);
     expect(rows.at(-1)).toBe("… 601 more lines of the diff");
@@ -81,7 +81,7 @@ describe("changes between two texts", () => {
     expect(unifiedDiff("", `${"y".repeat(5_000)}\n`).text.length).toBeLessThan(400);
   });
 
-  it("shows the changed part of a long line", () => {
+  it("a diff shows the changed part of a long line", () => {
     const line = (word: string): string => `${"y".repeat(5_000)}${word}${"z".repeat(5_000)}\n`;
     const { text } = unifiedDiff(line("old"), line("new"));
     expect(text).toMatch(/^@@ .*\n-…y{100}oldz+…\n\+…y{100}newz+…$/);

@@ -36,7 +36,7 @@ const read = (file_path: string, more: object = {}): Promise<string> =>
   answerOf(readTool(place), { file_path, ...more });
 
 describe("the Write tool", () => {
-  it("creates a file with its folders, and leaves no other file behind", async () => {
+  it("creates a file and its missing folders, and leaves no temporary file behind", async () => {
     const outcome = await callTool(write, { file_path: "src/deep/a.ts", content: "one\ntwo\n" });
     expect(outcome).toEqual({
       content: "Created src/deep/a.ts, 2 lines.",
@@ -48,7 +48,7 @@ describe("the Write tool", () => {
     expect(statSync(join(cwd, "src/deep/a.ts")).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
-  it("overwrites a file that was read, keeps its mode, and needs no new read afterwards", async () => {
+  it("overwrites a file that the agent has read, keeps its permissions, and needs no new read afterwards", async () => {
     put("run.sh", "one\ntwo\n");
     chmodSync(join(cwd, "run.sh"), 0o755);
     await read("run.sh");
@@ -64,7 +64,7 @@ describe("the Write tool", () => {
     expect(textOf("run.sh")).toBe("end");
   });
 
-  it("writes through a link, also to a file that does not exist yet, and keeps the link", async () => {
+  it("writes to the target of a link, even if the target does not exist yet, and keeps the link", async () => {
     put("real.txt", "one\n");
     symlinkSync("real.txt", join(cwd, "link"));
     symlinkSync("new/later.txt", join(cwd, "dangling"));
@@ -89,7 +89,7 @@ describe("the Write tool", () => {
     expect(readFileSync(join(cwd, "wide.txt"), "utf16le")).toBe("\ufeffü\n");
   });
 
-  it("overwrites an empty file without a read, and does not write identical content", async () => {
+  it("overwrites an empty file without a read, and does not write content that is already there", async () => {
     put("empty", "");
     expect(await answerOf(write, { file_path: "empty", content: "x" })).toMatch(/^Wrote/);
     expect(await answerOf(write, { file_path: "empty", content: "x" })).toContain("nothing was changed");
@@ -97,7 +97,7 @@ describe("the Write tool", () => {
 });
 
 describe("calls of the Write tool that are refused", () => {
-  it("refuses to overwrite a file that was not read, read only in part, or changed since", async () => {
+  it("refuses to overwrite a file that the agent has not read completely, or that changed since the read", async () => {
     put("a.txt", "one\ntwo\nthree\n");
     const attempt = (): Promise<string> => answerOf(write, { file_path: "a.txt", content: "x" });
     expect(await attempt()).toMatch(/^REFUSED: .*Read it first/);
@@ -110,7 +110,7 @@ describe("calls of the Write tool that are refused", () => {
     expect(textOf("a.txt")).toBe("mine\n");
   });
 
-  it("refuses to write to a binary file, a folder or an impossible path, or half a character", async () => {
+  it("refuses to write to a binary file, a folder or an impossible path, and to write half a character", async () => {
     put("binary", "a\0b");
     expect(await answerOf(write, { file_path: "binary", content: "x" })).toMatch(
       /^REFUSED: .*not a text file/,
@@ -140,7 +140,7 @@ describe("calls of the Write tool that are refused", () => {
     },
   );
 
-  it("writes nothing when the call was aborted", async () => {
+  it("the Write tool writes nothing when its call was aborted", async () => {
     const signal = AbortSignal.abort(new Error("stop"));
     const context = { callId: "c", signal, onProgress: () => undefined };
     await expect(write.call({ file_path: "a", content: "x" }, context)).rejects.toThrow("stop");

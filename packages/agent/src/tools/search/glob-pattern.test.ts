@@ -26,7 +26,7 @@ describe("globPattern", () => {
     expect(matches(pattern, other)).toBe(false);
   });
 
-  it("a glob reaches every folder on the way to its matches, and few others", () => {
+  it("a glob reports every folder on the way to its matches as worth searching, and few other folders", () => {
     const name = fc.constantFrom("a", "b", "ab");
     const step = fc.constantFrom("a", "*", "**", "?b", "{a,b}", "*b");
     fc.assert(

@@ -40,7 +40,7 @@ beforeAll(() => {
 });
 
 describe("the Glob tool", () => {
-  it("finds files by name, newest first, including hidden ones, without ignored or linked files", async () => {
+  it("finds files by name, newest first, including hidden files, but no ignored or linked files", async () => {
     expect(await find("**/*.ts")).toEqual([
       "src/new.ts",
       "src/gen/keep.ts",
@@ -70,7 +70,7 @@ describe("the Glob tool", () => {
     ]);
   });
 
-  it("searches an ignored folder when the pattern or path names it", async () => {
+  it("searches a folder that .gitignore excludes when the pattern or path names the folder", async () => {
     expect(await find("dist/**/*.ts")).toEqual(["dist/out.ts"]);
     expect(await find("*.ts", "dist")).toEqual(["dist/out.ts"]);
     expect(await find("node_modules/**/*.ts")).toEqual(["node_modules/pkg/index.ts"]);
@@ -90,7 +90,7 @@ describe("the Glob tool", () => {
     expect(lines.at(-1)).toBe("[109 files match. These are the 100 newest.]");
   });
 
-  it("explains what is wrong with a glob", async () => {
+  it("the Glob tool explains what is wrong with an invalid pattern", async () => {
     expect(await find("../*")).toEqual([expect.stringMatching(/^REFUSED: .* cannot leave its folder/)]);
     expect(await find("src/../../*")).toEqual([
       expect.stringMatching(/^REFUSED: .* cannot leave its folder/),
@@ -114,12 +114,12 @@ describe("the Glob tool", () => {
     );
   });
 
-  it("finds nothing outside with a pattern that begins with two dots", async () => {
+  it("a glob pattern that begins with two dots finds nothing outside the searched folder", async () => {
     for (const pattern of ["..*/**", "..{,x}/**", "..*/outside/*"])
       expect(await answerOf(glob, { pattern })).toBe(`No files match ${pattern}.`);
   });
 
-  it("asks for permission outside the project, also through a pattern or a link", async () => {
+  it("the Glob tool asks before it searches outside the project, even if a pattern or link leads there", async () => {
     const outside = { kind: "outside-path", key: `path:${join(folder, "outside")}` };
     expect(await needsOf(glob, { pattern: "**/*" })).toEqual([]);
     expect(await needsOf(glob, { pattern: `${project}/src/*.ts` })).toEqual([]);

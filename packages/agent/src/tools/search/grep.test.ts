@@ -35,7 +35,7 @@ beforeAll(() => {
 });
 
 describe("the Grep tool", () => {
-  it("lists the files that match, newest first", async () => {
+  it("the Grep tool lists the files that contain a match, newest first", async () => {
     expect(await search("needle")).toEqual([
       "src/b.ts",
       "src/a.ts",
@@ -46,7 +46,7 @@ describe("the Grep tool", () => {
     expect((await callTool(grep, { pattern: "needle" })).summary).toBe("4 files");
   });
 
-  it("shows matching lines with their numbers and context lines", async () => {
+  it("the Grep tool shows matching lines with line numbers and context lines", async () => {
     expect(await lines("needle", { path: "src" })).toEqual([
       "src/a.ts:2:two needle",
       "src/b.ts:1:const needle = 1;",
@@ -72,7 +72,7 @@ describe("the Grep tool", () => {
     ]);
   });
 
-  it("counts the matching lines of each file", async () => {
+  it("the Grep tool counts the matching lines of each file", async () => {
     expect(await search("needle", { output_mode: "count", path: "src" })).toEqual([
       "src/a.ts:1",
       "src/b.ts:2",
@@ -91,7 +91,7 @@ describe("the Grep tool", () => {
     expect(await search("needle", { path: "dist/x.ts" })).toEqual(["dist/x.ts"]);
   });
 
-  it("skips files that can contain credentials, reports that, and asks before it searches a named one", async () => {
+  it("skips files that can contain credentials and says so, but searches one after asking if the call names it", async () => {
     for (const name of [".env", "id_rsa", "notes.txt"]) write(`keys/${name}`, "password=hunter2");
     expect(await search("password=", { path: "keys" })).toEqual([
       "keys/notes.txt",
@@ -111,7 +111,7 @@ describe("the Grep tool", () => {
     expect(await lines("five\\-?", { path: "src" })).toEqual(["src/a.ts:5:five Needle"]);
   });
 
-  it("matches across line ends only with multiline", async () => {
+  it("a search pattern matches across line ends only with the multiline option", async () => {
     expect(await search("\\{\\n", { glob: "*.txt" })).toEqual(["No matches in 2 files."]);
     expect(await lines("begin \\{.*?\\}", { glob: "*.txt", multiline: true })).toEqual([
       "multi.txt:1:begin {",
@@ -143,7 +143,7 @@ describe("the Grep tool", () => {
     ]);
   });
 
-  it("never returns more than the result limit", async () => {
+  it("the Grep tool never returns more characters than its result limit", async () => {
     write("long.log", `${"a line of some length\n".repeat(5_000)}`, 90);
     const small = grepTool(filePlace(project, { resultLimit: () => 2_000 }));
     const answer = await answerOf(small, {
@@ -170,7 +170,7 @@ describe("the Grep tool", () => {
     ]);
   });
 
-  it("gives up on a slow pattern, and says so", async () => {
+  it("the Grep tool gives up on a pattern that takes too long, and says so", async () => {
     for (let nth = 0; nth < 10; nth++) write(`slow/${nth}.txt`, `ok\n${"a".repeat(60)}!\nok`, 99);
     const answer = (await search("^(a+)+$", { path: "slow" })).join("\n");
     expect(answer).toMatch(
@@ -181,7 +181,7 @@ describe("the Grep tool", () => {
     expect(multi).toContain("takes too long");
   });
 
-  it("explains what is wrong with a search", async () => {
+  it("the Grep tool explains what is wrong with an invalid pattern, path or option", async () => {
     expect(await search("(")).toEqual([
       expect.stringMatching(/^REFUSED: Invalid search pattern: \/\(\/ is not a regular expression/),
     ]);
@@ -190,7 +190,7 @@ describe("the Grep tool", () => {
     expect(await search("no-such-needle", { path: "src" })).toEqual(["No matches in 3 files."]);
   });
 
-  it("asks for permission outside the project, and stops when it is aborted midway", async () => {
+  it("the Grep tool asks before it searches outside the project, and stops when it is aborted midway", async () => {
     expect(await needsOf(grep, { pattern: "x" })).toEqual([]);
     expect(await needsOf(grep, { pattern: "x", path: ".." })).toMatchObject([
       { kind: "outside-path", key: `path:${folder}` },
@@ -227,11 +227,11 @@ describe.skipIf(process.platform === "win32")("globs of the Grep tool", () => {
     expect(found.filter((line) => line.includes("needle outside"))).toEqual([]);
   });
 
-  it("follows a link inside the project when it is the search path", async () => {
+  it("follows a link inside the project if the link is the search path", async () => {
     expect(await search("needle", { path: "home", glob: "*.ts" })).toEqual(["home/b.ts", "home/a.ts"]);
   });
 
-  it("does not wait for a pipe or a link in place of a .gitignore", async () => {
+  it("a search does not wait for a .gitignore that is a pipe or a link", async () => {
     mkdirSync(join(project, "piped"));
     execFileSync("mkfifo", [join(project, "piped", ".gitignore")]);
     write("piped/x.txt", "needle in a piped folder");

@@ -39,7 +39,7 @@ async function inSession(tool: Tool, input: unknown): Promise<readonly Entry[]> 
 }
 
 describe("the TodoWrite tool", () => {
-  it("replaces the to-do list, and restores it from the session", async () => {
+  it("the TodoWrite tool replaces the to-do list, and the list can be restored from the session", async () => {
     const tool = todoWriteTool({ state });
     const todos = [
       { content: "read", status: "completed", activeForm: "reading" },
@@ -70,7 +70,7 @@ describe("the TodoWrite tool", () => {
     expect(state.todos).toHaveLength(1);
   });
 
-  it("reminds the model to have exactly one to-do in progress", async () => {
+  it("the TodoWrite tool reminds the model to have exactly one to-do in progress", async () => {
     const tool = todoWriteTool({ state });
     const all = (status: string) => ({ todos: ["a", "b"].map((content) => ({ content, status })) });
     expect((await tool.call(all("in_progress"), context)).content).toContain("only one");
@@ -130,7 +130,7 @@ describe("the AskUserQuestion tool", () => {
     expect(isError).toBeUndefined();
   });
 
-  it("asks nothing when the input is invalid", async () => {
+  it("the AskUserQuestion tool asks nothing when its input is invalid", async () => {
     const { asked, tool } = asking();
     expect((await tool.call({ questions: [] }, context)).isError).toBe(true);
     expect((await tool.call({ questions: [{ question: "" }] }, context)).isError).toBe(true);
@@ -166,14 +166,14 @@ describe("the plan mode tools", () => {
     expect(content).toMatch(/\bapproved\b/);
   });
 
-  it("cannot exit plan mode when it is off, and asks nothing", async () => {
+  it("exiting plan mode fails without a question when plan mode is off", async () => {
     const exit = exitPlanModeTool({ state });
     expect(await exit.needs({ plan: "x" }, context)).toEqual([]);
     expect((await exit.call({ plan: "x" }, context)).isError).toBe(true);
     await expect(stat(state.planPath)).rejects.toThrow("ENOENT");
   });
 
-  it("stays in plan mode when the plan cannot be written", async () => {
+  it("plan mode stays on when the plan file cannot be written", async () => {
     await writeFile(join(folder, "file"), "");
     const blocked = createAgentState({ planPath: join(folder, "file", "plan.md") });
     blocked.setPlanMode(true);
@@ -204,7 +204,7 @@ describe("the Skill tool", () => {
     expect(readHostState(entries).skills).toEqual(state.usedSkills);
   });
 
-  it("lists the available skills when the requested one is unknown or gone", async () => {
+  it("the Skill tool reports a skill that is unknown or deleted, and lists the available skills", async () => {
     const gone = { ...skill("gone"), read: async () => undefined };
     const tool = skillTool({ state, skills: [skill("review"), gone] });
     expect(await tool.call({ skill: "revue" }, context)).toMatchObject({
@@ -215,7 +215,7 @@ describe("the Skill tool", () => {
     expect(state.usedSkills).toEqual([]);
   });
 
-  it("shortens skill descriptions, or leaves them out, to keep the list under 8,000 characters", () => {
+  it("shortens or omits skill descriptions to keep the list of skills under 8,000 characters", () => {
     const described = (count: number, length: number) =>
       skillTool({
         state,

@@ -62,7 +62,7 @@ describe.skipIf(process.platform === "win32")("commands in the background", () =
     expect(await readOutput(id)).toContain("The command was stopped before it finished.");
   });
 
-  it("a background command survives an abort of its call, and ends with the session", async () => {
+  it("a background command survives an abort of the call that started it, and ends with the session", async () => {
     const own = shellPlace(folder);
     const stop = new AbortController();
     await bashTool(own).call(
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === "win32")("commands in the background", () =
     await expect(start("true", own)).rejects.toThrow("no command can be started");
   });
 
-  it("lists the known commands for an unknown command id", async () => {
+  it("an unknown id of a background command is an error that lists the known commands", async () => {
     const id = await start("true");
     expect(await readOutput("bash_none")).toMatch(
       new RegExp(`There is no command bash_none\\. Known commands: .*${id}`),

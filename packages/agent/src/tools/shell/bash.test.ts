@@ -34,7 +34,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     expect(outcome.summary).toMatch(/^exit 0 · \d+\.\d s · 6 lines$/);
   });
 
-  it("reports the exit code first, and marks a failure as an error", async () => {
+  it("the result of a failed command begins with its exit code, and is marked as an error", async () => {
     const outcome = await run("echo before; exit 3");
     expect(outcome).toMatchObject({ content: "Exit code 3\nbefore", isError: true });
     expect(outcome.summary).toMatch(/^exit 3 · .* · 1 line$/);
@@ -50,11 +50,11 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     expect((await run('pwd; echo "[$LEFT]"; cat; echo read')).content).toBe(`${folder}\n[]\nread`);
   });
 
-  it("runs a command that looks like an option", async () => {
+  it("runs a command that begins with a dash as a command, not as an option of the shell", async () => {
     expect((await run("-x")).content).toMatch(/^Exit code 127\n.*-x/);
   });
 
-  it("removes the keys of model providers from the environment, and nothing else", async () => {
+  it("removes the API keys of model providers, and nothing else, from the environment of a command", async () => {
     const environment = {
       PATH: process.env.PATH,
       OPENAI_API_KEY: "secret",
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     expect((await run(print, {}, open)).content).toBe("secretsecret kept");
   });
 
-  it("shows head and tail of a long output, and writes all of it to a file", async () => {
+  it("shows the beginning and the end of a long output, and writes all of it to a file", async () => {
     const { content } = await run("seq 1 20000");
     const text = String(content);
     expect(text.length).toBeLessThanOrEqual(30_000);
@@ -126,7 +126,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
     expect(["first", "second"]).toContain(progress[0]);
   });
 
-  it("explains why a command did not run", async () => {
+  it("the Bash tool explains why a command did not run", async () => {
     const nowhere = { ...place, cwd: join(folder, "nowhere") };
     expect((await run("true", {}, nowhere)).content).toContain("nowhere does not exist");
     expect(await run(`: ${"x".repeat(4_000_000)}`)).toMatchObject({
@@ -140,7 +140,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
 });
 
 describe("permissions of the Bash tool", () => {
-  it("shows the whole command and the scope of allowing it", async () => {
+  it("the question about a command shows the whole command and what the answer always would cover", async () => {
     const tool = bashTool(place);
     expect(await tool.needs({ command: "npm test -- -x" }, context())).toEqual([
       {
@@ -160,7 +160,7 @@ describe("permissions of the Bash tool", () => {
     expect(tool.isReadOnly).toBe(false);
   });
 
-  it("shortens a long command in the title, shows all of it in the detail, and needs little time", async () => {
+  it("the question about a long command has a short title, shows the whole command, and takes little time", async () => {
     const tool = bashTool(place);
     const command = `echo ${"x".repeat(300)}; rm -rf x`;
     const [need] = await tool.needs({ command }, context());

@@ -21,7 +21,7 @@ beforeAll(() => {
   symlinkSync("..", join(cwd, "up"));
 });
 
-describe("permissions for reading commands", () => {
+describe("permissions for commands that read files", () => {
   it.each([
     "cat a.txt",
     "ls -la src",
@@ -29,7 +29,7 @@ describe("permissions for reading commands", () => {
     "grep -n x a.txt",
     "wc -l src/b.ts",
     "git diff a.txt",
-  ])("a permission for %s also covers other arguments in the working folder", async (command) => {
+  ])("a permission for %s also covers the same command with other files of the working folder", async (command) => {
     const need = await needOf(command);
     expect(need.kind).toBe("shell");
     expect(need.key).toMatch(/^shell:/);
@@ -54,7 +54,7 @@ describe("permissions for reading commands", () => {
     "stat 'up/outside.txt'",
     "pytest ../outside.txt",
     "npm test -- ../outside.txt",
-  ])("asks for %s as exactly this command, because it reads outside the folder", async (command) => {
+  ])("a permission for %s covers only exactly this command, because it reads outside the folder", async (command) => {
     expect(await needOf(command)).toMatchObject({
       kind: "outside-path",
       key: `shell-exact:${command}`,
@@ -105,7 +105,7 @@ describe("permissions for reading commands", () => {
     "git log --textconv",
     "git blame --contents a.txt b.txt",
   ])(
-    "asks for %s as exactly this command, because it can read files that it does not name",
+    "a permission for %s covers only exactly this command, because it can read files that it does not name",
     async (command) => {
       expect((await needOf(command)).key).toBe(`shell-exact:${command}`);
     },
@@ -172,7 +172,7 @@ describe("commands that can change a guarded file", () => {
     expect(need.scope).toBeUndefined();
   });
 
-  it("a change of a guarded file ends permissions only if the file decides which commands run", async () => {
+  it("a command revokes permissions only if it changes a guarded file that decides what commands run", async () => {
     expect(await needOf("sed -i s/a/b/ package.json")).toMatchObject({ decidesCommands: true });
     expect((await needOf("cp a.txt AGENTS.md")).decidesCommands).toBeUndefined();
   });
@@ -205,14 +205,14 @@ describe("permissions for commands that run the project's code", () => {
     "./run.sh",
     "git commit -m x",
     "npm ci && npm test",
-  ])("says in the scope of %s that it runs the project's code", async (command) => {
+  ])("the question about %s says that the answer always applies even if the project's code changes", async (command) => {
     const need = await needOf(command);
     expect(need.runsCode).toBe(true);
     expect(need.scope).toMatch(/, even if the project's code changes$/);
   });
 
   it.each(["ls", "rm -rf build", "mkdir -p a/b", "git status", "cat a.txt | head -5"])(
-    "does not mention the project's code in the scope of %s",
+    "the question about %s does not mention the project's code",
     async (command) => {
       const need = await needOf(command);
       expect(need.runsCode).toBeUndefined();
@@ -221,7 +221,7 @@ describe("permissions for commands that run the project's code", () => {
   );
 });
 
-it("asks for exactly this git command outside a repository, or if the repository begins above the folder", async () => {
+it("a permission for git diff covers only exactly this command unless the folder is the root of a repository", async () => {
   const below = join(cwd, "src");
   const place = (folder: string) => ({
     cwd: folder,
@@ -237,7 +237,7 @@ it("asks for exactly this git command outside a repository, or if the repository
   expect(await commandNeed(place(nowhere), toAllow)).toMatchObject({ key: "shell-exact:git diff" });
 });
 
-it("asks about a command of one megabyte without delay, and does not offer always", async () => {
+it("asks about a command of one megabyte without delay, and does not offer the answer always", async () => {
   const need = await needOf(`cat ${"a/b c ".repeat(180_000)}`);
   expect(need.scope).toBeUndefined();
   expect(need.kind).toBe("shell");

@@ -25,8 +25,8 @@ const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n漢😀é"),
   size: "max",
 });
 
-describe("the shown part of an output", () => {
-  it("shows all of an output, or its beginning, its end and the omitted amount, within the limit", () => {
+describe("the part of a command's output that the model sees", () => {
+  it("shows a whole output, or its beginning, its end and the omitted amount, within the length limit", () => {
     fc.assert(
       fc.property(pieces, (parts) => {
         const capped = new CappedText(LIMIT);
@@ -87,14 +87,14 @@ describe("the file of a long output", () => {
     );
   });
 
-  it("makes the output file private to its user", async () => {
+  it("only the user can read the file with a command's output", async () => {
     const { output, path } = newOutput(10);
     await output.add(Buffer.from("more than ten characters"));
     await output.finish();
     if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("cuts the output file at its size limit between characters, and says so", async () => {
+  it("cuts the file of a long output at its size limit, between two characters, and says so", async () => {
     const { output, path } = newOutput(200, { limitBytes: 1_024 });
     for (let nth = 0; nth < 50; nth++) await output.add(Buffer.from(`${nth}:${"é".repeat(40)}`));
     await output.finish();
@@ -104,7 +104,7 @@ describe("the file of a long output", () => {
     expect((await output.look()).text).toContain("MB of the output are in");
   });
 
-  it("a failure to keep the output does not stop the command, and is reported", async () => {
+  it("a failure to write the output file does not stop the command, and is reported", async () => {
     const file = new OutputFile(async () => join(folder, "nowhere"), "x.txt");
     const output = new CommandOutput({ shownChars: 300, file, isKeptFromStart: false });
     await output.add(Buffer.from("x".repeat(1_000)));
@@ -112,7 +112,7 @@ describe("the file of a long output", () => {
     expect((await output.look()).text).toContain("could not be saved to a file (ENOENT)");
   });
 
-  it.skipIf(process.platform === "win32")("never writes the output through a link in its place", async () => {
+  it.skipIf(process.platform === "win32")("never writes a command's output through a link at the path of the output file", async () => {
     const own = join(folder, "own");
     mkdirSync(own);
     symlinkSync(join(folder, "target"), join(own, "x.txt"));

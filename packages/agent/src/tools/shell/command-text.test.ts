@@ -25,7 +25,7 @@ describe("commandKey", () => {
     ["grep -o x -C 3 a.txt", "shell:grep"],
     ["python -m pytest -q tests", "shell:python -m pytest"],
     ["tsc --noEmit -p .", "shell:tsc"],
-  ])("the command %s gets the key %s with its first words, because its effect is known", (command, key) => {
+  ])("the command %s gets the permission key %s of its first words, because its effect is known", (command, key) => {
     expect(commandKey(command)).toMatchObject({ key, scope: `commands that begin with ${key.slice(6)}` });
   });
 
@@ -44,7 +44,7 @@ describe("commandKey", () => {
     "make test -k deploy",
     "just test deploy",
     "deno test -A",
-  ])("the command %s gets a key with all its words", (command) => {
+  ])("the command %s gets a permission key with all its words", (command) => {
     expect(commandKey(command)).toEqual({ key: `shell:${command}`, scope: "exactly this command" });
   });
 
@@ -88,7 +88,7 @@ describe("commandKey", () => {
     "ηpm test",
     "",
     "   ",
-  ])("the command %j gets an exact key, because a shell can run more than it shows", (command) => {
+  ])("the command %j gets an exact permission key, because a shell could run several commands", (command) => {
     expect(commandKey(command)).toEqual({
       key: `shell-exact:${command}`,
       scope: "exactly this command",
@@ -159,7 +159,7 @@ describe("commandKey", () => {
     "eslint -o /home/x/.profile",
     "mypy --install-types --non-interactive x.py",
     "pytest -p plugin --config-file=x",
-  ])("the command %s gets an exact key, because it can run other commands", (command) => {
+  ])("the command %s gets an exact permission key, because it can run other commands", (command) => {
     expect(commandKey(command).key).toBe(`shell-exact:${command}`);
   });
 });
@@ -175,7 +175,7 @@ const joint = fc.constantFrom(
 const text = fc.string({ unit: fc.constantFrom(..."ab -=/.\"'"), maxLength: 12 });
 
 describe("keys of generated commands", () => {
-  it("no rule for the beginning of a command allows several joined commands", () => {
+  it("no permission rule for the beginning of a command allows several joined commands", () => {
     fc.assert(
       fc.property(plain, text, joint, text, (begin, before, sign, after) => {
         const command = `${begin} ${before}${sign}${after}`;
@@ -187,7 +187,7 @@ describe("keys of generated commands", () => {
     );
   });
 
-  it("a command with a shared key begins with exactly the words of the key", () => {
+  it("a command whose permission key is not exact begins with exactly the words of the key", () => {
     fc.assert(
       fc.property(plain, text, (begin, rest) => {
         const command = `${begin} ${rest}`;
@@ -200,7 +200,7 @@ describe("keys of generated commands", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "bash runs a command with a shared key as one simple command",
+    "bash runs every command whose permission key is not exact as one simple command",
     () => {
       const odd = fc.string({
         unit: fc.constantFrom(..."ab -=/.\"'@:,+;&|$(){}`<>\\#!~*\n\t"),

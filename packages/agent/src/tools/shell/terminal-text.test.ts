@@ -23,12 +23,12 @@ describe("TerminalText", () => {
     ["removes a character at a backspace", "|\b/\b-\bok\n", "ok\n"],
     ["removes other control characters", "a\u0000b\u0007c\u007fd\u000be", "abcde"],
     ["treats a sequence that never ends as text", `\u001b]${"x".repeat(5_000)}`, `]${"x".repeat(5_000)}`],
-  ])("%s", (_, printed, expected) => {
+  ])("TerminalText %s", (_, printed, expected) => {
     expect(read([printed])).toBe(expected);
     expect(read([...printed])).toBe(expected);
   });
 
-  it("holds back only the last line, which can still be overwritten", () => {
+  it("holds back only the last line of terminal output, because it can still be overwritten", () => {
     const terminal = new TerminalText();
     expect(terminal.add("a\nb")).toBe("a\n");
     expect(terminal.line).toBe("b");
@@ -48,7 +48,7 @@ describe("TerminalText", () => {
     { maxLength: 12 },
   );
 
-  it("converts terminal output the same way in any chunks, and leaves no control characters", () => {
+  it("converts terminal output the same way however it is split, and leaves no control characters", () => {
     fc.assert(
       fc.property(printed, fc.array(fc.nat(50_000), { maxLength: 8 }), (parts, cuts) => {
         const text = parts.join("");

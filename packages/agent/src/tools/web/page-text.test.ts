@@ -18,11 +18,11 @@ describe("htmlText", () => {
     expect((await htmlText("a &amp; b<p>c", never)).text).toBe("a & b\n\nc");
   });
 
-  it("extracts the text outside the tags when a page takes too long", async () => {
+  it("only removes the tags of a page when converting it takes too long", async () => {
     expect((await htmlText("<p>a<b x='1'>b</b></p> c", never, 0)).text).toBe("a b c");
   });
 
-  it("rejects when its signal is aborted", async () => {
+  it("htmlText rejects when its signal is aborted", async () => {
     await expect(htmlText("<p>a", AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
   });
 

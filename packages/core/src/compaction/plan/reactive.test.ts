@@ -106,7 +106,7 @@ describe("planReactive after a request that was too long", () => {
 
   it.each([
     ["the whole prompt", 1],
-    ["a prompt without the others", 0.5],
+    ["a prompt without these messages", 0.5],
   ])("assumes that the size in the error excludes messages that the provider left out (last usage: %s)", (_, share) => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
     const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);

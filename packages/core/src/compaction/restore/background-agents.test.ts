@@ -26,7 +26,7 @@ const notice = (id: string, rest: string): string =>
   `<task-notification>\n<task-id>${id}</task-id>\n<output-file>/out/new</output-file>\n${rest}\n</task-notification>`;
 
 describe("restored background agents", () => {
-  it("restores each background agent of the host once, so that none is started twice", async () => {
+  it("restores each background agent that the host reports once, so that none is started twice", async () => {
     const agents = [
       { id: "1", description: "search", status: "running" },
       { id: "2", description: "review", status: "completed", outputPath: "/out/2" },
@@ -56,7 +56,7 @@ describe("restored background agents", () => {
 });
 
 describe("agentsIn", () => {
-  it("lists background agents that were launched and have not reported since", () => {
+  it("lists background agents that were launched and have not reported a result", () => {
     expect(agentsIn(sessionEvents(launched().entries))).toEqual([running]);
     const c = new ConversationBuilder();
     c.assistant([toolUse("t", "Task", { description: "look" })]);

@@ -32,7 +32,7 @@ const restore = (
 const names = ({ items }: Restored): readonly string[] => items.map(({ name }) => name);
 
 describe("memory files after a compaction", () => {
-  it("restores attached memory files in their order, with their current content", async () => {
+  it("restores attached memory files in the order of their last attachment, with their current content", async () => {
     const memoryFiles = files({ "/a": "now a", "/b": "now b" });
     const restored = await restore(attached("/a", "/b", "/a"), { memoryFiles });
     expect(names(restored)).toEqual(["/b", "/a"]);
@@ -58,7 +58,7 @@ describe("memory files after a compaction", () => {
     );
   });
 
-  it("restores memory files only from attachments, not from reads", async () => {
+  it("restores memory files that were attached, but none that the agent only read", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/p/CLAUDE.md" }, "x");
     const memoryFiles = files({ "/p/CLAUDE.md": "x" });
@@ -91,7 +91,7 @@ describe("memory files after a compaction", () => {
     expect(await reasons(files({ "/a": " \n" }))).toEqual([]);
   });
 
-  it("restores memory files only whole, the newest first, up to 25,000 tokens together", async () => {
+  it("restores whole memory files up to 25,000 tokens in total, and prefers the newest", async () => {
     const long = "x".repeat(10_000);
     const memoryFiles = files({ "/1": long, "/2": long, "/3": long, "/4": "short" });
     const restored = await restore(attached("/1", "/2", "/3", "/4"), { memoryFiles });
@@ -99,7 +99,7 @@ describe("memory files after a compaction", () => {
     expect(restored.skipped).toEqual([{ kind: "memory-files", name: "/1", reason: "over-budget" }]);
   });
 
-  it("restores a memory file with two names once", async () => {
+  it("restores a memory file only once when two paths lead to it", async () => {
     const memoryFiles = async (): Promise<MemoryFileAnswer> => ({
       state: "read",
       path: "/real",
@@ -109,7 +109,7 @@ describe("memory files after a compaction", () => {
     expect(names(await restore(attached("/a", "/b"), { memoryFiles }))).toEqual(["/real"]);
   });
 
-  it("copies the host's patterns and truncation mark into a restored memory file", async () => {
+  it("copies the file patterns from the host into a restored memory file, and marks the file as truncated", async () => {
     const memoryFiles = async (path: string): Promise<MemoryFileAnswer> => ({
       state: "read",
       path,
@@ -127,7 +127,7 @@ describe("memory files after a compaction", () => {
     });
   });
 
-  it("restores memory files before other files, and no file as both", async () => {
+  it("restores memory files before other files, and restores no file twice", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/docs/style.md" }, "x");
     c.tool("2", "Read", { file_path: "/a.ts" }, "x");

@@ -7,8 +7,8 @@ import { indexPairs, moveCutBack } from "../../messages/pairs.ts";
 import { FILE_TOOLS } from "../../messages/tool-kinds.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
 
-describe("read state", () => {
-  it("orders files by their latest use with any tool, and ignores failed calls", () => {
+describe("files that the agent has read or can see", () => {
+  it("lists used files by their latest use with any tool, and ignores failed calls", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/a" }, "x");
     c.tool("2", "Write", { file_path: "/b" }, "ok");
@@ -19,7 +19,7 @@ describe("read state", () => {
     expect(recentlyReadPaths(c.entries)).toEqual(["/a", "/b"]);
   });
 
-  it("counts files that an earlier compaction restored or pointed to as read", () => {
+  it("counts a file as read when an earlier compaction restored it or pointed to it", () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "compact_file_reference", filename: "/large" });
     c.attachment({ type: "file", filename: "/attached" });
@@ -27,7 +27,7 @@ describe("read state", () => {
     expect(recentlyReadPaths(c.entries)).toEqual(["/attached", "/large"]);
   });
 
-  it("counts a file as visible after a read or an attachment, not after an edit or a pointer", () => {
+  it("counts a file as visible after a read or an attachment, but not after an edit or a mere reference", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Edit", { file_path: "/edited" }, "ok");
     c.tool("2", "Read", { file_path: "/read" }, "1\tx");
@@ -37,7 +37,7 @@ describe("read state", () => {
     expect([...visiblePaths(c.entries)]).toEqual(["/read", "/attached", "/p/CLAUDE.md"]);
   });
 
-  it("does not count a cleared read as visible", () => {
+  it("does not count a file as visible when the result of its read was cleared", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/a" }, "x");
     expect([...visiblePaths(c.entries, { clearedToolUseIds: new Set(["1"]) })]).toEqual([]);
@@ -53,7 +53,7 @@ describe("read state", () => {
     expect([...visiblePaths(c.entries)]).toEqual(["/gemini", "/viewed"]);
   });
 
-  it("returns the same read paths with an index of the longer conversation", () => {
+  it("returns the same read paths with an index of the tool calls of a longer conversation", () => {
     const upTo = fc.nat(60);
     fc.assert(
       fc.property(arbitraryEntries(), upTo, (entries, at) => {

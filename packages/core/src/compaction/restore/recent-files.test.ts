@@ -67,13 +67,13 @@ describe("restored files", () => {
     expect(names(await restore(again.entries, files))).toEqual(paths);
   });
 
-  it("skips a missing file with the reason and restores the next one instead", async () => {
+  it("skips a missing file, states the reason and restores the next file instead", async () => {
     const restored = await restore(reading("/here", "/gone"), project({ "/here": "text" }));
     expect(names(restored)).toEqual(["/here"]);
     expect(restored.skipped).toEqual([{ kind: "files", name: "/gone", reason: "gone" }]);
   });
 
-  it("stops after twenty unavailable files, because the session is from another machine", async () => {
+  it("tries no more files after twenty unavailable ones, because the session is from another machine", async () => {
     const gone = Array.from({ length: 30 }, (_, index) => `/gone${index}`);
     const asked: string[] = [];
     const files: ProjectFiles = {
@@ -105,7 +105,7 @@ describe("restored files", () => {
     expect(names(await restore(reading(...paths), files))).toEqual(["/p/readme.md"]);
   });
 
-  it("finds files by the names of the agent's own tools", async () => {
+  it("restores files that the agent read with its own file tools", async () => {
     const c = new ConversationBuilder();
     c.tool("1", "slurp", { path: "/slurped" }, "x");
     const files = project({ "/slurped": "now" });
@@ -140,14 +140,14 @@ describe("token limits of restored files", () => {
     });
   });
 
-  it("restores the head of a file that is one endless line", async () => {
+  it("restores the beginning of a file that is one very long line", async () => {
     const { items } = await restore(reading("/min.js"), project({ "/min.js": "ab🙂".repeat(10_000) }));
     const file = fileIn(items[0]);
     expect(items[0]?.tokens).toBeGreaterThan(4_500);
     expect(file.content).toMatch(/^(ab🙂)+a?b?$/u);
   });
 
-  it("does not count the tokens of an endless file as a whole", async () => {
+  it("never counts the tokens of a very long file all at once", async () => {
     let longest = 0;
     const counting = (text: string): number => {
       longest = Math.max(longest, text.length);
@@ -171,7 +171,7 @@ describe("token limits of restored files", () => {
     });
   });
 
-  it("restores the newest files within the budget, and points to those that do not fit", async () => {
+  it("restores the newest files within the budget, and adds a reference to a file that does not fit", async () => {
     const files = project({ "/old": long, "/new": long });
     const { items, skipped } = await restore(reading("/old", "/new"), files, { budgetTokens: 5_200 });
     expect(items.map(({ name, attachment }) => [name, attachment.type])).toEqual([
@@ -183,7 +183,7 @@ describe("token limits of restored files", () => {
     expect(none).toEqual({ items: [], skipped });
   });
 
-  it("points to a file that is too large to read", async () => {
+  it("adds a reference to a file that is too large to read", async () => {
     const files: ProjectFiles = { read: async () => ({ state: "unavailable", reason: "too-large" }) };
     const { items, skipped } = await restore(reading("/two.gb"), files);
     expect(items[0]?.attachment).toEqual({
@@ -194,7 +194,7 @@ describe("token limits of restored files", () => {
     expect(skipped).toEqual([{ kind: "files", name: "/two.gb", reason: "too-large" }]);
   });
 
-  it("keeps the limit of each restored file when the budget is infinite", async () => {
+  it("limits each restored file to 5,000 tokens even when the total budget is infinite", async () => {
     const paths = ["/1", "/2", "/3", "/4", "/5"];
     const files = project(Object.fromEntries(paths.map((path) => [path, long])));
     const { items } = await restore(reading(...paths), files, { budgetTokens: Number.POSITIVE_INFINITY });

@@ -126,7 +126,7 @@ const contentOf = (entry: Entry): unknown =>
 const RUNS = { numRuns: 100 };
 
 describe("restoreAll with any host answers and any budget", () => {
-  it("restoration never throws, and stays within the budget and every limit, counted as sent", async () => {
+  it("restoration never throws, and its tokens as sent stay within the budget and every limit", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
         const restored = await run(given);
@@ -146,7 +146,7 @@ describe("restoreAll with any host answers and any budget", () => {
     );
   });
 
-  it("gives every restored attachment text for the model, and restores none twice", async () => {
+  it("gives every restored attachment text for the model, and restores no content twice", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
         const { items, skipped } = await run(given);
@@ -166,7 +166,7 @@ describe("restoreAll with any host answers and any budget", () => {
     );
   });
 
-  it("restores nothing again that an earlier compaction restored and that was kept", async () => {
+  it("does not restore content that an earlier compaction restored and that is still in kept messages", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), fc.boolean(), async ({ input, state }, isMessage) => {
         const c = new ConversationBuilder("restored");
@@ -194,7 +194,7 @@ describe("restoreAll with any host answers and any budget", () => {
     );
   });
 
-  it("a failing kind of content never affects the restoration of other kinds", async () => {
+  it("a kind of content that fails never affects the restoration of other kinds", async () => {
     const failing = {
       todos: () => Promise.reject(new Error("no")),
       skills: () => Promise.reject(new Error("no")),

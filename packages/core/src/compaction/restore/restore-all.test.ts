@@ -46,7 +46,7 @@ const reasons = ({ skipped }: Restored): readonly string[] =>
 const never = new Promise<never>(() => undefined);
 
 describe("restoreAll", () => {
-  it("restores all kinds of content in a fixed order, whichever answer comes first", async () => {
+  it("restores all kinds of content in a fixed order, even if the host answers in another order", async () => {
     const later = <T>(value: T, turns: number): Promise<T> =>
       turns === 0 ? Promise.resolve(value) : Promise.resolve().then(() => later(value, turns - 1));
     const restored = await restoreAll(input, full);
@@ -63,7 +63,7 @@ describe("restoreAll", () => {
       (c: ConversationBuilder, { attachment }: RestoredItem) =>
         c.user(attachmentContent(attachment), { isMeta: true }),
     ],
-  ])("restores nothing that an earlier compaction restored and that was kept as %s", async (_, keep) => {
+  ])("does not restore content that is still in the kept messages as %s", async (_, keep) => {
     const earlier = await restoreAll(input, full);
     const c = new ConversationBuilder("kept");
     for (const item of earlier.items) keep(c, item);
@@ -72,14 +72,14 @@ describe("restoreAll", () => {
     expect(kinds(await restoreAll({ ...input, kept: c.entries }, changed))).toEqual(["todos"]);
   });
 
-  it("restores content even when the user wrote the same words", async () => {
+  it("restores content even when a kept message of the user has the same text", async () => {
     const [todos] = (await restoreAll(input, full)).items;
     const c = new ConversationBuilder("kept");
     c.user(attachmentContent(todos?.attachment ?? { type: "" }));
     expect(kinds(await restoreAll({ ...input, kept: c.entries }, full))).toEqual(ORDER);
   });
 
-  it("asks the host for all kinds of content at once", async () => {
+  it("asks the host for all kinds of content in parallel", async () => {
     const asked: string[] = [];
     const waiting = (name: string) => () => {
       asked.push(name);
@@ -101,7 +101,7 @@ describe("restoreAll", () => {
     expect(asked.sort()).toEqual([...names, "files"].sort());
   });
 
-  it("drops files and skills first when the budget is small, and restores nothing without room", async () => {
+  it("drops skills first when the budget is small, and restores nothing when the budget is zero", async () => {
     const restored = await restoreAll({ ...input, budgetTokens: 700 }, full);
     expect(kinds(restored)).toEqual(ORDER.slice(0, 8));
     expect(reasons(restored)).toEqual(["skills review over-budget"]);
@@ -111,7 +111,7 @@ describe("restoreAll", () => {
     }
   });
 
-  it("restores the state of the newest message, also when the kept messages are older", async () => {
+  it("restores the to-do list of the newest message, even when the kept messages are the older ones", async () => {
     const write = (id: string, content: string): Entry[] => {
       const c = new ConversationBuilder(id);
       c.tool(id, "TodoWrite", { todos: [{ content, status: "pending" }] }, "ok");
@@ -125,8 +125,8 @@ describe("restoreAll", () => {
   });
 });
 
-describe("kinds of content that fail", () => {
-  it("skips a kind of content that throws, hangs or is invalid, with the reason, and restores the rest", async () => {
+describe("kinds of restored content that fail", () => {
+  it("skips content whose callback throws, hangs or answers nonsense, states why, and restores the rest", async () => {
     const wrong: HostState = {
       files: { read: () => Promise.reject(new Error("disk")) },
       skills: () => never,
@@ -194,7 +194,7 @@ describe("kinds of content that fail", () => {
     expect(reasons(restored)).toEqual(["files /odd invalid", "files /hangs timed-out"]);
   });
 
-  it("handles host getters that throw and host methods that need their object", async () => {
+  it("accepts a host object whose getters throw and whose methods use this", async () => {
     class Host {
       readonly #notes = "/notes.md";
       get todos(): never {
@@ -230,7 +230,7 @@ describe("kinds of content that fail", () => {
 });
 
 describe("aborting a restoration", () => {
-  it("ends a restoration at once on an abort, and skips missing answers as aborted", async () => {
+  it("ends a restoration at once on an abort, and reports unanswered kinds of content as aborted", async () => {
     const stop = new AbortController();
     const pending = restoreAll({ ...input, signal: stop.signal }, { ...full, todos: () => never });
     await Promise.resolve();

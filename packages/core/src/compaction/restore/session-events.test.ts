@@ -12,7 +12,7 @@ const describeEvents = (events: readonly SessionEvent[]): readonly string[] =>
   });
 
 describe("sessionEvents", () => {
-  it("lists events in the order in which the agent learned of them, calls at their answer", () => {
+  it("lists session events in the order in which the agent saw them, and each call where its result is", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "First", {}), toolUse("b", "Second", {}), toolUse("c", "Open", {})]);
     c.attachment({ type: "todo" });
@@ -29,14 +29,14 @@ describe("sessionEvents", () => {
     ]);
   });
 
-  it("lists the answers of one message in their order there", () => {
+  it("lists calls whose results are in one message in the order of the results", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "First", {}), toolUse("b", "Second", {}), toolUse("c", "Third", {})]);
     c.user([toolResult("c", "3"), toolResult("a", "1"), toolResult("b", "2")]);
     expect(describeEvents(sessionEvents(c.entries))).toEqual(["told e-2", "Third", "First", "Second"]);
   });
 
-  it("lists a call once, with its first answer, even when the answer was written again", () => {
+  it("lists a tool call once, with its first result, even when the result was written again", () => {
     const c = new ConversationBuilder();
     c.tool("a", "Task", { description: "look" });
     const answer = c.user([toolResult("a", "one", true)], { toolUseResult: { agentId: "x" } });
@@ -54,7 +54,7 @@ describe("sessionEvents", () => {
     });
   });
 
-  it("lists the same events with an existing index, and skips values that are not entries", () => {
+  it("lists the same events with an existing index of tool calls, and skips values that are not entries", () => {
     const c = new ConversationBuilder();
     c.tool("a", "Read", {}, "x");
     const entries = [null, ...c.entries, 3, { type: "attachment" }] as unknown as readonly Entry[];

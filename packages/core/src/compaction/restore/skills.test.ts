@@ -95,7 +95,7 @@ describe("restored skills", () => {
 describe("skillsIn", () => {
   const body = "Base directory for this skill: /p/skills/review\n\n# Review\nbe kind";
 
-  it("names a skill as it was called, or else after its folder", () => {
+  it("names a skill as the agent called it, or else after the folder of the skill", () => {
     const c = new ConversationBuilder();
     useSkill(c, "1", "plugin:review", body);
     c.user("Base directory for this skill: C:\\skills\\commit\\\n\nbe brief", { isMeta: true });
@@ -111,7 +111,7 @@ describe("skillsIn", () => {
     ]);
   });
 
-  it("finds a skill whose text is the result of the call itself", () => {
+  it("finds a skill whose text is the result of the skill call itself", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Skill", { skill: "review" }, body);
     c.tool("2", "Skill", { skill: "commit" }, "Launching skill: commit");
@@ -131,7 +131,7 @@ describe("skillsIn", () => {
     ]);
   });
 
-  it("keeps the newest-first order of skills that the agent restored at once", () => {
+  it("keeps the newest-first order of skills that one attachment restored", () => {
     const c = new ConversationBuilder();
     const skills = [
       { name: "newer", content: "b" },

@@ -32,7 +32,7 @@ describe("restored plan", () => {
     });
   });
 
-  it("points to a plan that does not fit, and reports it as skipped", async () => {
+  it("restores only the path of a plan that does not fit, and reports the plan as skipped", async () => {
     const long = { ...plan, content: "step\n".repeat(1_000) };
     const { items, skipped } = await restore({ plan: () => long }, [], { budgetTokens: 200 });
     expect(items).toMatchObject([{ kind: "plan", isTruncated: true }]);
@@ -95,7 +95,7 @@ describe("restored plan mode", () => {
 });
 
 describe("restored tools", () => {
-  it("announces all tools again, by name or with a line each", async () => {
+  it("announces all tools of the host again, by name or with a line of description", async () => {
     const { items } = await restore({ tools: () => ["Read", "- mcp__docs__ask: asks", "Read"] });
     expect(items[0]?.attachment).toEqual({
       type: "deferred_tools_delta",
@@ -106,7 +106,7 @@ describe("restored tools", () => {
     });
   });
 
-  it("announces tools by name only when their lines do not fit", async () => {
+  it("announces tools by name alone when their descriptions do not fit", async () => {
     const tools = () => [`Read: ${"x".repeat(500)}`];
     const { items } = await restore({ tools }, [], { budgetTokens: 150 });
     expect(items[0]).toMatchObject({ isTruncated: true, attachment: { addedLines: ["Read"] } });
@@ -120,7 +120,7 @@ describe("restored tools", () => {
     ...rest,
   });
 
-  it("announces the tools that summarized messages announced, without those removed since", async () => {
+  it("announces again the tools that summarized messages announced, without tools removed since", async () => {
     const c = new ConversationBuilder();
     c.attachment(delta(["A", "B", "C"]));
     c.attachment({ type: "agent_listing_delta", addedTypes: ["x", "y"], addedLines: ["- x", "- y"] });

@@ -43,7 +43,7 @@ describe("restored to-do list", () => {
     expect(words(items[0]?.attachment)).toContain("- #7 [in_progress] build");
   });
 
-  it("drops completed to-dos first when room is scarce, and the whole list when there is none", async () => {
+  it("drops completed to-dos first when the budget is small, and drops the whole list when nothing fits", async () => {
     const todos = [
       { content: "x".repeat(500), status: "completed" },
       { content: "open", status: "pending" },
@@ -74,7 +74,7 @@ describe("restored to-do list", () => {
 describe("todosIn", () => {
   const todo = (content: string, status = "pending") => ({ content, status });
 
-  it("returns the last accepted to-do list, and no items after an empty one", () => {
+  it("returns the last accepted to-do list, and no items after an empty list was written", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TodoWrite", { todos: [todo("first")] }, "ok");
     c.tool("2", "TodoWrite", { todos: [{ ...todo("second", "in_progress"), id: "1" }] }, "ok");
@@ -86,7 +86,7 @@ describe("todosIn", () => {
     expect(todosIn(sessionEvents(c.entries))).toEqual([]);
   });
 
-  it("builds the to-do list from task creations and updates", () => {
+  it("builds the to-do list from tool calls that create and update tasks", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created successfully: types");
     c.assistant([{ type: "tool_use", id: "2", name: "TaskCreate", input: { subject: "tests" } }]);
@@ -103,7 +103,7 @@ describe("todosIn", () => {
     ]);
   });
 
-  it("continues the to-do list of an earlier compaction, and ignores an empty reminder", async () => {
+  it("continues the to-do list that an earlier compaction restored, and ignores an empty reminder", async () => {
     const before = new ConversationBuilder();
     before.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created");
     before.tool("2", "TodoWrite", { todos: [todo("listed")] }, "ok");
@@ -122,7 +122,7 @@ describe("todosIn", () => {
     ]);
   });
 
-  it("counts a task call once when a resume wrote its answer again", () => {
+  it("applies a task call once even when a resumed session repeats its result", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created");
     c.tool("2", "TaskUpdate", { taskId: "1", status: "completed" }, "ok");

@@ -11,13 +11,13 @@ const paceOf = (...sizes: readonly number[]): Pace => {
 };
 
 describe("Pace", () => {
-  it("computes the growth per turn from the second turn on", () => {
+  it("computes the growth of the context per turn, from the second turn on", () => {
     expect(paceOf().growthPerTurn).toBe(0);
     expect(paceOf(1_000).growthPerTurn).toBe(0);
     expect(paceOf(1_000, 1_500, 2_500).growthPerTurn).toBe(750);
   });
 
-  it("ignores a context that shrank, and growth across a rewrite", () => {
+  it("the growth per turn excludes turns in which the context shrank or was rewritten", () => {
     expect(paceOf(1_000, 1_500, 700, 1_200).growthPerTurn).toBe(500);
     const pace = paceOf(1_000, 1_500);
     pace.rewritten();
@@ -31,7 +31,7 @@ describe("Pace", () => {
     expect(paceOf(...slow, ...fast).growthPerTurn).toBeGreaterThan(1_800);
   });
 
-  it("sums clearable tokens over all turns that carried them, until a rewrite", () => {
+  it("sums the clearable tokens of all turns since the last rewrite", () => {
     const pace = new Pace();
     pace.turn({ tokens: 1_000, clearableTokens: 300 });
     pace.turn({ tokens: 1_000, clearableTokens: 500 });
@@ -44,17 +44,17 @@ describe("Pace", () => {
   });
 });
 
-describe("carriedPays", () => {
+describe("isClearingDue", () => {
   /** Sonnet 5.5 costs $0.20 to read a million tokens from the cache and $2.50 to write them. */
   const rewriting = { model: "claude-sonnet-5-5", contextTokens: 300_000, rewrittenTokens: 10_000 };
 
-  it("clears carried results once reading them has cost as much as rewriting the rest", () => {
+  it("clearing is due when reading clearable results has cost as much as rewriting the rest would", () => {
     expect(isClearingDue({ ...rewriting, carriedTokens: 114_999 })).toBe(false);
     expect(isClearingDue({ ...rewriting, carriedTokens: 115_000 })).toBe(true);
     expect(isClearingDue({ ...rewriting, cacheTtl: "1h", carriedTokens: 115_000 })).toBe(false);
   });
 
-  it("never clears carried results for a model without known prices", () => {
+  it("clearing is never due for a model without known prices", () => {
     expect(isClearingDue({ ...rewriting, model: "house-model", carriedTokens: 1e9 })).toBe(false);
   });
 });
@@ -99,7 +99,7 @@ describe("recordedPace", () => {
     expect(recordedPace([aside]).pace.turns).toBe(1);
   });
 
-  it("returns the cache lifetime of the last cache write", () => {
+  it("recordedPace returns the cache lifetime of the last cache write", () => {
     const hour = response("a", 1_000, { ephemeral_1h_input_tokens: 900, ephemeral_5m_input_tokens: 0 });
     const short = response("b", 1_000, { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 900 });
     expect(recordedPace([hour]).cacheTtl).toBe("1h");

@@ -14,7 +14,7 @@ const CLEARED: Rewrite = {
 };
 
 describe("netSaving", () => {
-  it("a clearing saves the reads of ten calls, less the cost of the rewritten tokens", () => {
+  it("clearing saves the cache reads of ten calls, minus the cost of writing the changed tokens again", () => {
     const saving = netSaving(CLEARED);
     // 10 × 200,000 × 0.20, minus 100,000 × (2.50 − 0.20).
     expect(saving?.saved).toBeCloseTo(0.4, 10);
@@ -26,7 +26,7 @@ describe("netSaving", () => {
     expect(netSaving({ ...CLEARED, callCost: 0.2 })?.dollars).toBeCloseTo(-0.03, 10);
   });
 
-  it("a rewrite with a cold cache costs nothing, and the next call writes less", () => {
+  it("with a cold cache, a rewrite costs nothing and saves cache writes in the next call", () => {
     const saving = netSaving({ ...CLEARED, cachedTokens: 0 });
     expect(saving?.rewrite).toBe(0);
     // 200,000 × 2.50 for the first call, then 9 × 200,000 × 0.20.
@@ -41,7 +41,7 @@ describe("netSaving", () => {
     expect(netSaving({ ...CLEARED, model: "house-model" })).toBeUndefined();
   });
 
-  it("the net saving is the sum of its parts, and never worse with a cold cache", () => {
+  it("the net saving is the sum of its parts, and is never lower with a cold cache", () => {
     const figure = fc.integer({ min: 0, max: 1_000_000 });
     fc.assert(
       fc.property(figure, figure, figure, fc.integer({ min: 1, max: 100 }), (before, gone, same, turns) => {

@@ -39,7 +39,7 @@ const option = ({ options }: Weighing, name: WeighedOption["name"]): WeighedOpti
   return found;
 };
 
-describe("costs of each option, compared with manual calculations", () => {
+describe("costs of doing nothing, clearing and compacting, compared with manual calculations", () => {
   it("doing nothing reads the whole prompt from the cache with every call", () => {
     const nothing = option(known(WARM), "nothing");
     // 500,000 × $0.20 per million.
@@ -79,7 +79,7 @@ describe("costs of each option, compared with manual calculations", () => {
     expect(clear.costNow).toBeCloseTo(0.52, 10);
   });
 
-  it("clearing pays much later if reading costs a fortieth of the input price", () => {
+  it("clearing pays off much later if cache reads cost only a fortieth of the input price", () => {
     const clear = option(known({ ...WARM, model: "claude-fable-5-1", alternatives: [CLEAR] }), "clear");
     // 0.05 to read, 1.25 to write, 0.25 to fetch again, compared with 0.125 for doing nothing. After that,
     // 0.05 less for each call.
@@ -87,7 +87,7 @@ describe("costs of each option, compared with manual calculations", () => {
     expect(clear.breakEvenTurns).toBe(30);
   });
 
-  it("a rewrite is free with a cold cache, because everything is written in any case", () => {
+  it("a rewrite costs nothing with a cold cache, because the next call writes everything in any case", () => {
     const cold = known({ ...WARM, cachedTokens: 0, alternatives: [CLEAR] });
     // 500,000 × $2.50, compared with 300,000 and a tenth of 200,000.
     expect(option(cold, "nothing").costNow).toBeCloseTo(1.25, 10);
@@ -101,7 +101,7 @@ describe("costs of each option, compared with manual calculations", () => {
     expect(nothing.costPerTurn).toBeCloseTo(0.111, 10);
   });
 
-  it("looks no further ahead than the threshold, where a rewrite follows in any case", () => {
+  it("expects only as many turns as fit below the threshold, because a rewrite follows there", () => {
     const full = { contextTokens: 947_000, cachedTokens: 947_000, growthPerTurn: 10_000 };
     const way: Alternative = { ...CLEAR, tokensAfter: 747_000 };
     const near = known({ ...WARM, ...full, alternatives: [way] });
@@ -129,7 +129,7 @@ describe("weighing at the threshold", () => {
     expect(weighing).toMatchObject({ chosen: "compact", why: "only-way-below-threshold" });
   });
 
-  it("counts an option that frees little as often as it must be repeated", () => {
+  it("multiplies the cost of an option that frees few tokens by the number of necessary repetitions", () => {
     const little: Alternative = { name: "clear", tokensAfter: 957_000, unchangedTokens: 700_000 };
     const expensive: Alternative = { ...COMPACT, callCost: 5 };
     const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, expensive] });
@@ -140,7 +140,7 @@ describe("weighing at the threshold", () => {
     expect(weighing).toMatchObject({ chosen: "compact", why: "cheapest-below-threshold" });
   });
 
-  it("prefers clearing to a summary at the threshold if it frees enough", () => {
+  it("prefers clearing to a summary at the threshold if clearing frees enough tokens", () => {
     const much: Alternative = { name: "clear", tokensAfter: 100_000, unchangedTokens: 60_000 };
     expect(known({ ...FULL, alternatives: [much, { ...COMPACT, callCost: 0.5 }] }).chosen).toBe("clear");
   });
@@ -152,7 +152,7 @@ describe("weighing at the threshold", () => {
 });
 
 describe("expectedTurns", () => {
-  it("expects as many further turns as there have been, within bounds", () => {
+  it("expects as many further turns as there have been, but at least 5 and at most 100", () => {
     expect([0, 4, 5, 42, 99, 5_000, Number.NaN].map(expectedTurns)).toEqual([5, 5, 5, 42, 99, 100, 5]);
   });
 });
@@ -200,8 +200,8 @@ const situations: fc.Arbitrary<Situation> = fc
 const extraOf = (weighing: Weighing, name: "clear" | "compact"): number =>
   option(weighing, name).costNow - option(weighing, "nothing").costNow;
 
-describe("random situations", () => {
-  it("chooses the cheapest safe option, and its costs add up", () => {
+describe("choice of an option in random situations", () => {
+  it("chooses the cheapest option that stays below the threshold, and its costs add up", () => {
     fc.assert(
       fc.property(situations, (situation) => {
         const { options, chosen, expectedTurns: turns } = known(situation);

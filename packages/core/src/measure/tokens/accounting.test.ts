@@ -36,7 +36,7 @@ describe("token accounting", () => {
     expect(accounting.humanText).toBeGreaterThanOrEqual("also this".length);
   });
 
-  it("counts no text of the harness as human text, neither in a user line nor in the queue", () => {
+  it("does not count notices of the agent program as human text, in user messages or in the queue", () => {
     const notice =
       "<task-notification>\n<task-id>t1</task-id>\n<status>completed</status>\n</task-notification>";
     const c = new ConversationBuilder();
@@ -49,7 +49,7 @@ describe("token accounting", () => {
     expect(promptsOf({ conversation: c.entries, clearedToolUseIds: new Set() })).toEqual([]);
   });
 
-  it("counts floor(total/n) × (n − 1) tokens as waste for a file read n times", () => {
+  it("counts (n − 1)/n of the tokens as waste for a file that was read n times", () => {
     const c = new ConversationBuilder();
     for (const [index, size] of [10, 11, 12].entries()) {
       c.tool(`r${index}`, "Read", { file_path: "/a.ts" }, "x".repeat(size));
@@ -63,7 +63,7 @@ describe("token accounting", () => {
     ]);
   });
 
-  it("lists tool results by size, largest first, with the subject of their calls", () => {
+  it("lists tool results by size, largest first, with the file or command of their calls", () => {
     const c = new ConversationBuilder();
     c.tool("a", "Bash", { command: "ls" }, "small");
     c.tool("b", "Read", { file_path: "/big.ts" }, "x".repeat(500));
@@ -82,7 +82,7 @@ describe("token accounting", () => {
 });
 
 describe("accountKnown", () => {
-  it("accounting by known measures equals accounting by counting, and counts nothing again", () => {
+  it("accountKnown returns the same result as accountTokens without counting any text again", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         let counted = 0;
@@ -102,7 +102,7 @@ describe("accountKnown", () => {
 });
 
 describe("accounting metrics", () => {
-  it("accounting metrics contain the share of all tool requests and of all tool results", () => {
+  it("accounting metrics contain the percentages of all tool requests and of all tool results", () => {
     const c = new ConversationBuilder();
     c.user("x".repeat(100));
     c.tool("a", "Read", {}, "y".repeat(50));
@@ -120,7 +120,7 @@ describe("accounting metrics", () => {
     });
   });
 
-  it("the accounting totals are the sums of their parts, whatever the conversation", () => {
+  it("the totals of the token accounting are the sums of their parts for any conversation", () => {
     const sum = (tokens: ReadonlyMap<string, number>): number =>
       [...tokens.values()].reduce((total, each) => total + each, 0);
     fc.assert(

@@ -13,14 +13,14 @@ const plain = (entries: readonly Entry[]) =>
 const tokensOf = (entries: readonly Entry[]): number => measureContext(plain(entries), perCharacter).tokens;
 
 describe("measureContext", () => {
-  it("counts input, cache writes, cache reads and output of the newest response with usage", () => {
+  it("the context size is the sum of input, cache reads, cache writes and output of the newest usage report", () => {
     const c = new ConversationBuilder();
     c.user("hello");
     c.assistant("hi", { usage: usage(10, 5, 300, 20) });
     expect(contextTokens(c.entries)).toBe(335);
   });
 
-  it("adds an estimate of everything after the newest response with usage", () => {
+  it("adds an estimate of all entries after the newest usage report", () => {
     const c = new ConversationBuilder();
     c.user("hello");
     c.assistant("hi", { usage: usage(100, 10) });
@@ -28,7 +28,7 @@ describe("measureContext", () => {
     expect(tokensOf(c.entries)).toBe(118);
   });
 
-  it("never anchors on a synthetic API-error entry", () => {
+  it("never uses the usage of a synthetic entry about an API error", () => {
     const c = new ConversationBuilder();
     c.assistant("hi", { usage: usage(100, 10) });
     c.user("1234");
@@ -36,7 +36,7 @@ describe("measureContext", () => {
     expect(tokensOf(c.entries)).toBe(114);
   });
 
-  it("anchors on the first entry of a response with parallel calls, so that results in between count", () => {
+  it("counts tool results between the entries of one response in addition to its usage", () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(1000, 40) });
@@ -46,21 +46,21 @@ describe("measureContext", () => {
     expect(tokensOf(c.entries)).toBe(1080 + 5 + 7);
   });
 
-  it("uses the output figure of the last line of a response, and counts no part twice", () => {
+  it("uses the output tokens of the last entry of a response, and counts no entry of it twice", () => {
     const c = new ConversationBuilder();
     c.assistant([{ type: "text", text: "long text before the call" }], { id: "A", usage: usage(500, 3) });
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(500, 60) });
     expect(tokensOf(c.entries)).toBe(560);
   });
 
-  it("estimates the output of a response that was recorded before it ended", () => {
+  it("estimates the output of a response that was recorded before its stream ended", () => {
     const c = new ConversationBuilder();
     const entry = c.assistant("0123456789".repeat(10), { usage: usage(500, 1) });
     const streaming = { ...entry, message: { ...entry.message, stop_reason: null } };
     expect(tokensOf([streaming])).toBe(600);
   });
 
-  it("starts again at a boundary, and ignores the usage of messages kept across it", () => {
+  it("counts only entries after a boundary, and ignores the usage of messages that were kept", () => {
     const c = new ConversationBuilder();
     c.user("go");
     const old = c.assistant("kept", { usage: usage(150_000, 100) });
@@ -88,7 +88,7 @@ describe("measureContext", () => {
     expect(tokensOf([atOnce, c.user("summary!"), old])).toBe("summary!".length + "kept".length);
   });
 
-  it("subtracts the tokens that a microcompaction saved until the next usage report", () => {
+  it("until the next usage report, subtracts the tokens that a microcompaction saved", () => {
     const c = new ConversationBuilder();
     c.assistant("hi", { usage: usage(80_000, 100) });
     c.push({
@@ -102,7 +102,7 @@ describe("measureContext", () => {
     expect(meterFor(c.entries).size().paddedTokens).toBe(50_100);
   });
 
-  it("subtracts the tokens that a collapse saved, or adds those of an expansion, until the next usage report", () => {
+  it("until the next usage report, subtracts the tokens of a collapse and adds those of an expansion", () => {
     const b = new ConversationBuilder();
     b.user("hi");
     b.assistant("x", { id: "A", usage: usage(100_000, 1) });
@@ -131,7 +131,7 @@ describe("measureContext", () => {
     expect(tokensOf([...c.entries, mark])).toBe("summary!".length);
   });
 
-  it("says whether a count comes from reported usage, and pads only the figure for decisions", () => {
+  it("returns the source of a token count, and adds a margin only to the figure for decisions", () => {
     const c = new ConversationBuilder();
     c.user("123456");
     expect(measureContext(c.entries, perCharacter)).toMatchObject({
@@ -154,7 +154,7 @@ describe("measureContext", () => {
 });
 
 describe("ContextMeter", () => {
-  it("returns the same count entry by entry as for the whole conversation", () => {
+  it("counts a conversation entry by entry with the same result as in one call", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter();
     for (let turn = 0; turn < 40; turn++) {
@@ -180,7 +180,7 @@ describe("ContextMeter", () => {
     expect(meter.calibration.ratio).toBeLessThan(2.1);
   });
 
-  it("does not learn a ratio from a context that shrank or from a change of model", () => {
+  it("learns no ratio of true to estimated tokens from a smaller context or another model", () => {
     const meter = new ContextMeter({ countText: perCharacter });
     const c = new ConversationBuilder();
     c.assistant("a", { usage: usage(50_000, 0) });
@@ -199,14 +199,14 @@ describe("ContextMeter with facts from the caller", () => {
     throw new Error("measured again");
   };
 
-  it("uses a given measure and does not read the text again", () => {
+  it("uses the token count of an entry that the caller passes, and does not read the text again", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: unreadable });
     meter.add(c.user("long text"), { tokens: 70 });
     expect(meter.size()).toMatchObject({ tokens: 70, estimatedTokens: 70, source: "estimate" });
   });
 
-  it("uses a given measure for the output of a response that was recorded before it ended", () => {
+  it("uses the token count that the caller passes for the output of a response without an end", () => {
     const c = new ConversationBuilder();
     const entry = c.assistant("long text", { usage: usage(500, 1) });
     const streaming = { ...entry, message: { ...entry.message, model: "other", stop_reason: null } };
@@ -215,7 +215,7 @@ describe("ContextMeter with facts from the caller", () => {
     expect(meter.size().tokens).toBe(600);
   });
 
-  it("measures an entry whose usage is to be ignored, and anchors on the next usage report", () => {
+  it("estimates an entry whose usage the caller ignores, and uses the next usage report", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     const [kept, fresh] = plain([
@@ -228,7 +228,7 @@ describe("ContextMeter with facts from the caller", () => {
     expect(meter.size()).toMatchObject({ tokens: 42, source: "usage" });
   });
 
-  it("learns no ratio from a usage report that is to be ignored", () => {
+  it("learns no ratio of true to estimated tokens from a usage report that the caller ignores", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     for (const entry of plain([c.assistant("a", { usage: usage(1_000, 0) }), c.user("x".repeat(100))]))
@@ -237,7 +237,7 @@ describe("ContextMeter with facts from the caller", () => {
     expect(meter.calibration.samples).toBe(0);
   });
 
-  it("counts a known overhead until a usage report, also after a boundary without an overhead", () => {
+  it("counts a known overhead until the first usage report, also after a boundary without an overhead", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter, overheadTokens: 3_000 });
     meter.add(c.user("12345"));

@@ -8,7 +8,7 @@ const texts = (): fc.Arbitrary<string> =>
     .map((parts) => parts.join(""));
 
 describe("headThatFits", () => {
-  it("cuts a text to a beginning that fits, without splitting a character", () => {
+  it("headThatFits returns the beginning of a text that fits, without splitting a character", () => {
     fc.assert(
       fc.property(texts(), fc.nat(300), (text, budget) => {
         const head = headThatFits(text, budget, ({ length }) => length <= budget);
@@ -19,13 +19,13 @@ describe("headThatFits", () => {
     );
   });
 
-  it("uses almost the whole budget for the head, and ends at a line if that costs less than half", () => {
+  it("ends the beginning of a text at a line break unless that loses over half of the budget", () => {
     expect(headThatFits("x".repeat(1_000), 300, ({ length }) => length <= 300)).toHaveLength(300);
     expect(headThatFits("line\n".repeat(100), 99, ({ length }) => length <= 99)).toBe("line\n".repeat(19));
     expect(headThatFits(`a\n${"x".repeat(500)}`, 100, ({ length }) => length <= 100)).toHaveLength(100);
   });
 
-  it("checks the final head of a text, so that an uneven token count never lets too much through", () => {
+  it("the beginning that headThatFits returns always fits, even if token counts are irregular", () => {
     fc.assert(
       fc.property(texts(), fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }), (text, verdicts) => {
         const fits = (head: string): boolean => verdicts[head.length % 7] === true;

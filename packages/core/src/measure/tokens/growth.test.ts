@@ -51,7 +51,7 @@ function largestThread(entries: readonly Entry[]): Entry[] {
 
 describeRecorded("predicted growth of recorded sessions", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "predicts the total growth between usage reports within 10%% in %s",
+    "the estimated growth of the context differs by under 10%% from the reported growth in %s",
     async (_, path) => {
       const growth = growthOf(largestThread((await loadSession(path)).entries));
       if (growth.responses === 0) return;

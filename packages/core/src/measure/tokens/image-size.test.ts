@@ -16,8 +16,8 @@ const picture = (bytes: Uint8Array): ContentBlock => ({
   source: { type: "base64", media_type: "image/png", data: Buffer.from(bytes).toString("base64") },
 });
 
-describe("leastImageTokens", () => {
-  it("counts an image by its area, up to the size to which providers scale images down", () => {
+describe("minImageTokens", () => {
+  it("counts an image by its area, but at most 1,500 tokens", () => {
     const side = fc.integer({ min: 1, max: 8_000 });
     fc.assert(
       fc.property(side, side, (width, height) => {

@@ -22,13 +22,16 @@ function session(turns: number, ratio: number): ConversationBuilder {
 
 const sized = (entries: readonly Entry[]) => measureConversation({ entries }, {});
 
-describe("overhead of a conversation", () => {
-  it.each([0.9, 1.35, 2, 3.5])("estimates the overhead from the first calls, at a ratio of %f", (ratio) => {
-    const { overheadTokens } = sized(session(80, ratio).entries);
-    expect(Math.abs(overheadTokens - 20_000)).toBeLessThan(2_000);
-  });
+describe("overhead of a conversation: system prompt and tools", () => {
+  it.each([0.9, 1.35, 2, 3.5])(
+    "estimates the tokens of system prompt and tools if %f true tokens match one estimated token",
+    (ratio) => {
+      const { overheadTokens } = sized(session(80, ratio).entries);
+      expect(Math.abs(overheadTokens - 20_000)).toBeLessThan(2_000);
+    },
+  );
 
-  it("the overhead and the tokens of the entries add up to the tokens of the context", () => {
+  it("the tokens of system prompt, tools and entries add up to the tokens of the context", () => {
     for (const turns of [1, 2, 7, 80]) {
       const { overheadTokens, tokens, contextTokens } = sized(session(turns, 1.7).entries);
       const held = tokens.reduce((sum, each) => sum + each, 0);
@@ -36,7 +39,7 @@ describe("overhead of a conversation", () => {
     }
   });
 
-  it("the overhead does not grow when results of the first calls are cleared", () => {
+  it("the tokens of system prompt and tools do not grow when early tool results are cleared", () => {
     const built = new ConversationBuilder();
     built.user("read it");
     built.assistant([{ type: "tool_use", id: "t1", name: "Read", input: {} }], { usage: usage(20_010, 10) });
@@ -49,7 +52,7 @@ describe("overhead of a conversation", () => {
     expect(measureConversation(snapshot, {}).overheadTokens).toBeLessThan(21_000);
   });
 
-  it("the flat estimate for many images does not consume the overhead", () => {
+  it("the flat estimate for many images does not reduce the tokens of system prompt and tools", () => {
     const built = session(20, 1.7);
     const before = sized(built.entries).contextTokens;
     built.user(Array.from({ length: 30 }, () => image()));
@@ -57,7 +60,7 @@ describe("overhead of a conversation", () => {
     expect(sized(built.entries).overheadTokens).toBeGreaterThan(15_000);
   });
 
-  it("reports no overhead without reported usage", () => {
+  it("reports no tokens of system prompt and tools without a usage report", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");

@@ -70,7 +70,7 @@ describe("thinking of Claude models", () => {
 });
 
 describe("request options of Claude models", () => {
-  it("all but the newest models support forced tools", () => {
+  it("all Claude models except the newest support forced tools", () => {
     expect(lacking(({ forcedTools }) => forcedTools)).toEqual([
       "claude-fable-5-1",
       "claude-mythos-5-1",
@@ -79,29 +79,29 @@ describe("request options of Claude models", () => {
     ]);
   });
 
-  it("models before Opus 4.7 and Sonnet 5 accept sampling parameters", () => {
+  it("Claude models before Opus 4.7 and Sonnet 5 accept sampling parameters", () => {
     expect(having(({ sampling }) => sampling)).toEqual(MODELS.slice(10));
   });
 
-  it("models from 4.5 on stop at the window instead of rejecting a large max_tokens", () => {
+  it("Claude models from 4.5 on stop at the window limit instead of rejecting a large max_tokens", () => {
     expect(lacking(({ stopsAtWindow }) => stopsAtWindow)).toEqual(MODELS.slice(15));
   });
 
-  it("models from 4.6 on support compaction by the provider", () => {
+  it("Claude models from 4.6 on support compaction by the provider", () => {
     expect(lacking(({ compaction }) => compaction)).toEqual(MODELS.slice(12));
   });
 
-  it("models before 4.6 support a prefilled answer", () => {
+  it("Claude models before 4.6 support a prefilled answer", () => {
     expect(having(({ prefill }) => prefill)).toEqual(MODELS.slice(12));
   });
 });
 
-it("the tokenizer of 4.7 and later produces about 30% more tokens", () => {
+it("the tokenizer of Claude 4.7 and later produces about 30% more tokens", () => {
   expect(lacking(({ tokenScale }) => tokenScale > 1)).toEqual(MODELS.slice(10));
   expect(claudeFeatures("claude-opus-5-5").tokenScale).toBe(1.3);
 });
 
-it("an unknown model name gets the strictest features, and an old-style name the oldest", () => {
+it("an unknown model name has the features of Sonnet 5.5, and an old-style name has the oldest", () => {
   expect(claudeFeatures("my-own-model")).toEqual(claudeFeatures("claude-sonnet-5-5"));
   expect(claudeFeatures("claude-3-opus-20240229").stopsAtWindow).toBe(false);
 });

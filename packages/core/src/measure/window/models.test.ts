@@ -25,18 +25,18 @@ describe("findModel", () => {
     expect(findModel("turbo1-large").matched).toBeUndefined();
   });
 
-  it("enlarges the window of a model after a response that read more tokens", () => {
+  it("withProvenWindow enlarges the window of a model if a response read more tokens", () => {
     const model = findModel("claude-sonnet-4-20250514");
     expect(withProvenWindow(model, 199_000).windowTokens).toBe(200_000);
     expect(withProvenWindow(model, 535_000).windowTokens).toBe(1_000_000);
   });
 
-  it("prefers the user's entry for a model over the built-in one", () => {
+  it("prefers the user's entry for a model to the built-in entry", () => {
     const mine = { "claude-opus-4-5": { windowTokens: 64_000, maxOutputTokens: 4_000 } };
     expect(findModel("claude-opus-4-5-20251101", mine).windowTokens).toBe(64_000);
   });
 
-  it("recognizes the long-context suffix and models that bind thinking", () => {
+  it("recognizes the suffix [1m] for a long context, and models that bind thinking to earlier messages", () => {
     expect(findModel("claude-sonnet-4-5[1m]").windowTokens).toBe(1_000_000);
     expect(findModel("claude-opus-5-5").bindsThinking).toBe(true);
     expect(findModel("claude-opus-5").bindsThinking).toBeUndefined();

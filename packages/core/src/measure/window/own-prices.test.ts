@@ -19,7 +19,7 @@ describe("custom prices", () => {
     expect(costOf(USAGE, "gpt-5", prices)).toBeCloseTo(9.1, 10);
   });
 
-  it("custom prices without cache prices use the input price or the five-minute price", () => {
+  it("missing cache prices default to the custom input price or to the five-minute price", () => {
     const { prices } = readPrices({ house: { input: 3, output: 4 } });
     expect(prices.house).toEqual({ input: 3, output: 4, cacheRead: 3, cacheWrite5m: 3, cacheWrite1h: 3 });
     const written = readPrices({ house: { input: 3, output: 4, cacheWrite5m: 5 } }).prices.house;
@@ -45,7 +45,7 @@ describe("custom prices", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it("reads custom prices from any JSON value without negative results", () => {
+  it("never returns a negative custom price, whatever JSON value is passed", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { prices } = readPrices(value);

@@ -44,7 +44,7 @@ describe("pricesOf", () => {
 });
 
 describe("costOf", () => {
-  it("charges each part of a call at its own price", () => {
+  it("charges input, output, cache reads and cache writes of a call at their own prices", () => {
     const usage = {
       input_tokens: 1_000_000,
       output_tokens: 1_000_000,
@@ -66,7 +66,7 @@ describe("costOf", () => {
     expect(costOf(usage, "claude-haiku-4-5")).toBeCloseTo(1, 10);
   });
 
-  it("charges the long-prompt price if cached tokens make the prompt long", () => {
+  it("charges the price for long prompts if the prompt is long only because of cached tokens", () => {
     const usage = { input_tokens: 1, output_tokens: 0, cache_read_input_tokens: 100_000 };
     expect(costOf(usage, "claude-haiku-5-5")).toBeCloseTo((0.5 + 100_000 * 0.05) / 1_000_000, 12);
   });
@@ -75,7 +75,7 @@ describe("costOf", () => {
     expect(costOf({ input_tokens: 1, output_tokens: 1 }, "gpt-5")).toBeUndefined();
   });
 
-  it("the cost of a call never falls when any part grows", () => {
+  it("the cost of a call never falls if one of its token counts grows", () => {
     const tokens = fc.nat({ max: 60_000 });
     const usage = fc.record({
       input_tokens: tokens,

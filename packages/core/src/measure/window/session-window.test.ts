@@ -48,26 +48,26 @@ const SHOWN = { size: 200_000, origin: "auto-compaction" };
 const TABLE = { size: 1_000_000, origin: "model-table" };
 
 describe("sessionWindow", () => {
-  it("finds the smallest window of the model that fits its newest automatic compaction", () => {
+  it("returns the smallest window of the model that fits the size of its newest automatic compaction", () => {
     expect(windowOf(compacted().answer(40_000))).toEqual(SHOWN);
     expect(windowOf(compacted({ preTokens: 998_659 }))).toEqual({ ...SHOWN, size: 1_000_000 });
     expect(windowOf(compacted({ preTokens: 998_659 }).compaction({ preTokens: 167_000 }))).toEqual(SHOWN);
   });
 
-  it("takes the window from the model table if no compaction shows it", () => {
+  it("takes the window from the model table if no automatic compaction shows its size", () => {
     expect(windowOf(new Recording().answer(50_000))).toEqual(TABLE);
     expect(windowOf(compacted({ trigger: "manual" }))).toEqual(TABLE);
     expect(windowOf(new Recording(), {}, "my-own-model")).toEqual({ size: 200_000, origin: "default" });
   });
 
-  it("ignores a compaction for the window if the model changed after it", () => {
+  it("ignores the evidence of a compaction about the window if the model changed after it", () => {
     expect(windowOf(compacted().answer(40_000, "claude-sonnet-5"), {}, "claude-sonnet-5")).toEqual(TABLE);
     expect(windowOf(compacted().answer(40_000, "claude-sonnet-5").answer(41_000))).toEqual(TABLE);
     expect(windowOf(compacted(), { model: "claude-sonnet-5" })).toEqual(TABLE);
     expect(windowOf(compacted().answer(40_000, `${OPUS}-20260205`))).toEqual(SHOWN);
   });
 
-  it("finds a larger window than a compaction shows if a later response read more", () => {
+  it("returns a larger window than the last compaction shows if a later response read more tokens", () => {
     expect(windowOf(compacted().answer(250_000))).toEqual(TABLE);
     expect(windowOf(compacted().answer(190_000))).toEqual(SHOWN);
     const sonnet = "claude-sonnet-4-5";
@@ -75,7 +75,7 @@ describe("sessionWindow", () => {
     expect(windowOf(larger, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
   });
 
-  it("follows the newest compaction for the window although earlier responses read more", () => {
+  it("the newest compaction decides about the window even if earlier responses read more tokens", () => {
     const smaller = compacted({ preTokens: 967_000 }).answer(400_000).compaction().answer(30_000);
     expect(windowOf(smaller)).toEqual(SHOWN);
     const evidence = { model: OPUS, windowTokens: 200_000 };
@@ -83,14 +83,14 @@ describe("sessionWindow", () => {
     expect(windowOf(smaller.answer(250_000), { evidence }).size).toBe(1_000_000);
   });
 
-  it("uses the largest reported usage of the model anywhere in the file to find the window", () => {
+  it("the largest reported usage of the model in the file proves the size of the window", () => {
     const sonnet = "claude-sonnet-4-5";
     const large = new Recording().answer(400_000, sonnet).answer(30_000, sonnet);
     expect(windowOf(large, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
     expect(windowOf(large.answer(10, "claude-haiku-4-5"), {}, "claude-haiku-4-5").size).toBe(200_000);
   });
 
-  it("prefers an option, the environment or the settings to evidence about the window", () => {
+  it("the window in an option, the environment or the settings overrides the evidence in the file", () => {
     const recording = compacted();
     const { settings: fromFile } = resolveSettings({ file: { autoCompactWindow: 500_000 } });
     const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "60000" };
@@ -106,14 +106,14 @@ describe("sessionWindow", () => {
     expect(windowOf(recording, { models })).toEqual({ size: 300_000, origin: "option" });
   });
 
-  it("ignores responses of subagents in the file when it finds the window", () => {
+  it("ignores responses of subagents when it determines the window of a session", () => {
     const side = { isSidechain: true };
     expect(windowOf(compacted().answer(9_000, "claude-haiku-4-5", side))).toEqual(SHOWN);
     const subagent = new Recording().answer(160_000, OPUS, side).compaction().answer(9_000, OPUS, side);
     expect(windowOf(subagent)).toEqual(SHOWN);
   });
 
-  it("trusts a boundary of longhaul about the window only if it repeats earlier evidence", () => {
+  it("a compaction by longhaul proves a window only if its boundary records earlier evidence", () => {
     const own = { overheadTokens: 0, tokenRatio: 1 };
     const evidence = windowEvidence({ model: OPUS, entries: compacted().entries });
     expect(evidence).toEqual({ model: OPUS, windowTokens: 200_000 });
@@ -124,7 +124,7 @@ describe("sessionWindow", () => {
     expect(windowOf(new Recording().compaction({ longhaul: { ...own, window: null } }))).toEqual(TABLE);
   });
 
-  it("reads a window that reported usage had proven from a boundary of longhaul", () => {
+  it("reads from a boundary of longhaul a window that reported usage proved earlier", () => {
     const sonnet = "claude-sonnet-4-5";
     const proven = { size: 1_000_000, origin: "reported-usage" };
     const large = new Recording().answer(400_000, sonnet);
@@ -145,7 +145,7 @@ describe("sessionWindow", () => {
     expect(windowOf(recorded({ ...evidence, origin: "elsewhere" }), {}, sonnet).size).toBe(200_000);
   });
 
-  it("always finds a window that the model can have, whatever a file contains", () => {
+  it("always returns a window that the model can have, whatever the session file contains", () => {
     const anything = fc.oneof(
       fc.constantFrom<unknown>(-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e12, "167081", null, {}, []),
       fc.double(),

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_SETTINGS, resolveSettings } from "./settings.ts";
 
 describe("resolveSettings", () => {
-  it("enables all settings by default, without a warning", () => {
+  it("returns the default settings without a warning if nothing is set", () => {
     expect(resolveSettings()).toEqual({ settings: DEFAULT_SETTINGS, warnings: [] });
   });
 
-  it("prefers the environment to an option, an option to the file, and the file to the default", () => {
+  it("the environment overrides options, options override the file, and the file overrides defaults", () => {
     const file = { autoCompactWindow: 50_000 };
     const values = { autoCompactWindow: 60_000 };
     const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "70000" };
@@ -15,20 +15,20 @@ describe("resolveSettings", () => {
     expect(resolveSettings({ file, values, environment }).settings.autoCompactWindow).toBe(70_000);
   });
 
-  it.each(["1", "true", "YES", " on "])("reads %j in the environment as true", (value) => {
+  it.each(["1", "true", "YES", " on "])("reads the environment variable value %j as true", (value) => {
     expect(
       resolveSettings({ environment: { DISABLE_AUTO_COMPACT: value } }).settings.autoCompactEnabled,
     ).toBe(false);
   });
 
-  it("lets option and file decide if the environment does not disable auto-compact", () => {
+  it("DISABLE_AUTO_COMPACT=0 does not enable auto-compact if the settings file disables it", () => {
     const environment = { DISABLE_AUTO_COMPACT: "0" };
     expect(
       resolveSettings({ environment, file: { autoCompactEnabled: false } }).settings.autoCompactEnabled,
     ).toBe(false);
   });
 
-  it("ignores each invalid setting with a warning, and uses the next source", () => {
+  it("ignores each invalid setting with a warning, and uses the value of the next source instead", () => {
     const { settings, warnings } = resolveSettings({
       environment: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "140", DISABLE_COMPACT: "perhaps" },
       file: { autoCompactPercent: 60, blockingLimit: "many" },

@@ -19,11 +19,11 @@ describe("computeThresholds", () => {
     });
   });
 
-  it("reserves only the maximum output if it is under 20,000 tokens", () => {
+  it("reserves only the model's maximum output if that is under 20,000 tokens", () => {
     expect(computeThresholds({ windowTokens: 200_000, maxOutputTokens: 8_192 }).effective).toBe(191_808);
   });
 
-  it("computes the warning from the effective window if auto-compact is off", () => {
+  it("computes the warning threshold from the effective window if auto-compact is off", () => {
     expect(computeThresholds(usual, { autoCompactEnabled: false }).warning).toBe(160_000);
   });
 
@@ -39,17 +39,17 @@ describe("computeThresholds", () => {
     [{ collapseEnabled: true, reactiveOnly: true }, "overflow"],
     [{ autoCompactEnabled: false, collapseEnabled: true, reactiveOnly: true }, "manual"],
     [{ compactEnabled: false, autoCompactEnabled: false, collapseEnabled: true }, "nobody"],
-  ])("names what keeps the headroom with the options %o: %s", (options, headroomBy) => {
+  ])("with the options %o, headroomBy is %s", (options, headroomBy) => {
     const autoCompactEnabled = headroomBy === "auto-compact";
     expect(computeThresholds(usual, options)).toMatchObject({ headroomBy, autoCompactEnabled });
   });
 
-  it("rounds a percentage of the effective window down, and never exceeds the default threshold", () => {
+  it("autoCompactPercent is rounded down to whole tokens and never raises the default threshold", () => {
     expect(computeThresholds(usual, { autoCompactPercent: 33.333 }).autoCompact).toBe(59_999);
     expect(computeThresholds(usual, { autoCompactPercent: 100 }).autoCompact).toBe(167_000);
   });
 
-  it("accepts a smaller window but never a larger one", () => {
+  it("autoCompactWindow can make the window of the model smaller, but not larger", () => {
     expect(computeThresholds(usual, { autoCompactWindow: 100_000 }).size).toBe(100_000);
     expect(computeThresholds(usual, { autoCompactWindow: 900_000 }).size).toBe(200_000);
   });
@@ -76,7 +76,7 @@ describe("computeThresholds", () => {
 describe("windowState", () => {
   const thresholds = computeThresholds(usual);
 
-  it("compares token counts with >= at every threshold", () => {
+  it("a token count equal to a threshold counts as above it", () => {
     expect(windowState(146_999, thresholds).isAboveWarningThreshold).toBe(false);
     expect(windowState(147_000, thresholds)).toMatchObject({
       isAboveWarningThreshold: true,
@@ -88,13 +88,13 @@ describe("windowState", () => {
     expect(windowState(177_000, thresholds).isAtBlockingLimit).toBe(true);
   });
 
-  it("returns the rounded percentage left of the threshold, never below 0", () => {
+  it("returns the rounded percentage of tokens left below the threshold, and never less than 0", () => {
     expect(windowState(0, thresholds).percentLeft).toBe(100);
     expect(windowState(83_500, thresholds).percentLeft).toBe(50);
     expect(windowState(400_000, thresholds).percentLeft).toBe(0);
   });
 
-  it("a window is never above the auto-compact threshold if auto-compact is off", () => {
+  it("no token count is above the auto-compact threshold if auto-compact is off", () => {
     const off = computeThresholds(usual, { autoCompactEnabled: false });
     expect(windowState(179_000, off).isAboveAutoCompactThreshold).toBe(false);
     expect(windowState(90_000, off).percentLeft).toBe(50);

@@ -10,7 +10,7 @@ const usedTools = TOOLS.map(({ name }) => name);
 const write: Call = { tool: "Write", input: { file_path: "/a", content: textOf(RESULT_TOKENS) } };
 const ask: Call = { tool: "AskUserQuestion" };
 
-describe("clearing by the provider", () => {
+describe("tool results and thinking that the provider clears", () => {
   let simulator: Simulator;
   afterEach(() => simulator.close());
 
@@ -22,7 +22,7 @@ describe("clearing by the provider", () => {
   }
   const managed = (edits: readonly ContextEdit[]): object => ({ context_management: { edits } });
 
-  it("every model with context management accepts the edits, with or without thinking, idle or not", async () => {
+  it("every model with context management accepts our edits, with and without thinking or a long pause", async () => {
     const adaptive = { thinking: { type: "adaptive" } };
     const enabled = { thinking: { type: "enabled", budget_tokens: 1_024 }, max_tokens: 4_096 };
     const cases = [
@@ -46,7 +46,7 @@ describe("clearing by the provider", () => {
     }
   });
 
-  it("above the trigger, clears eligible results and inputs of writing tools, except the newest 3", async () => {
+  it("the provider clears old results and inputs of writing tools above the trigger, but not the newest 3", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, write, {}, {}, {}]);
     const options = { usedTools, thinkingOn: false, targetTokens: 500 };
     const untouched = await agent.step(managed(contextEdits({ ...options, triggerTokens: 1_000_000 })));
@@ -61,13 +61,13 @@ describe("clearing by the provider", () => {
     expect(contextTokens(edited)).toBeLessThan(contextTokens(untouched) - 2 * RESULT_TOKENS);
   });
 
-  it("skips clearing that would not reach the target", async () => {
+  it("the provider clears nothing if that would not reach the target size", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, {}, {}, {}, {}]);
     const edits = contextEdits({ usedTools, thinkingOn: false, triggerTokens: 5_000, targetTokens: 500 });
     expect((await agent.step(managed(edits))).appliedEdits).toEqual([]);
   });
 
-  it("keeps all thinking normally, and only the last turn's thinking after an idle hour", async () => {
+  it("the provider keeps all thinking, but only the last turn's thinking after a pause of over an hour", async () => {
     const frame = { thinking: { type: "adaptive" } };
     const thinks: Call = { thinks: true };
     const agent = await start("claude-opus-5-5", [thinks, thinks], frame);

@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const TOOLS = ["Write", "Read", "TodoWrite", "Bash", "AskUserQuestion", "Edit"];
 
 describe("contextEdits", () => {
-  it("clears from 180,000 tokens down to 40,000 and keeps 3 tool uses", () => {
+  it("by default, asks the provider to clear at 180,000 tokens down to 40,000 and to keep 3 tool uses", () => {
     expect(contextEdits({ usedTools: TOOLS, thinkingOn: false })).toEqual([
       {
         type: "clear_tool_uses_20250919",
@@ -18,7 +18,7 @@ describe("contextEdits", () => {
     ]);
   });
 
-  it("rounds the caller's token figures and never goes below 0", () => {
+  it("contextEdits rounds the caller's token figures and never sends a number below 0", () => {
     const edits = (triggerTokens: number, targetTokens: number): unknown =>
       contextEdits({ usedTools: ["Read"], thinkingOn: false, triggerTokens, targetTokens })[0];
     const value = (tokens: number): object => ({ type: "input_tokens", value: tokens });
@@ -27,7 +27,7 @@ describe("contextEdits", () => {
     expect(edits(Number.NaN, 400)).toMatchObject({ trigger: value(0), clear_at_least: value(0) });
   });
 
-  it("puts the thinking edit first and keeps only the last turn's thinking after an idle hour", () => {
+  it("puts the thinking edit first, which keeps only the last turn's thinking after a pause of over an hour", () => {
     const thinking = (idleMs: number | undefined): unknown =>
       contextEdits({ usedTools: TOOLS, thinkingOn: true, idleMs })[0];
     expect(thinking(undefined)).toEqual({ type: "clear_thinking_20251015", keep: "all" });
@@ -40,13 +40,13 @@ describe("contextEdits", () => {
     expect(contextEdits({ usedTools: TOOLS, thinkingOn: false, idleMs: HOUR_MS * 2 })).toHaveLength(1);
   });
 
-  it("clears no tool results when no tool in play is eligible", () => {
+  it("returns no edit for tool results when none of the used tools may be cleared", () => {
     expect(contextEdits({ usedTools: ["TodoWrite"], thinkingOn: false })).toEqual([]);
     expect(contextEdits({ usedTools: [], thinkingOn: false })).toEqual([]);
     expect(contextEdits({ usedTools: TOOLS, tools: [], thinkingOn: true })).toHaveLength(1);
   });
 
-  it("uses the caller's list of tools instead of the default list", () => {
+  it("contextEdits uses the caller's list of clearable tools instead of the default list", () => {
     const [edit] = contextEdits({ usedTools: TOOLS, tools: ["TodoWrite", "Edit"], thinkingOn: false });
     expect(edit).toMatchObject({
       exclude_tools: ["AskUserQuestion", "Bash", "Read", "Write"],
@@ -54,20 +54,20 @@ describe("contextEdits", () => {
     });
   });
 
-  it("omits the lists of excluded tools and cleared inputs when they are empty", () => {
+  it("contextEdits omits the lists of excluded tools and cleared inputs when they are empty", () => {
     const [edit] = contextEdits({ usedTools: ["Read"], thinkingOn: false });
     expect(edit).not.toHaveProperty("exclude_tools");
     expect(edit).not.toHaveProperty("clear_tool_inputs");
   });
 
-  it("returns identical edits whatever the order and repetition of the tool names", () => {
+  it("returns identical context edits for the same tool names in any order, even with repetitions", () => {
     const bytes = (usedTools: readonly string[]): string =>
       JSON.stringify(contextEdits({ usedTools, thinkingOn: true }));
     expect(bytes([...TOOLS].reverse())).toBe(bytes(TOOLS));
     expect(bytes([...TOOLS, ...TOOLS])).toBe(bytes(TOOLS));
   });
 
-  it("keeps every tool result that no model has seen, however many calls ran at once", () => {
+  it("asks the provider to keep every tool result that no model has seen, even more than 3", () => {
     const kept = (unseenResults?: number): unknown =>
       contextEdits({ usedTools: ["Read"], thinkingOn: false, unseenResults })[0];
     expect(kept(8)).toMatchObject({ keep: { type: "tool_uses", value: 8 } });

@@ -103,8 +103,8 @@ const CASES: readonly (readonly [Form, string])[] = [
   ["messages", "claude-opus-5-5"],
 ];
 
-describe.each(CASES)("results deleted by cache edits, in the form of %s with %s", (form, modelName) => {
-  it("results deleted by cache edits stay deleted when messages are snipped", async () => {
+describe.each(CASES)("results deleted by cache edits, for a host that passes %s and the model %s", (form, modelName) => {
+  it("tool results deleted by cache edits stay deleted when messages are snipped", async () => {
     const loop = newLoop(form, modelName);
     expect(await workUntilEditsHideMuch(loop)).toBe(true);
     continueWith(loop, await loop.compactor.snip(loop.conversation.messages, { from: 3, to: 10 }));
@@ -113,7 +113,7 @@ describe.each(CASES)("results deleted by cache edits, in the form of %s with %s"
     await checkReadBack(loop);
   });
 
-  it("results deleted by cache edits stay deleted when collapsed spans are expanded", async () => {
+  it("tool results deleted by cache edits stay deleted when collapsed spans are expanded", async () => {
     const loop = newLoop(form, modelName, { collapse: {} });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
     await loop.run(1);
@@ -125,7 +125,7 @@ describe.each(CASES)("results deleted by cache edits, in the form of %s with %s"
     await checkReadBack(loop);
   });
 
-  it("results deleted by cache edits stay deleted when old media are replaced", async () => {
+  it("tool results deleted by cache edits stay deleted when old images are replaced", async () => {
     const loop = newLoop(form, modelName);
     // The first image of a conversation breaks the cache.
     loop.conversation.addUser([picture(100)]);
@@ -138,7 +138,7 @@ describe.each(CASES)("results deleted by cache edits, in the form of %s with %s"
     expect(loop.eventsOf("media-replaced")).toMatchObject([{ replaced: 2, left: 2 }]);
   });
 
-  it("results deleted by cache edits stay deleted after a manual clearing of one more result", async () => {
+  it("tool results deleted by cache edits stay deleted after a manual clearing of one more result", async () => {
     const loop = newLoop(form, modelName);
     expect(await workUntilEditsHideMuch(loop)).toBe(true);
     const { messages } = loop.conversation;
@@ -151,7 +151,7 @@ describe.each(CASES)("results deleted by cache edits, in the form of %s with %s"
     await checkReadBack(loop);
   });
 
-  it("results deleted by cache edits stay deleted after a long pause", async () => {
+  it("tool results deleted by cache edits stay deleted after a long pause", async () => {
     const loop = newLoop(form, modelName);
     expect(await workUntilEditsHideMuch(loop)).toBe(true);
     scene.simulator.clock.advance(61 * MINUTE_MS);
@@ -161,7 +161,7 @@ describe.each(CASES)("results deleted by cache edits, in the form of %s with %s"
 });
 
 describe("results deleted by cache edits", () => {
-  it("results deleted by cache edits stay deleted when thinking is refused", async () => {
+  it("tool results deleted by cache edits stay deleted when the provider refuses thinking", async () => {
     const loop = newLoop("messages", "claude-opus-5-5");
     expect(await workUntilEditsHideMuch(loop)).toBe(true);
     continueWith(loop, await unchangedTurn(loop));
@@ -173,7 +173,7 @@ describe("results deleted by cache edits", () => {
   });
 
   it.each(["from", "upTo"])(
-    "keeps the token count right when a part is compacted after cache edits: %s",
+    "the token count stays correct when a part of the conversation is compacted after cache edits: %s",
     async (which) => {
       const loop = newLoop("messages", "claude-haiku-4-5");
       expect(await workUntilEditsHideMuch(loop)).toBe(true);
@@ -190,7 +190,7 @@ describe("results deleted by cache edits", () => {
   );
 });
 
-describe("cache edits without a rewrite", () => {
+describe("cache edits while the messages stay unchanged", () => {
   it("compacts a full window instead of clearing results that cache edits already delete", async () => {
     const loop = newLoop("messages", "claude-haiku-4-5", { clearing: { form: "auto" } });
     expect(await workUntilEditsHideMuch(loop)).toBe(true);

@@ -43,7 +43,7 @@ describe.each<readonly [Form, string]>([
   ["messages", "claude-haiku-4-5"],
   ["entries", "claude-haiku-4-5"],
   ["messages", "claude-opus-5-5"],
-])("clearing by edits of the cached prefix, in the form of %s with %s", (form, modelName) => {
+])("clearing by cache edits, for a host that passes %s and the model %s", (form, modelName) => {
   it("cache edits keep the cache readable and the messages unchanged, and lower the token count", async () => {
     const loop = editingLoop(form, modelName);
     await loop.run(60);
@@ -67,7 +67,7 @@ describe.each<readonly [Form, string]>([
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("drops the pinned edits when the cache is lost, and clears by time after the next idle gap", async () => {
+  it("drops the cache edits when the cache expires, and clears results in the messages after a long pause", async () => {
     const loop = editingLoop(form, modelName);
     expect(await workUntil(loop, () => clearings(loop, "cached") >= 2)).toBe(true);
     await loop.run(2);
@@ -96,7 +96,7 @@ describe.each<readonly [Form, string]>([
 });
 
 describe("clearing by cache edits", () => {
-  it("trusts the reported usage, however much content the cache edits delete", async () => {
+  it("the engine trusts the reported usage, however much content the cache edits delete", async () => {
     const loop = editingLoop("messages", "claude-haiku-4-5", 5_000);
     await loop.run(150);
     expect(scene.simulator.requests.invalid).toEqual([]);
@@ -109,7 +109,7 @@ describe("clearing by cache edits", () => {
     expect(totals.cacheReadTokens / totals.inputTokens).toBeGreaterThan(0.9);
   });
 
-  it("a full compaction resets the cache edits", async () => {
+  it("the request after a full compaction has no cache edits", async () => {
     const loop = editingLoop();
     await loop.run(40);
     expect(editsOf(scene.simulator.requests.last)).toBeGreaterThan(0);
@@ -121,7 +121,7 @@ describe("clearing by cache edits", () => {
     expect(loop.eventsOf("cache-break")).toEqual([]);
   });
 
-  it("a commit of collapsed spans ends the cache edits, and deleted results stay deleted", async () => {
+  it("the token count stays correct when spans are collapsed after cache edits", async () => {
     await scene.simulator.close();
     scene = await openScene({ windowTokens: 80_000, switches: { cacheEdits: true } });
     const loop = new AgentLoop({
@@ -140,7 +140,7 @@ describe("clearing by cache edits", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a subagent never clears by cache edits", async () => {
+  it("a subagent never clears tool results by cache edits", async () => {
     const parent = editingLoop();
     const child = new AgentLoop({
       simulator: scene.simulator,

@@ -19,8 +19,8 @@ function warm(cacheReadTokens = 100_000): CachedEdits {
   return edits;
 }
 
-describe("registering cache edits", () => {
-  it("starts cache edits at 12 active results and keeps the newest 5", () => {
+describe("choice of results for cache edits", () => {
+  it("deletes tool results by cache edits once there are 12, and keeps the newest 5", () => {
     const edits = warm();
     expect(edits.register(index(11))).toBeUndefined();
     expect(edits.edits()).toEqual([]);
@@ -45,7 +45,7 @@ describe("registering cache edits", () => {
     expect(edits.register(index(20))?.results).toHaveLength(15);
   });
 
-  it("sends the same cache edits with every call until 12 results are active again", () => {
+  it("sends the same cache edits with every call until there are 12 remaining tool results again", () => {
     const edits = warm();
     const growing = indexOf(conversation(12));
     edits.register(growing);
@@ -65,7 +65,7 @@ describe("registering cache edits", () => {
     expect(edits.edits().slice(0, 7)).toEqual(pinned);
   });
 
-  it("names each result once in the cache edits, even after the conversation is read again", () => {
+  it("cache edits name each tool result once, even when the same conversation is registered again", () => {
     const edits = warm();
     edits.register(index(12));
     edits.register(index(12));
@@ -80,7 +80,7 @@ describe("registering cache edits", () => {
     expect(edits.edits()).toEqual([]);
   });
 
-  it("counts only results of the current conversation, not of an earlier reading", () => {
+  it("cache edits leave out results that are cleared in the conversation that was registered last", () => {
     const edits = warm();
     edits.register(index(11));
     const cleared = withClearedResults(conversation(15), new Set(first(3)));
@@ -88,7 +88,7 @@ describe("registering cache edits", () => {
     expect(idsOf(edits)).toEqual(first(10).slice(3));
   });
 
-  it("does not look again at results that are already registered", () => {
+  it("does not read tool results again that are already registered for cache edits", () => {
     let looks = 0;
     class Watched extends ResultIndex {
       override results(): readonly IndexedResult[] {
@@ -109,7 +109,7 @@ describe("registering cache edits", () => {
     expect(looks).toBeLessThanOrEqual(2);
   });
 
-  it("treats a result that was written again as new and keeps it", () => {
+  it("cache edits keep an old tool result that occurs again at the end of the conversation", () => {
     const edits = warm();
     const entries = conversation(12);
     const growing = indexOf(entries.slice(0, -2));
@@ -120,7 +120,7 @@ describe("registering cache edits", () => {
     expect(idsOf(edits)).toEqual(first(8).slice(1));
   });
 
-  it("skips results that were cleared in the messages in the meantime", () => {
+  it("cache edits skip tool results that were cleared in the messages since they were registered", () => {
     const edits = warm();
     const growing = indexOf(conversation(11));
     edits.register(growing);
@@ -136,8 +136,8 @@ describe("registering cache edits", () => {
   });
 });
 
-describe("reports of responses on cache edits", () => {
-  it("expects no drop in cache reads without cache edits", () => {
+describe("usage reports of responses to calls with cache edits", () => {
+  it("without cache edits, expects no drop in the tokens read from the cache", () => {
     const edits = new CachedEdits();
     expect(edits.deletedLocally).toBe(0);
     expect(edits.report({ cacheReadTokens: 5_000, deletedTokens: undefined })).toEqual({
@@ -146,7 +146,7 @@ describe("reports of responses on cache edits", () => {
     });
   });
 
-  it("ignores reported figures that are negative or not finite", () => {
+  it("ignores reported cache figures that are negative or not finite", () => {
     for (const odd of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       const edits = warm(20_000);
       edits.register(index(12));
@@ -159,7 +159,7 @@ describe("reports of responses on cache edits", () => {
     }
   });
 
-  it("counts deleted tokens locally until a response reports them as deleted", () => {
+  it("counts the tokens that cache edits delete until a response reports them as deleted", () => {
     const edits = warm();
     expect(edits.deletedLocally).toBe(0);
     edits.register(index(12));
@@ -173,7 +173,7 @@ describe("reports of responses on cache edits", () => {
     expect(second).toEqual({ droppedEdits: 0, expectedDrop: 9_100 });
   });
 
-  it("assumes that an edit takes effect with the second call at the latest", () => {
+  it("assumes that a cache edit takes effect with the second call at the latest", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 100_000, deletedTokens: 0 });
@@ -182,7 +182,7 @@ describe("reports of responses on cache edits", () => {
     expect(edits.deletedLocally).toBe(0);
   });
 
-  it("expects a drop of its own count when the provider reports no deleted tokens", () => {
+  it("expects cache reads to drop by our own estimate when the provider reports no deleted tokens", () => {
     const edits = warm(20_000);
     edits.register(index(12));
     expect(edits.report({ cacheReadTokens: 13_000, deletedTokens: null })).toEqual({
@@ -193,7 +193,7 @@ describe("reports of responses on cache edits", () => {
     expect([edits.deletedLocally, edits.deletedTokens]).toEqual([0, 0]);
   });
 
-  it("drops all pinned edits when an unexpected drop in cache reads shows a lost cache", () => {
+  it("drops all cache edits when an unexpected drop in cache reads shows that the cache is lost", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });
@@ -205,13 +205,13 @@ describe("reports of responses on cache edits", () => {
     expect([edits.isSuspended, edits.deletedLocally, edits.deletedTokens]).toEqual([true, 0, 0]);
   });
 
-  it("drops the pinned edits when a response reads nothing from the cache, however small it was", () => {
+  it("drops all cache edits when a response reads nothing from the cache, even from a small cache", () => {
     const edits = warm(1_500);
     edits.register(index(12));
     expect(edits.report({ cacheReadTokens: 0, deletedTokens: 0 }).droppedEdits).toBe(7);
   });
 
-  it("does not treat small drops, its own deletions or missing figures as a lost cache", () => {
+  it("small drops in cache reads, our own deletions and missing figures do not count as a lost cache", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });
@@ -223,14 +223,14 @@ describe("reports of responses on cache edits", () => {
     expect(edits.report({ cacheReadTokens: 80_000, deletedTokens: 7_000 }).droppedEdits).toBe(7);
   });
 
-  it("continues to make cache edits when the cache is lost while no edits are pinned", () => {
+  it("still makes cache edits after a loss of the cache at a time without cache edits", () => {
     const edits = warm();
     expect(edits.report({ cacheReadTokens: 10, deletedTokens: undefined }).droppedEdits).toBe(0);
     expect(edits.isSuspended).toBe(false);
     expect(edits.register(index(12))).toBeDefined();
   });
 
-  it("makes no new cache edits after a lost cache until a reset", () => {
+  it("makes no new cache edits after the cache is lost, until a reset and a new read from the cache", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 0, deletedTokens: 0 });

@@ -77,7 +77,7 @@ describe("cache edits on a server that supports them", () => {
     expect(JSON.stringify(agent.entries)).not.toContain("cleared");
   });
 
-  it("counts unreported deletions for one call only and expects the drop that they cause", async () => {
+  it("counts the deleted tokens itself until the next response, which must read less from the cache", async () => {
     await steps(12);
     edits.register(agent.index);
     expect(edits.deletedLocally).toBe(7 * RESULT_TOKENS + 7);
@@ -87,7 +87,7 @@ describe("cache edits on a server that supports them", () => {
     expect((await step()).report.expectedDrop).toBe(0);
   });
 
-  it("drops cache edits when the cache is lost, and clears by time after the next idle gap", async () => {
+  it("drops cache edits when the cache expires, and makes new ones after a clearing in the messages", async () => {
     await steps(14);
     expect(edits.edits()).toHaveLength(7);
     simulator.clock.advance(6 * MINUTE_MS);

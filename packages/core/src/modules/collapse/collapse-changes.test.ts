@@ -52,7 +52,7 @@ async function hostAfter(turns: number, words?: (nth: number) => string): Promis
   return host;
 }
 
-describe("a host that changes its messages", () => {
+describe("span collapse for a host that changes its messages", () => {
   it("does not summarize the same spans again when the host changes its newest message", async () => {
     const usual = await hostAfter(50);
     const changing = await hostAfter(50, (nth) => `reminder ${nth}`);
@@ -60,7 +60,7 @@ describe("a host that changes its messages", () => {
     expect(changing.spans("span-staged")).toBeLessThanOrEqual(usual.spans("span-staged") + 1);
   });
 
-  it("does not commit a staged summary of messages that the host has changed since", async () => {
+  it("does not replace messages with a prepared summary if the host has changed them since", async () => {
     const { compactor, events } = new Host();
     const isThere = (type: string): boolean => events.some((event) => event.type === type);
     const asEntry = (message: ApiMessage, at: number): Message =>
@@ -79,7 +79,7 @@ describe("a host that changes its messages", () => {
     expect(JSON.stringify(summary)).toContain("go elsewhere");
   });
 
-  it("expands spans after the host drops its newest messages, even without a transcript", async () => {
+  it("expands collapsed spans after the host drops its newest messages, even without a transcript", async () => {
     const host = new Host();
     for (let nth = 0; host.spans("spans-committed") < 1; nth++) await host.turn(nth);
     const back = host.messages.slice(0, -2);

@@ -14,8 +14,8 @@ const conversation: readonly ApiMessage[] = Array.from({ length: 200 }, (_, nth)
   { role: "assistant", content: `answer ${nth}` },
 ]).flat();
 
-describe("a turn that waits for a dead model", () => {
-  it("waits once for a dead model, however many spans are needed", async () => {
+describe("a turn that waits for a summary model that never answers", () => {
+  it("waits only once for a summary model that never answers, however many spans are needed", async () => {
     const events: CompactorEvent[] = [];
     const model = scriptedModel(() => new Promise<never>(() => undefined));
     const compactor = createCompactor({
@@ -35,7 +35,7 @@ describe("a turn that waits for a dead model", () => {
     await compactor.close();
   });
 
-  it("gives up a dead model in time, even when garbage is collected during the wait", async () => {
+  it("stops waiting for a summary model that never answers, even when the garbage collector runs", async () => {
     const compactor = createCompactor({
       settings: { environment: {} },
       window: { tokens: 20_000 },

@@ -31,11 +31,11 @@ const stage = (entries: readonly Entry[], from: number, to: number, spanId = `s$
 
 const uuidsOf = (entries: readonly Entry[]): unknown[] => entries.map((entry) => entry?.uuid);
 
-describe("committing spans", () => {
+describe("commitSpans", () => {
   const { entries } = longSession(6);
   deepFreeze(entries);
 
-  it("replaces the messages of each span with its summary and keeps all other entry objects", () => {
+  it("commitSpans replaces the messages of each span with its summary and keeps all other entries", () => {
     const committed = commitSpans(entries, [stage(entries, 8, 12), stage(entries, 0, 4)], options());
     expect(uuidsOf(committed.entries)).toEqual([
       "s0",
@@ -54,7 +54,7 @@ describe("committing spans", () => {
     expect(committed.gone).toEqual([entries.slice(0, 4), entries.slice(8, 12)]);
   });
 
-  it("writes transcript lines that link to the newest line and to each other, the mark last", () => {
+  it("a commit writes lines that continue the transcript one after another, with the mark as the last", () => {
     const lines = linesOf(commitSpans(entries, [stage(entries, 0, 4), stage(entries, 4, 8)], options()));
     expect(lines.map(({ uuid, parentUuid }) => [uuid, parentUuid])).toEqual([
       ["s0", entries.at(-1)?.uuid],
@@ -66,7 +66,7 @@ describe("committing spans", () => {
     expect(elsewhere?.parentUuid).toBeNull();
   });
 
-  it("drops a span whose messages are no longer all present in the same order", () => {
+  it("commitSpans skips a span whose messages are no longer all present in the same order", () => {
     const whole = stage(entries, 0, 4);
     const swapped = [entries[1], entries[0], ...entries.slice(2)] as readonly Entry[];
     const without = entries.filter((_, at) => at !== 2);
@@ -82,7 +82,7 @@ describe("committing spans", () => {
     expect(commitSpans(entries, [{ ...whole, uuids: [] }], options()).entries).toBe(entries);
   });
 
-  it("leaves out bound thinking after a committed span and records that in the lines", () => {
+  it("leaves out thinking that is invalid after a committed span, and records that in the new lines", () => {
     const c = new ConversationBuilder();
     for (let turn = 0; turn < 4; turn++) {
       c.user(`request ${turn}`);
@@ -100,8 +100,8 @@ describe("committing spans", () => {
   });
 });
 
-describe("expanding spans", () => {
-  it("restores the conversation byte for byte when a span is expanded", () => {
+describe("expandSpans", () => {
+  it("expanding a collapsed span restores the conversation byte for byte", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(3_000), (generated, effectiveTokens) => {
         const entries = deepFreeze([...generated, ...longSession(3).entries]) as readonly Entry[];
@@ -125,7 +125,7 @@ describe("expanding spans", () => {
   const { entries } = longSession(3);
   const committed = commitSpans(entries, [stage(entries, 0, 4)], options());
 
-  it("expands nothing when a message is missing or the span is unknown", () => {
+  it("expandSpans changes nothing when a message of the span is missing or the span is unknown", () => {
     const known = committed.gone.flat();
     expect(expandSpans(committed.entries, ["other"], known, options()).entries).toBe(committed.entries);
     const partly = expandSpans(committed.entries, ["s0"], known.slice(1), options());
@@ -133,7 +133,7 @@ describe("expanding spans", () => {
     expect(partly.mark).toBeUndefined();
   });
 
-  it("does not expand spans that a compaction took over", () => {
+  it("does not expand a collapsed span that a compaction has already summarized", () => {
     const settled = committed.entries.map((entry) =>
       isCollapsedSpan(entry) ? { ...entry, collapsed: { ...entry.collapsed, isSettled: true } } : entry,
     );
@@ -142,7 +142,7 @@ describe("expanding spans", () => {
     expect(expandSpans(settled, ["s0"], committed.gone.flat(), options()).entries).toBe(settled);
   });
 
-  it("expands cleared results as cleared, although the file contains them whole", () => {
+  it("tool results that were cleared before the collapse are still cleared after the expansion", () => {
     const cleared = JSON.parse(
       JSON.stringify(entries).replaceAll(
         /"content":"line of part 0[^"]*"/g,
@@ -155,7 +155,7 @@ describe("expanding spans", () => {
     expect(expanded.entries.slice(0, 4)).toEqual(cleared.slice(0, 4));
   });
 
-  it("expands a span without its invalid thinking, even for a model that binds none", () => {
+  it("an expanded span does not contain thinking that became invalid, whatever model is used now", () => {
     const c = new ConversationBuilder();
     c.user("request");
     c.assistant([thinking("old"), { type: "text", text: "answer" }]);
@@ -168,7 +168,7 @@ describe("expanding spans", () => {
 });
 
 describe("collapsedIn", () => {
-  it("lists collapsed spans with id, sizes and first line, even with damaged figures", () => {
+  it("collapsedIn lists collapsed spans with id, sizes and first line, and reads damaged sizes as 0", () => {
     const { entries } = longSession(3);
     const committed = commitSpans(entries, [stage(entries, 0, 4)], options());
     const [span] = committed.spans;

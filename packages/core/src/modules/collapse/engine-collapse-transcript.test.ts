@@ -51,8 +51,8 @@ const CASES: readonly (readonly [Form, string, "off" | "auto"])[] = [
   ["entries", "claude-opus-5-5", "auto"],
 ];
 
-describe.each(CASES)("a session in the form of %s with %s, clearing %s", (form, modelName, clearing) => {
-  it("reads the current conversation back after commits, an expansion and a compaction", async () => {
+describe.each(CASES)("a transcript with collapsed spans, for a host that passes %s, the model %s and clearing %s", (form, modelName, clearing) => {
+  it("a transcript with collapsed and expanded spans and a compaction is read back correctly", async () => {
     const transcript = await open();
     const compactor = { transcript, collapse: {}, clearing: { form: clearing } } as const;
     const loop = scene.loop({ form, modelName, compactor });
@@ -104,7 +104,7 @@ async function reopen(): Promise<{ readonly compactor: Compactor; readonly turn:
 }
 
 describe("a process that ends during a collapse", () => {
-  it("a process that ends right after the transcript write loses nothing", async () => {
+  it("a process that ends right after it wrote collapsed spans to the transcript loses nothing", async () => {
     const written = await open();
     let die = (): void => undefined;
     const death = new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ describe("a process that ends during a collapse", () => {
     expect(shown(whole.request.messages)).toEqual(shown(asItWas.request.messages));
   });
 
-  it("a process that ends in the middle of a write leaves the conversation unchanged", async () => {
+  it("a process that ends while it writes collapsed spans leaves the conversation unchanged", async () => {
     const transcript = await open();
     const loop = scene.loop({ compactor: { transcript, collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
@@ -153,7 +153,7 @@ describe("a process that ends during a collapse", () => {
     expect((await readWith(mark + 1)).filter(isCollapsedSpan)).toHaveLength(mark - first);
   });
 
-  it("a resumed process continues with the spans and can expand them", async () => {
+  it("a resumed process keeps the collapsed spans and can expand them", async () => {
     const transcript = await open();
     const loop = scene.loop({ form: "entries", compactor: { transcript, collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
@@ -172,8 +172,8 @@ describe("a process that ends during a collapse", () => {
   });
 });
 
-describe("a transcript that cannot be written", () => {
-  it("keeps the messages while the transcript cannot be written, and commits the spans later", async () => {
+describe("span collapse while the transcript cannot be written", () => {
+  it("collapses no messages while the transcript cannot be written, and collapses them later", async () => {
     const written = await open();
     let isBroken = true;
     const transcript = {
@@ -195,7 +195,7 @@ describe("a transcript that cannot be written", () => {
   });
 });
 
-describe.each<Form>(["messages", "entries"])("memory use of a conversation in the form of %s", (form) => {
+describe.each<Form>(["messages", "entries"])("memory use of collapsed spans, for a host that passes %s", (form) => {
   it("does not keep collapsed messages in memory when the transcript contains them", async () => {
     const traces = new Traces();
     const transcript = await open();

@@ -42,8 +42,8 @@ async function fillUp(loop: AgentLoop): Promise<void> {
   }
 }
 
-describe("a window that is nearly full", () => {
-  it("a nearly full window makes the next call wait for collapsed spans and reports the status", async () => {
+describe("span collapse in a window that is nearly full", () => {
+  it("in a nearly full window, the next call waits for collapsed spans and reports the status", async () => {
     const shown: unknown[] = [];
     const loop = await nearlyFull({ collapse: {} }, { host: { onStatus: (status) => shown.push(status) } });
     expect(loop.eventsOf("span-staged")).toEqual([]);
@@ -68,7 +68,7 @@ describe("a window that is nearly full", () => {
     expect(loop.recoveries).toBe(0);
   });
 
-  it("waits for a span in progress instead of starting another", async () => {
+  it("waits for the span summary in progress instead of starting another one", async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;

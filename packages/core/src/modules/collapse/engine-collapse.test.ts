@@ -37,8 +37,8 @@ describe.each<readonly [string, Form]>([
   ["claude-haiku-4-5", "entries"],
   ["claude-opus-5-5", "messages"],
   ["claude-opus-5-5", "entries"],
-])("spans of a conversation with %s in the form of %s", (modelName, form) => {
-  it("commits spans at 90% of the effective window, in one batch, instead of auto-compacting", async () => {
+])("span collapse with the model %s, for a host that passes %s", (modelName, form) => {
+  it("at 90% of the effective window, collapses several spans at once instead of auto-compacting", async () => {
     const sizes: { readonly tokens: number; readonly committed: number }[] = [];
     const loop: AgentLoop = scene.loop({
       modelName,
@@ -65,7 +65,7 @@ describe.each<readonly [string, Form]>([
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a batch of spans breaks the prompt cache at most once and reports no cache break", async () => {
+  it("collapsing several spans at once breaks the prompt cache at most once and reports no cache break", async () => {
     const loop = scene.loop({ modelName, form, ...collapsing() });
     expect(await workUntil(loop, hasCommitted(loop, 4))).toBe(true);
     await loop.run(2);
@@ -80,7 +80,7 @@ describe.each<readonly [string, Form]>([
 });
 
 describe("span collapse", () => {
-  it("a silent summary model never delays a turn", async () => {
+  it("a summary model that never answers does not delay a turn", async () => {
     scene.simulator.fail({ kind: "silence" }, { when: isSpanCall });
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, () => spanCalls() > 0)).toBe(true);
@@ -92,7 +92,7 @@ describe("span collapse", () => {
     await loop.compactor.close();
   });
 
-  it("stages spans ahead of need and saves less than half of the effective window at once", async () => {
+  it("summarizes spans before room is needed, and saves less than half of the effective window at once", async () => {
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, hasStaged(loop))).toBe(true);
     const { tokens = 0, thresholds } = loop.lastTurn ?? {};
@@ -104,7 +104,7 @@ describe("span collapse", () => {
     expect(tokensBefore - tokensAfter).toBeLessThan(effective * 0.5);
   });
 
-  it("runs 180 turns without an overflow or a compaction, and mentions omitted user messages", async () => {
+  it("span collapse runs 180 turns without overflow or compaction, and mentions omitted user messages", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(180);
     expect(loop.recoveries).toBe(0);
@@ -124,7 +124,7 @@ describe("span collapse", () => {
     );
   });
 
-  it("does not stage or commit spans for callers that would wait for themselves", async () => {
+  it("collapses no spans for calls that come from a compaction, a collapse, notes or a subagent", async () => {
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, hasStaged(loop, 2))).toBe(true);
     loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(700));
@@ -138,7 +138,7 @@ describe("span collapse", () => {
     expect(loop.eventsOf("spans-committed")).toEqual([]);
   });
 
-  it("subagents compact instead of collapsing spans, and do not affect the parent", async () => {
+  it("subagents compact instead of collapsing spans, and do not affect the spans of their parent", async () => {
     const parent = scene.loop(collapsing());
     const use = parent.compactor.child({
       agentId: "child",
@@ -158,7 +158,7 @@ describe("span collapse", () => {
   });
 
   it.each([{ DISABLE_COMPACT: "1" }, { DISABLE_AUTO_COMPACT: "1" }])(
-    "span collapse is off with %o",
+    "span collapse is off with the environment variable %o",
     async (environment) => {
       const loop = scene.loop(collapsing({ settings: { environment } }));
       await expect(loop.run(100)).rejects.toMatchObject({ code: "model-too-long" });
@@ -166,7 +166,7 @@ describe("span collapse", () => {
     },
   );
 
-  it("writes spans without a model when the built-in summarizer is chosen", async () => {
+  it("summarizes spans without a model when the built-in summarizer is chosen", async () => {
     const loop = scene.loop(collapsing({ collapse: { summarizer: "built-in" } }));
     expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
     expect(spanCalls()).toBe(0);
@@ -177,7 +177,7 @@ describe("span collapse", () => {
 });
 
 describe("a compaction with collapsed spans", () => {
-  it("a manual compaction includes the collapsed spans, and new spans follow", async () => {
+  it("a manual compaction summarizes collapsed spans too, and later messages are collapsed again", async () => {
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
     await workUntil(loop, hasStaged(loop, loop.eventsOf("span-staged").length + 1));
@@ -208,7 +208,7 @@ describe("a compaction with collapsed spans", () => {
     expect(loop.events.filter(({ type }) => type.startsWith("span"))).toEqual([]);
   });
 
-  it("recovers from an overflow by compaction when nothing can be collapsed, then collapses again", async () => {
+  it("recovers from an overflow by compaction when no span can be collapsed, then collapses spans again", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(1);
     // All of this text is in the newest message.

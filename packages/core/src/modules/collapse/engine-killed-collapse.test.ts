@@ -17,7 +17,7 @@ const open = killedRounds("collapse");
 const spansIn = async (session: KilledSession): Promise<number> =>
   (await session.conversation()).filter(isCollapsedSpan).length;
 
-describe.concurrent.each(ROUNDS)("a process that is killed around a commit of spans (%d)", (seed) => {
+describe.concurrent.each(ROUNDS)("a process that is killed before or during a commit of collapsed spans (%d)", (seed) => {
   it("a process killed while spans are summarized has collapsed nothing", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "collapse", seed });
     const chance = createRandom(seed);
@@ -27,7 +27,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed around a commit of sp
     expect(await session.finish()).toEqual([]);
   });
 
-  it("a process killed during a commit has committed all spans or none", KILLS_TIMEOUT, async () => {
+  it("a process killed while it writes collapsed spans has collapsed all of them or none", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "collapse", seed });
     const chance = createRandom(seed);
     const skip = chance.between(0, 1);

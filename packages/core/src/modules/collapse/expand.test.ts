@@ -31,7 +31,7 @@ const expandAll = async (shown: readonly Entry[], written: readonly Entry[]): Pr
   return messages.filter(({ type }) => type === "user");
 };
 
-describe("expanding malformed spans of a file", () => {
+describe("expansion of malformed spans", () => {
   it("an expansion stops at spans that replace themselves or each other", async () => {
     const self = spansFor({ a: ["a"] });
     expect(await expandAll(self, self)).toMatchObject([{ uuid: "a" }]);
@@ -39,7 +39,7 @@ describe("expanding malformed spans of a file", () => {
     expect(await expandAll(circle.slice(0, 1), circle)).toMatchObject([{ uuid: "a" }]);
   });
 
-  it("shows a message once, however often a span names it", async () => {
+  it("an expansion restores a message once, however often its span names the message", async () => {
     const [span] = spansFor({ a: ["m", "m", "m"] });
     const c = new ConversationBuilder();
     c.user("said");

@@ -43,7 +43,7 @@ function collapseRepeatedly(
 const session = (turns = 80): readonly Entry[] => deepFreeze(longSession(turns).entries.map(withoutUsage));
 
 describe("planSpan", () => {
-  it("plans the oldest tenth of the effective window, with a summary of at most a third of that", () => {
+  it("plans a span of the oldest messages: a tenth of the window, with a summary of at most a third of it", () => {
     const entries = session();
     const next = plan(entries);
     expect(next?.uuids[0]).toBe(entries[0]?.uuid);
@@ -52,7 +52,7 @@ describe("planSpan", () => {
     expect(next?.budgetTokens).toBe(Math.floor((next?.tokens ?? 0) / 3));
   });
 
-  it("plans no span with a boundary, a compaction summary or anything before them", () => {
+  it("a planned span never contains a compaction boundary, its summary or anything before them", () => {
     const c = longSession(30, "old");
     c.boundary();
     c.summary("what was");
@@ -61,7 +61,7 @@ describe("planSpan", () => {
     expect(next?.uuids[0]).toBe(entries[0]?.uuid);
   });
 
-  it("keeps the newest messages: a tenth of a small window, 10,000 tokens of a large one, at least five", () => {
+  it("never plans a span with the newest messages: a tenth of a small window, and at least five messages", () => {
     const entries = session(12);
     expect(plan(entries, { effectiveTokens: 1_000_000, isUrgent: true })).toBeUndefined();
     const left = collapseRepeatedly(entries, 50, true).filter((entry) => !isCollapsedSpan(entry));
@@ -73,14 +73,14 @@ describe("planSpan", () => {
     expect(plan(huge.entries.slice(0, 5))).toBeUndefined();
   });
 
-  it("plans a small span only when room is needed now", () => {
+  it("planSpan plans a small span only when room is needed now", () => {
     const entries = session(16);
     const few = entries.slice(0, 36);
     expect(plan(few)).toBeUndefined();
     expect(plan(few, { isUrgent: true })?.tokens).toBeGreaterThan(EFFECTIVE * 0.025);
   });
 
-  it("plans the next span behind the staged one", () => {
+  it("planSpan plans the next span after the messages of a span that is already prepared", () => {
     const entries = session();
     const first = plan(entries);
     const second = plan(entries, { taken: new Set(first?.uuids) });
@@ -100,7 +100,7 @@ describe("planSpan", () => {
     expect(rest?.budgetTokens).toBe(8_000);
   });
 
-  it("plans a span of earlier spans when all old messages are already collapsed", () => {
+  it("planSpan merges earlier spans into one when all old messages are already collapsed", () => {
     let now: readonly Entry[] = [];
     const sizes: number[] = [];
     const ports = countingPorts();
@@ -118,7 +118,7 @@ describe("planSpan", () => {
     expect(Math.max(...sizes.slice(15))).toBeLessThan(Math.max(...sizes.slice(0, 15)) * 1.3);
   });
 
-  it("plans only messages that occur once, can be removed safely and are not the newest", () => {
+  it("a planned span contains only messages that occur once, can be removed safely and are not the newest", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.boolean(), fc.nat(4_000), (generated, isUrgent, effectiveTokens) => {
         const entries = deepFreeze([...generated, ...session(3)]) as readonly Entry[];

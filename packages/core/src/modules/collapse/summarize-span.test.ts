@@ -84,7 +84,7 @@ describe("summarizeSpan", () => {
     expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
   });
 
-  it("keeps the user's messages word for word, even when the model leaves them out", async () => {
+  it("a span summary quotes the user's messages word for word, even when the model leaves them out", async () => {
     const { summary } = await summarized([asCondensed("## Problem Solving\n- The lexer skips the comma.")]);
     expect(summary.by).toBe("direct");
     expect(summary.text).toContain(
@@ -102,7 +102,7 @@ describe("summarizeSpan", () => {
     ["more than a third of the span", asCondensed("and so on, and ".repeat(400))],
     ["a tool call", { content: [{ type: "tool_use", id: "x", name: "Read", input: {} }] }],
     ["a failure", new ModelError({ kind: "authentication" }, "no")],
-  ] as const)("uses the built-in summarizer when the model answers with %s", async (_case, answer) => {
+  ] as const)("uses the built-in summarizer for a span when the model answers with %s", async (_case, answer) => {
     const { summary, failures } = await summarized(() => answer as never);
     expect(failures).toHaveLength(1);
     expect(summary).toMatchObject({ by: "built-in", usage: undefined });
@@ -111,7 +111,7 @@ describe("summarizeSpan", () => {
     expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
   });
 
-  it("uses the built-in summarizer when the model hangs until the abort or there is no model", async () => {
+  it("uses the built-in summarizer for a span when the model hangs until an abort or there is no model", async () => {
     const { summary, failures } = await summarized([{ content: "<conden", hangs: true }], {
       signal: AbortSignal.timeout(1),
     });
@@ -134,7 +134,7 @@ describe("summarizeSpan", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("fails when no useful summary fits the token budget", async () => {
+  it("summarizeSpan fails when no useful summary fits the token budget", async () => {
     await expect(summarized([GOOD], {}, { ...plan, budgetTokens: 60 })).rejects.toMatchObject({
       code: "summary-too-large",
     });
@@ -151,7 +151,7 @@ describe("a summary of several spans", () => {
       collapsed: { spanId: `span-${at}`, messages: 9, uuids: [], tokensBefore: 900, tokensAfter: 100 },
     }) as unknown as Entry;
 
-  it("keeps the user's messages over several levels of span summaries, with and without a model", async () => {
+  it("keeps the user's messages when span summaries are summarized again, with and without a model", async () => {
     for (const script of [[asCondensed("- Work was done.")], []] as const) {
       let summary = (await summarized(script)).summary;
       for (let level = 0; level < 4; level++) {

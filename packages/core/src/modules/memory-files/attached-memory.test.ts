@@ -17,7 +17,7 @@ describe("memoryFilesIn", () => {
   const newest = c.attachment(file("/p/CLAUDE.md", "new and longer"));
   c.attachment({ type: "file", filename: "/p/a.ts", content: "x" });
 
-  it("reports the current tokens, the number of attachments and the visibility of each file", () => {
+  it("reports for each memory file its tokens, the number of attachments and whether it is visible", () => {
     expect(memoryFilesIn(c.entries, countTokens)).toEqual([
       { path: "/p/CLAUDE.md", tokens: measureEntry(newest, countTokens), times: 2, isVisible: true },
       { path: "/p/src/CLAUDE.md", tokens: expect.any(Number), times: 1, isVisible: false },
@@ -25,7 +25,7 @@ describe("memoryFilesIn", () => {
     ]);
   });
 
-  it("marks the files that a compaction kept as visible when the caller passes the conversation", () => {
+  it("reports memory files in the conversation that the caller passes as visible", () => {
     const now = memoryFilesIn(c.entries, countTokens, [kept, newest]);
     expect(now.filter(({ isVisible }) => isVisible).map(({ path }) => path)).toEqual([
       "/p/CLAUDE.md",
@@ -33,7 +33,7 @@ describe("memoryFilesIn", () => {
     ]);
   });
 
-  it("ignores malformed entries and returns an empty list without memory files", () => {
+  it("memoryFilesIn ignores malformed entries and returns an empty list if there are no memory files", () => {
     expect(memoryFilesIn([null, { type: "attachment" }, 3] as never, countTokens)).toEqual([]);
   });
 });

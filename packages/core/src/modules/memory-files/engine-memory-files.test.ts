@@ -61,8 +61,8 @@ const times = (text: string, part: string): number => text.split(part).length - 
 const attachedIn = ({ events }: Setup): readonly string[] =>
   events.flatMap((event) => (event.type === "memory-attached" ? event.files.map(({ path }) => path) : []));
 
-describe("memory files that govern touched files", () => {
-  it("attaches memory files and matching rules for a touched file before the next call", async () => {
+describe("memory files that apply to files that the agent touched", () => {
+  it("attaches the memory files and rules for a file that the agent touched before the next call", async () => {
     const one = setUp();
     await one.compactor.before(START);
     const { request } = await one.compactor.before([...START, ...readOf("a", "/p/src/tide.test.ts")]);
@@ -75,7 +75,7 @@ describe("memory files that govern touched files", () => {
     expect(lines).toMatchObject(Array(3).fill({ attachment: { type: "nested_memory" } }));
   });
 
-  it("attaches each memory file once, whether the host continues with our messages or its own", async () => {
+  it("attaches each memory file once, whether or not the host continues with the returned messages", async () => {
     for (const takesOurs of [true, false]) {
       const one = setUp();
       let messages = START;
@@ -121,7 +121,7 @@ describe("memory files that govern touched files", () => {
     expect(times(sent, "Be kind.")).toBe(1);
   });
 
-  it("attaches memory files again when the host's edit of earlier messages removed them", async () => {
+  it("attaches memory files again when the host changes earlier messages and thereby loses them", async () => {
     const one = setUp();
     const own = [...START, ...readOf("a", "/p/src/x.ts")];
     await one.compactor.before(own);
@@ -130,7 +130,7 @@ describe("memory files that govern touched files", () => {
     for (const text of ["Be kind.", "Mind the tides."]) expect(times(asText(request.messages), text)).toBe(1);
   });
 
-  it("attaches nothing after a prefilled assistant message or between a tool call and its result", async () => {
+  it("attaches no memory file after a prefilled answer or between a tool call and its result", async () => {
     const [call, result] = readOf("b", "/p/src/y.ts") as [ApiMessage, ApiMessage];
     const cases: readonly (readonly [ApiMessage, ApiMessage])[] = [
       [call, result],

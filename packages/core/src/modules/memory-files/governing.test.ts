@@ -9,7 +9,7 @@ const project = place("/p");
 const at = (relative: string, where: Place = project): PlacedPath => ({ place: where, relative });
 
 describe("memoryPathsFor", () => {
-  it("looks in the working directory and each folder down to the file, outermost first", () => {
+  it("looks for memory files in the working directory and in each folder down to the touched file", () => {
     const paths = memoryPathsFor(["a/b/c.ts"], memoryRulesOf(project)).map(absolutePath);
     expect(paths).toEqual([
       "/p/AGENTS.md",
@@ -21,13 +21,13 @@ describe("memoryPathsFor", () => {
     ]);
   });
 
-  it("looks for each memory file once, however many files it governs", () => {
+  it("looks for each memory file once, however many touched files it applies to", () => {
     const governance = memoryRulesOf(project, ["M.md"]);
     const paths = memoryPathsFor(["x/y/z/1.ts", "a/2.ts", "x/3.ts", "a/4.ts"], governance).map(absolutePath);
     expect(paths).toEqual(["/p/M.md", "/p/x/M.md", "/p/a/M.md", "/p/x/y/M.md", "/p/x/y/z/M.md"]);
   });
 
-  it("uses the host's names for memory files when they stay inside the working directory", () => {
+  it("looks for memory files by the host's names, except names that lead out of the working directory", () => {
     const governance = memoryRulesOf(project, ["RULES.md", ".x/MEMORY.md", "../M.md", "/etc/M.md"]);
     expect(memoryPathsFor(["a.ts"], governance).map(absolutePath)).toEqual([
       "/p/RULES.md",
@@ -35,7 +35,7 @@ describe("memoryPathsFor", () => {
     ]);
   });
 
-  it("writes memory paths with the separators of the system", () => {
+  it("returns paths of memory files with the separators of the operating system", () => {
     const windows = place("D:\\p");
     const [, first] = memoryPathsFor(["a/b.ts"], memoryRulesOf(windows, ["M.md"])).map(absolutePath);
     expect(first).toBe("D:\\p\\a\\M.md");
@@ -49,14 +49,14 @@ describe("rule files", () => {
     patterns: patterns && pathPatterns(patterns),
   });
 
-  it("a rule governs the files that its patterns match, or everything without patterns", () => {
+  it("a rule applies to the files that its patterns match, or to every file without patterns", () => {
     expect(appliesToAny(rule(["src/**/*.ts"]), ["docs/a.md", "src/x/a.ts"])).toBe(true);
     expect(appliesToAny(rule(["src/**/*.ts"]), ["docs/a.md"])).toBe(false);
     expect(appliesToAny(rule(undefined), ["docs/a.md"])).toBe(true);
     expect(appliesToAny(rule(undefined), [])).toBe(false);
   });
 
-  it("rules in a hidden folder govern the folder that contains it", () => {
+  it("rules in a hidden folder apply to the folder that contains the hidden folder", () => {
     const { ruleFolders } = memoryRulesOf(
       project,
       [],

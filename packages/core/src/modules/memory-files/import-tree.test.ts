@@ -30,7 +30,7 @@ async function load(
 const paths = ({ files }: ImportTree): readonly string[] => files.map(({ file }) => file.path);
 
 describe("imports of memory files", () => {
-  it("loads each imported file once, after the file that names it", async () => {
+  it("loads each imported file once, after a file that imports it", async () => {
     const contents = {
       "/p/A.md": "@b.md and @c.md",
       "/p/b.md": "@d/e.md",
@@ -43,7 +43,7 @@ describe("imports of memory files", () => {
     expect(new Set(tree.asked).size).toBe(tree.asked.length);
   });
 
-  it("follows imports five levels deep and reports deeper ones", async () => {
+  it("follows imports of memory files five levels deep and reports deeper imports as skipped", async () => {
     const contents = Object.fromEntries(
       Array.from({ length: 9 }, (_, at) => [`/p/${at}.md`, `@${at + 1}.md`]),
     );
@@ -52,19 +52,19 @@ describe("imports of memory files", () => {
     expect(tree.skipped).toEqual([{ path: "/p/6.md", reason: "too-deep" }]);
   });
 
-  it("loads files once when they import each other or themselves", async () => {
+  it("loads memory files once when they import each other or themselves", async () => {
     const tree = await load({ "/p/a.md": "@a.md @b.md", "/p/b.md": "@a.md" }, ["/p/a.md"]);
     expect(paths(tree)).toEqual(["/p/a.md", "/p/b.md"]);
     expect(tree.skipped).toEqual([]);
   });
 
-  it("ignores words that begin with @ but name no file", async () => {
+  it("ignores words in a memory file that begin with @ but name no file", async () => {
     const tree = await load({ "/p/a.md": "@Override @nobody" }, ["/p/a.md"]);
     expect(paths(tree)).toEqual(["/p/a.md"]);
     expect(tree.skipped).toEqual([]);
   });
 
-  it("reports imports outside the project instead of reading them", async () => {
+  it("reports an import of a file outside the project instead of reading the file", async () => {
     const tree = await load({ "/p/a.md": "@../secret @/etc/passwd @~/x", "/secret": "x" }, ["/p/a.md"]);
     expect(tree.asked).toEqual(["/p/a.md"]);
     expect(tree.skipped.map(({ path, reason }) => `${path} ${reason}`)).toEqual([
@@ -74,7 +74,7 @@ describe("imports of memory files", () => {
     ]);
   });
 
-  it("asks for permission for each imported file", async () => {
+  it("asks for permission to read each imported file", async () => {
     const contents = { "/p/a.md": "@b.md @c.md", "/p/b.md": "b", "/p/c.md": "c" };
     const tree = await load(contents, ["/p/a.md"], { mayRead: (path) => path !== "/p/b.md" });
     expect(paths(tree)).toEqual(["/p/a.md", "/p/c.md"]);
@@ -82,18 +82,18 @@ describe("imports of memory files", () => {
     expect(tree.asked).not.toContain("/p/b.md");
   });
 
-  it("does not read an imported file that the agent already has", async () => {
+  it("does not read an imported file that the conversation already contains", async () => {
     const tree = await load({ "/p/a.md": "@b.md", "/p/b.md": "b" }, ["/p/a.md"], { known: ["/p/b.md"] });
     expect(tree.asked).toEqual(["/p/a.md"]);
   });
 
-  it("loads a file once when a link imports it under a second name", async () => {
+  it("loads an imported file once when another import is a link to it", async () => {
     const contents = { "/p/a.md": "@b.md @link.md", "/p/b.md": "b" };
     const tree = await load(contents, ["/p/a.md"], { links: { "/p/link.md": "/p/b.md" } });
     expect(paths(tree)).toEqual(["/p/a.md", "/p/b.md"]);
   });
 
-  it("reads at most two hundred files and reports the skipped imports", async () => {
+  it("reads at most two hundred imported files and reports the skipped imports", async () => {
     const many = Array.from({ length: 300 }, (_, at) => `@f${at}.md`).join(" ");
     const { asked, skipped } = await load({ "/p/a.md": many }, ["/p/a.md"]);
     expect(asked.length).toBe(200);
@@ -101,7 +101,7 @@ describe("imports of memory files", () => {
     expect(new Set(skipped.map(({ reason }) => reason))).toEqual(new Set(["too-many-imports"]));
   });
 
-  it("reads each file of any import graph once, at most five levels deep and none outside", async () => {
+  it("reads each imported file once, at most five levels deep and never outside the project", async () => {
     const name = fc.constantFrom(
       "a",
       "b",

@@ -51,7 +51,7 @@ describe("importsIn", () => {
     expect(importsIn(`@before.md\n\n${text}`)).toEqual(["before.md"]);
   });
 
-  it("finds imports after code", () => {
+  it("finds imports in the text after code", () => {
     expect(importsIn("```\n@a\n```\n@b.md")).toEqual(["b.md"]);
     expect(importsIn("`@a` and @b.md and ``` `` @c ```")).toEqual(["b.md"]);
     expect(importsIn("a lone ` and @b.md")).toEqual(["b.md"]);
@@ -59,7 +59,7 @@ describe("importsIn", () => {
     expect(importsIn("```not a fence``` @b.md")).toEqual(["b.md"]);
   });
 
-  it("never fails on any text and finds no import in any fenced code", () => {
+  it("importsIn accepts any text without an error and finds no import in fenced code", () => {
     const text = fc.string({ unit: fc.constantFrom(..."@a./~`\n \\#)", "```", "~~~", "\n\n", "> ", "- ") });
     fc.assert(
       fc.property(text, (words) => {
@@ -107,7 +107,7 @@ describe("importedPath", () => {
     expect(resolved(reference)).toBeUndefined();
   });
 
-  it("opens the home folder only when the host allows it, and only for imports that name it", () => {
+  it("resolves imports in the home folder only when the host allows it and the import starts with ~/", () => {
     const places = { project, home };
     expect(resolved("~/.claude/mine.md", places)).toBe("/home/u/.claude/mine.md");
     expect(resolved("~/../other/x.md", places)).toBeUndefined();

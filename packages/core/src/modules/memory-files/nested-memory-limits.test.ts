@@ -29,8 +29,8 @@ const paths = ({ files }: DrainedMemory): readonly string[] => files.map(({ path
 const contentOf = ({ attachments }: DrainedMemory): string =>
   (attachments[0]?.content as { readonly content: string } | undefined)?.content ?? "";
 
-describe("cost of a turn", () => {
-  it("reads no file while the agent touches nothing", async () => {
+describe("file reads of a turn", () => {
+  it("reads no memory file in a turn in which the agent touches no file", async () => {
     const port = testPort({});
     const memory = memoryOf(port);
     await drain(memory);
@@ -41,7 +41,7 @@ describe("cost of a turn", () => {
     expect(port.asked.length).toBe(asked);
   });
 
-  it("looks for a missing memory file once per turn that touches something near it", async () => {
+  it("looks for a missing memory file again when the agent touches another file that it would apply to", async () => {
     const port = testPort({});
     const memory = memoryOf(port, { names: ["M.md"] });
     await touchAndDrain(memory, "src/a.ts");
@@ -52,7 +52,7 @@ describe("cost of a turn", () => {
     expect(port.asked.filter((path) => path === "/p/src/M.md")).toHaveLength(2);
   });
 
-  it("reads rules once, and again when a rule is touched or the memory forgets everything", async () => {
+  it("reads rule files once, and again when the agent touches a rule file or after forget()", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "---\npaths: x\n---\na" });
     const memory = memoryOf(port, { names: [] });
     await touchAndDrain(memory, "a.ts");
@@ -69,7 +69,7 @@ describe("cost of a turn", () => {
     ]);
   });
 
-  it("asks for the visible files only when there is something to attach", async () => {
+  it("asks which files are visible only when there is a memory file to attach", async () => {
     const memory = memoryOf(testPort({ "/p/src/CLAUDE.md": "x" }));
     let times = 0;
     const visible = (): ReadonlySet<string> => {
@@ -85,7 +85,7 @@ describe("cost of a turn", () => {
 });
 
 describe("size limits of memory files", () => {
-  it("keeps the head of a long memory file within 40,000 characters, with a note about the cut", async () => {
+  it("attaches at most 40,000 characters of a memory file, with a note that the rest is missing", async () => {
     const drained = await touchAndDrain(memoryOf(testPort({ "/p/CLAUDE.md": "🙂".repeat(30_000) })), "a.ts");
     const content = contentOf(drained);
     expect(content.length).toBeLessThanOrEqual(MEMORY_FILE_CHARACTERS);
@@ -97,7 +97,7 @@ describe("size limits of memory files", () => {
     expect(contentOf(exact)).toBe("x".repeat(40_000));
   });
 
-  it("adds a note about the cut to a memory file that the reader returns only in part", async () => {
+  it("adds a note to a memory file of which the port returns only the beginning", async () => {
     const port = testPort({});
     const head: MemoryFilesPort = {
       ...port,
@@ -108,7 +108,7 @@ describe("size limits of memory files", () => {
     );
   });
 
-  it("reports a memory file that exceeds the budget of a turn and attaches it later", async () => {
+  it("reports a memory file that exceeds the token budget of a turn and attaches it in a later turn", async () => {
     const port = testPort({
       "/p/CLAUDE.md": "a".repeat(500),
       "/p/x/CLAUDE.md": "b".repeat(800),
@@ -127,7 +127,7 @@ describe("size limits of memory files", () => {
     expect(paths(await drain(memory, { budgetTokens: 1_000 }))).toEqual(["/p/x/CLAUDE.md"]);
   });
 
-  it("cuts a memory file that would never fit the budget of a turn", async () => {
+  it("attaches only the beginning of a memory file that is larger than the token budget of a turn", async () => {
     const port = testPort({ "/p/CLAUDE.md": "line\n".repeat(1_000) });
     const drained = await touchAndDrain(memoryOf(port), "a.ts", { budgetTokens: 1_000 });
     expect(drained.files[0]?.tokens).toBeLessThanOrEqual(1_000);
@@ -148,7 +148,7 @@ describe("size limits of memory files", () => {
 });
 
 describe("permission to read memory files", () => {
-  it("asks for permission before it reads each file, and keeps the answer until it forgets everything", async () => {
+  it("asks for permission before it reads a memory file, and keeps the answer until forget()", async () => {
     const port = testPort({ "/p/CLAUDE.md": "root", "/p/src/CLAUDE.md": "src" });
     const asked: string[] = [];
     let allowed = /src/;
@@ -187,7 +187,7 @@ describe("permission to read memory files", () => {
   });
 });
 
-describe("failures of the file port", () => {
+describe("failures when memory files and rules are read", () => {
   const failing = (read: MemoryFilesPort["read"], list?: MemoryFilesPort["list"]): MemoryFilesPort => {
     const port: TestPort = testPort({});
     return { read, list: list ?? port.list };
@@ -206,7 +206,7 @@ describe("failures of the file port", () => {
     ["returns nothing", async () => undefined, "invalid"],
     ["reports a file as too large", async () => ({ state: "unavailable", reason: "too-large" }), "too-large"],
     ["gives no reason", async () => ({ state: "unavailable" }), "invalid"],
-  ])("reports why a memory file is skipped when the reader %s", async (_how, read, reason) => {
+  ])("reports why a memory file is skipped when the port's read function %s", async (_how, read, reason) => {
     const port = failing(read as unknown as MemoryFilesPort["read"]);
     const memory = memoryOf(port, { names: ["M.md"] });
     const skipped = [{ path: "/p/M.md", reason }];
@@ -216,7 +216,7 @@ describe("failures of the file port", () => {
   it.each([
     ["rejects", () => Promise.reject(new Error("no")), "failed"],
     ["returns nonsense", async () => "rules", "invalid"],
-  ])("reports the rule folder and tries it again when the listing %s", async (_how, list, reason) => {
+  ])("reports the rule folder as skipped and tries it again when the port's list function %s", async (_how, list, reason) => {
     const gone: MemoryFilesPort["read"] = async () => ({ state: "unavailable", reason: "gone" });
     const memory = memoryOf(failing(gone, list as unknown as MemoryFilesPort["list"]));
     const skipped = [{ path: "/p/.claude/rules", reason }];
@@ -224,7 +224,7 @@ describe("failures of the file port", () => {
     expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
   });
 
-  it("reads a rule again after a failed read", async () => {
+  it("reads a rule file again after a failed read", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "rule" });
     let isBroken = true;
     const read: MemoryFilesPort["read"] = async (path) => {
@@ -238,7 +238,7 @@ describe("failures of the file port", () => {
     expect(paths(await touchAndDrain(memory, "a.ts"))).toEqual(["/p/.claude/rules/a.md"]);
   });
 
-  it("ignores listed rule files outside the rule folder", async () => {
+  it("ignores files outside the rule folder that the port lists as rules", async () => {
     const port = testPort({ "/p/x.md": "x", "/q/y.md": "y" });
     const listing = {
       ...port,
@@ -248,7 +248,7 @@ describe("failures of the file port", () => {
     expect(port.asked).toEqual([]);
   });
 
-  it("applies a rule with unreadable front matter to everything and reports the problem", async () => {
+  it("applies a rule with unreadable front matter to every file and reports the problem", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "---\npaths: {a: b}\n---\nrule" });
     const drained = await touchAndDrain(memoryOf(port), "a.ts");
     expect(contentOf(drained)).toBe("rule");
@@ -261,7 +261,7 @@ describe("failures of the file port", () => {
     ]);
   });
 
-  it("an aborted turn leaves its touched files to the next turn", async () => {
+  it("after an aborted turn, the next turn attaches the memory files of the files it touched", async () => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x" }));
     const aborted = await touchAndDrain(memory, "a.ts", { signal: AbortSignal.abort() });
     expect(aborted).toEqual({ attachments: [], files: [], skipped: [] });
@@ -269,8 +269,8 @@ describe("failures of the file port", () => {
   });
 });
 
-describe("the signal of a turn", () => {
-  it("adds one abort listener per turn, however many files are read at a time", async () => {
+describe("abort signal of a turn", () => {
+  it("adds only one abort listener per turn, however many memory files are read at the same time", async () => {
     const { signal } = new AbortController();
     const listeners: number[] = [];
     const port = testPort({});
@@ -283,10 +283,10 @@ describe("the signal of a turn", () => {
   });
 });
 
-describe("the home folder", () => {
+describe("memory files in the home folder", () => {
   const contents = { "/p/CLAUDE.md": "@~/mine.md", "/home/u/mine.md": "my way" };
 
-  it("reads imports from the home folder only when the port has one", async () => {
+  it("reads imports from the home folder only when the host sets the home folder", async () => {
     const closed = await touchAndDrain(memoryOf(testPort(contents)), "a.ts");
     expect(paths(closed)).toEqual(["/p/CLAUDE.md"]);
     expect(closed.skipped).toEqual([{ path: "~/mine.md", reason: "outside-project" }]);
@@ -295,7 +295,7 @@ describe("the home folder", () => {
     expect(open.attachments[1]).toMatchObject({ displayPath: "~/mine.md", content: { type: "User" } });
   });
 
-  it("a memory file in the home folder governs no touched file", async () => {
+  it("a memory file in the home folder does not apply to files that the agent touches there", async () => {
     const port = testPort({ "/home/u/x/CLAUDE.md": "x" }, { home: "/home/u" });
     expect(paths(await touchAndDrain(memoryOf(port), "/home/u/x/a.ts"))).toEqual([]);
   });

@@ -49,7 +49,7 @@ function filesOf(entries: readonly Entry[]): { readonly cwd: string; readonly po
 
 describeRecorded("recorded sessions with rules", () => {
   it.each(sessions)(
-    "attaches each file no later than Claude Code did in the session %s",
+    "attaches each memory file no later than Claude Code did in the recorded session %s",
     async (_name, entries) => {
       const memory = new NestedMemory(filesOf(entries));
       const attached = new Set<string>();
@@ -68,7 +68,7 @@ describeRecorded("recorded sessions with rules", () => {
     },
   );
 
-  it.each(sessions)("reports each memory file with its tokens in the session %s", (_name, entries) => {
+  it.each(sessions)("memoryFilesIn reports every memory file of the recorded session %s with its tokens", (_name, entries) => {
     const report = memoryFilesIn(entries, countTokens);
     expect(report.reduce((sum, { times }) => sum + times, 0)).toBe(
       entries.filter((entry) => memoryPathOf(entry) !== undefined).length,

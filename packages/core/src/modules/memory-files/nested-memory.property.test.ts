@@ -154,7 +154,7 @@ class Host {
 }
 
 describe("NestedMemory under any sequence of actions", () => {
-  it("never attaches a visible, refused or outside file, and each turn keeps its budget", async () => {
+  it("never attaches a memory file twice, without permission or from outside the working directory", async () => {
     await fc.assert(
       fc.asyncProperty(files(), fc.array(step(), { maxLength: 25 }), async (written, steps) => {
         const host = new Host();
@@ -175,7 +175,7 @@ describe("NestedMemory under any sequence of actions", () => {
     );
   });
 
-  it("finally attaches the memory file that governs a touched file, if there is room", async () => {
+  it("attaches the memory file for a touched file within three turns, if there is room", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step(), { maxLength: 15 }), content(), async (steps, text) => {
         const host = new Host();

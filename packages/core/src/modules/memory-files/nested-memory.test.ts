@@ -34,7 +34,7 @@ const touchAndDrain = (
 const paths = ({ files }: DrainedMemory): readonly string[] => files.map(({ path }) => path);
 
 describe("memory files for a touched file", () => {
-  it("attaches the memory files that govern a touched file, outermost first and rules last", async () => {
+  it("attaches the memory files that apply to a touched file, the outermost folder first and rules last", async () => {
     const port = testPort({
       "/p/CLAUDE.md": "root",
       "/p/src/AGENTS.md": "src",
@@ -56,7 +56,7 @@ describe("memory files for a touched file", () => {
     expect(new Set(port.asked).size).toBe(port.asked.length);
   });
 
-  it("follows a linked rule inside the working directory, but not outside", async () => {
+  it("reads a rule file that is a link only if the link leads to a file in the working directory", async () => {
     const links = { "/p/.claude/rules/a.md": "/p/docs/a.md", "/p/.claude/rules/b.md": "/q/b.md" };
     const port = testPort(
       { "/p/docs/a.md": "---\npaths: '*.ts'\n---\nrule", "/q/b.md": "secret" },
@@ -68,7 +68,7 @@ describe("memory files for a touched file", () => {
     expect(paths(await touchAndDrain(memoryOf(port), ["a.go"]))).toEqual([]);
   });
 
-  it("attaches memory files in Claude Code's format and measures them as sent", async () => {
+  it("attaches memory files in Claude Code's format and counts the tokens of that format", async () => {
     const port = testPort({
       "/p/CLAUDE.md": "root",
       "/p/.claude/rules/ts.md": "---\npaths: ['**/*.ts']\n---\nUse tabs.\n",
@@ -100,7 +100,7 @@ describe("memory files for a touched file", () => {
     expect(files.map((file) => file.tokens)).toEqual(tokens);
   });
 
-  it("counts edits and user attachments as touched files, but not other tools", async () => {
+  it("files in edits and user attachments count as touched, but not files in calls of other tools", async () => {
     const port = testPort({
       "/p/a/CLAUDE.md": "a",
       "/p/b/CLAUDE.md": "b",
@@ -120,7 +120,7 @@ describe("memory files for a touched file", () => {
     expect(paths(await drain(own))).toEqual(["/p/b/CLAUDE.md", "/p/d/CLAUDE.md"]);
   });
 
-  it("ignores touched files outside the working directory and reads nothing there", async () => {
+  it("ignores touched files outside the working directory and reads no memory file there", async () => {
     const port = testPort({ "/CLAUDE.md": "x", "/q/CLAUDE.md": "x", "/p/CLAUDE.md": "p" });
     const outside = [
       "/q/a.ts",
@@ -162,10 +162,10 @@ describe("memory files for a touched file", () => {
   });
 });
 
-describe("memory files that the agent already has", () => {
+describe("memory files that the conversation already contains", () => {
   const port = (): TestPort => testPort({ "/p/CLAUDE.md": "root", "/p/src/CLAUDE.md": "src" });
 
-  it("attaches a memory file once, however often files below it are touched", async () => {
+  it("attaches a memory file once, however often the agent touches files in its folder", async () => {
     const memory = memoryOf(port());
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/CLAUDE.md", "/p/src/CLAUDE.md"]);
     expect(paths(await touchAndDrain(memory, ["src/b.ts", "c.ts"]))).toEqual([]);
@@ -176,7 +176,7 @@ describe("memory files that the agent already has", () => {
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
   });
 
-  it("does not attach a system prompt file after the agent's own read of the file is cleared", async () => {
+  it("does not attach a memory file of the system prompt when the agent's own read of it is cleared", async () => {
     const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md"] });
     const entries = reading("/p/CLAUDE.md", "a.ts");
     memory.touched(entries);
@@ -187,7 +187,7 @@ describe("memory files that the agent already has", () => {
     expect(paths(await touchAndDrain(memory, ["c.ts"]))).toEqual([]);
   });
 
-  it("does not attach a memory file that the agent has read, while that read is visible", async () => {
+  it("does not attach a memory file that the agent has read, until that tool result is cleared", async () => {
     const memory = memoryOf(port());
     const entries = reading("/p/CLAUDE.md", "src/CLAUDE.md");
     memory.touched(entries);
@@ -196,7 +196,7 @@ describe("memory files that the agent already has", () => {
     expect(paths(await touchAndDrain(memory, ["src/b.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
   });
 
-  it("attaches a memory file once when a link makes it available under two names", async () => {
+  it("attaches a memory file once when a link gives it a second name", async () => {
     const linked = testPort({ "/p/AGENTS.md": "root" }, { links: { "/p/CLAUDE.md": "/p/AGENTS.md" } });
     expect(paths(await touchAndDrain(memoryOf(linked), ["a.ts"]))).toEqual(["/p/AGENTS.md"]);
     const other = testPort({ "/p/CLAUDE.md": "root" }, { links: { "/p/AGENTS.md": "/p/CLAUDE.md" } });
@@ -205,7 +205,7 @@ describe("memory files that the agent already has", () => {
     expect(paths(await touchAndDrain(loaded, ["a.ts"]))).toEqual([]);
   });
 
-  it("does not attach a memory file that a resumed conversation shows", async () => {
+  it("does not attach a memory file that a resumed conversation already contains", async () => {
     const attached: Attachment = {
       type: "nested_memory",
       path: "/p/CLAUDE.md",
@@ -220,7 +220,7 @@ describe("memory files that the agent already has", () => {
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/CLAUDE.md", "/p/src/CLAUDE.md"]);
   });
 
-  it("does not attach a memory file that somebody else attached in the meantime", async () => {
+  it("does not attach a memory file that the host has attached itself", async () => {
     const memory = memoryOf(port());
     const c = new ConversationBuilder();
     c.tool("1", "Read", { file_path: "/p/a.ts" }, "x");
@@ -241,7 +241,7 @@ describe("memory files after a compaction", () => {
     expect(attachments).toMatchObject([{ content: { content: "new" } }]);
   });
 
-  it("does not attach a memory file that the kept messages still show", async () => {
+  it("after a compaction, does not attach a memory file that the kept messages contain", async () => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x", "/p/src/CLAUDE.md": "y" }));
     const { attachments } = await touchAndDrain(memory, ["src/a.ts"]);
     const kept = new ConversationBuilder();
@@ -252,7 +252,7 @@ describe("memory files after a compaction", () => {
   });
 });
 
-describe("memory files from the start", () => {
+describe("memory files attached before the first call", () => {
   const port = (): TestPort =>
     testPort({
       "/p/AGENTS.md": "see @style.md",
@@ -263,12 +263,12 @@ describe("memory files from the start", () => {
     });
   const start = ["/p/AGENTS.md", "/p/style.md", "/p/.claude/rules/all.md"];
 
-  it("attaches the files of the working directory at the start only with fromStart", async () => {
+  it("attaches the memory files of the working directory before the first call only with fromStart", async () => {
     expect([...paths(await drain(memoryOf(port(), { fromStart: true })))].sort()).toEqual([...start].sort());
     expect(paths(await drain(memoryOf(port())))).toEqual([]);
   });
 
-  it("attaches start files once, and other memory files with the touched file", async () => {
+  it("with fromStart, attaches first the files of the working directory, then those of touched files", async () => {
     const memory = memoryOf(port(), { fromStart: true });
     await drain(memory);
     expect(paths(await drain(memory))).toEqual([]);
@@ -278,7 +278,7 @@ describe("memory files from the start", () => {
     ]);
   });
 
-  it("attaches start files again only to a conversation that has lost them", async () => {
+  it("with fromStart, attaches the first files again only if the conversation has lost them", async () => {
     const memory = memoryOf(port(), { fromStart: true });
     const { attachments } = await drain(memory);
     const c = new ConversationBuilder();

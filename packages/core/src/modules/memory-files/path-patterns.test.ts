@@ -66,7 +66,7 @@ describe("pathPatterns", () => {
     expect(matches(pattern, path)).toBe(expected);
   });
 
-  it("the last matching pattern decides, and a pattern with `!` excludes", () => {
+  it("the last matching pattern decides whether a path matches, and a pattern with `!` excludes paths", () => {
     const patterns = ["src/**", "!src/**/*.test.ts", "src/keep.test.ts"];
     expect(matches(patterns, "src/a.ts")).toBe(true);
     expect(matches(patterns, "src/a.test.ts")).toBe(false);
@@ -74,7 +74,7 @@ describe("pathPatterns", () => {
     expect(matches(patterns, "lib/a.ts")).toBe(false);
   });
 
-  it("a list of only excluding patterns matches everything else", () => {
+  it("a list with only excluding patterns matches all paths that it does not exclude", () => {
     expect(matches("!**/*.test.ts", "src/a.ts")).toBe(true);
     expect(matches("!**/*.test.ts", "src/a.test.ts")).toBe(false);
   });
@@ -88,7 +88,7 @@ describe("pathPatterns", () => {
     expect(matches("SRC/[A-Z].TS", "src/a.ts", true)).toBe(true);
   });
 
-  it("returns undefined for patterns that expand to too many alternatives or characters", () => {
+  it("pathPatterns returns undefined for patterns that expand to too many alternatives or characters", () => {
     expect(pathPatterns(["{a,b}".repeat(6)])).toBeDefined();
     expect(pathPatterns(["{a,b}".repeat(7)])).toBeUndefined();
     expect(pathPatterns(["{a,b}".repeat(2_000)])).toBeUndefined();
@@ -110,7 +110,7 @@ describe("matchesRuns", () => {
     return tryEverything(rest, text) || (text.length > 0 && tryEverything(pattern, text.slice(1)));
   }
 
-  it("matchesRuns agrees with a search that tries everything", () => {
+  it("matchesRuns finds the same matches as a search that tries every combination", () => {
     const pattern = fc.array(fc.constantFrom("a", "b", "*"), { maxLength: 7 });
     const text = fc.array(fc.constantFrom("a", "b"), { maxLength: 9 });
     fc.assert(
@@ -122,7 +122,7 @@ describe("matchesRuns", () => {
     );
   });
 
-  it("matches in at most pattern length times text length steps, even for hostile patterns", () => {
+  it("the number of match steps is at most pattern length times text length, even for hostile patterns", () => {
     const hostile = fc.oneof(
       fc.array(fc.constantFrom("a", "b", "*"), { maxLength: 60 }),
       fc.nat(60).map((times) => [..."*a".repeat(times), "b"]),

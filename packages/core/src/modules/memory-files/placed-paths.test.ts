@@ -96,7 +96,7 @@ describe("insideOf", () => {
     expect(insideOf(windows, path)).toBeUndefined();
   });
 
-  it("every accepted path stays inside the working directory and resolves to itself again", () => {
+  it("every accepted path is inside the working directory, and its absolute form is accepted as the same path", () => {
     const name = fc.constantFrom("a", "b.md", "..", ".", "", "C:", "nul", "p", "home", "u", "Work", " ", "~");
     const path = fc
       .tuple(
@@ -120,12 +120,12 @@ describe("insideOf", () => {
 });
 
 describe("foldersTo, isBelow and keyOf", () => {
-  it("lists the folders from the working directory down to the file", () => {
+  it("foldersTo lists the folders from the working directory down to the folder of the file", () => {
     expect(foldersTo("a/b/c.ts")).toEqual(["", "a", "a/b"]);
     expect(foldersTo("c.ts")).toEqual([""]);
   });
 
-  it("distinguishes folders with a common prefix, and ignores case only on Windows", () => {
+  it("isBelow and keyOf distinguish folders with a common prefix, and ignore case only on Windows", () => {
     expect(isBelow({ place: posix, relative: "web/a" }, "web")).toBe(true);
     expect(isBelow({ place: posix, relative: "webs/a" }, "web")).toBe(false);
     expect(isBelow({ place: posix, relative: "Web/a" }, "web")).toBe(false);

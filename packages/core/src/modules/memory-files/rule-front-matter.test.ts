@@ -8,7 +8,7 @@ const patternsOf = (...lines: readonly string[]): readonly string[] | string => 
 };
 
 describe("readRule", () => {
-  it("removes the front matter and the blank lines after it from the text", () => {
+  it("removes the front matter and the blank lines after it from the text of a rule", () => {
     expect(readRule("---\npaths: a\n---\n\n  \n# Title\n\nText\n").body).toBe("# Title\n\nText\n");
     expect(readRule("---\r\npaths: a\r\n---\r\nText\r\n")).toEqual({ body: "Text\r\n", patterns: ["a"] });
     expect(readRule("\uFEFF---\npaths: a\n...\nText")).toEqual({ body: "Text", patterns: ["a"] });
@@ -53,11 +53,11 @@ describe("readRule", () => {
       ["paths:", "  - **/*.ts", "  - !src/x", "  - {a,b}/**"],
       ["**/*.ts", "!src/x", "{a,b}/**"],
     ],
-  ] as const)("reads patterns from front matter with %s", (_how, lines, expected) => {
+  ] as const)("reads path patterns from the front matter of a rule with %s", (_how, lines, expected) => {
     expect(patternsOf(...lines)).toEqual(expected);
   });
 
-  it("ignores all other keys of the front matter", () => {
+  it("ignores all keys in the front matter of a rule except paths and globs", () => {
     const lines = [
       "name: a rule",
       "description: >",
@@ -93,19 +93,19 @@ describe("readRule", () => {
     ["a pattern over two lines", ["paths: a", "  b"]],
     ["a line that is not a key", ["paths: a", "hello"]],
     ["a key indented with a tab", ["paths:", "\tglobs: a"]],
-  ])("reports unreadable front matter and guesses no pattern: %s", (_what, lines) => {
+  ])("reports unreadable front matter of a rule and returns no patterns: %s", (_what, lines) => {
     expect(patternsOf(...lines)).toBe("front-matter-not-understood");
     expect(readRule(["---", ...lines, "---", "Body."].join("\n")).body).toBe("Body.");
   });
 
-  it("reports front matter that is never closed and keeps the whole text", () => {
+  it("reports front matter that is never closed and keeps the whole text of the rule", () => {
     const text = "---\npaths: a\n\nText";
     expect(readRule(text)).toEqual({ body: text, patterns: [], problem: "front-matter-unclosed" });
     const late = `---\n${"a: b\n".repeat(2_000)}---\nText`;
     expect(readRule(late).problem).toBe("front-matter-unclosed");
   });
 
-  it("never fails on any rule text and loses nothing outside the front matter", () => {
+  it("readRule accepts any text without an error and loses nothing outside the front matter", () => {
     const line = fc.oneof(
       fc.constantFrom(
         "---",

@@ -5,7 +5,7 @@ import type { ContentBlock } from "../../messages/message.ts";
 import { boundGroups } from "./snip.ts";
 
 describe("boundGroups", () => {
-  it("puts every message of a plain conversation in its own group", () => {
+  it("boundGroups puts every message of a conversation without tools in its own group", () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.assistant("two");
@@ -13,7 +13,7 @@ describe("boundGroups", () => {
     expect(boundGroups(c.entries)).toEqual([0, 1, 2]);
   });
 
-  it("groups the entries of one response, wherever they are", () => {
+  it("boundGroups puts all entries of one response in one group, even with other entries between them", () => {
     const c = new ConversationBuilder();
     c.assistant("a", { id: "A" });
     c.assistant("b", { id: "B" });
@@ -24,14 +24,14 @@ describe("boundGroups", () => {
     expect(boundGroups(c.entries)).toEqual([0, 1, 2, 0, 1, 0]);
   });
 
-  it("does not group responses with an empty id", () => {
+  it("boundGroups does not join responses that have an empty id", () => {
     const c = new ConversationBuilder();
     c.assistant("one", { id: "" });
     c.assistant("two", { id: "" });
     expect(boundGroups(c.entries)).toEqual([0, 1]);
   });
 
-  it("groups a tool call with all results and later calls under its id", () => {
+  it("boundGroups puts tool calls and results with the same id in one group", () => {
     const c = new ConversationBuilder();
     c.user([toolResult("t", "before its call")]);
     c.assistant([toolUse("t", "Read", {})]);
@@ -42,7 +42,7 @@ describe("boundGroups", () => {
     expect(boundGroups(c.entries)).toEqual([0, 0, 2, 0, 0, 0]);
   });
 
-  it("merges groups that share an entry", () => {
+  it("boundGroups joins groups that share an entry", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "Read", {})], { id: "A" });
     c.assistant([toolUse("b", "Read", {})], { id: "B" });
@@ -53,13 +53,13 @@ describe("boundGroups", () => {
     expect(boundGroups(c.entries)).toEqual([0, 0, 0, 0, 0, 5]);
   });
 
-  it("groups results without a call only when they share an id", () => {
+  it("boundGroups joins tool results without a call only when they have the same id", () => {
     const c = new ConversationBuilder();
     for (const id of ["x", "y", "x", "y", "x"]) c.user([toolResult(id, "whose?")]);
     expect(boundGroups(c.entries)).toEqual([0, 1, 0, 1, 0]);
   });
 
-  it("puts malformed entries in their own groups without failing", () => {
+  it("boundGroups puts each malformed entry in its own group", () => {
     const odd = [
       null,
       7,

@@ -33,8 +33,8 @@ const round = (nth: number, lines: number): readonly ApiMessage[] => [
   { role: "assistant", content: `Answer ${nth}.` },
 ];
 
-describe("token count after a removal", () => {
-  it("uses the estimate of the remaining messages when more was removed than is left", async () => {
+describe("token count after a snip", () => {
+  it("counts the remaining messages correctly when a snip removes most of the conversation", async () => {
     const compactor = engine();
     const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
     const whole = [...round(0, 10_000), ...rest];
@@ -50,7 +50,7 @@ describe("token count after a removal", () => {
     expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
   });
 
-  it("does not add the estimation error of removed messages to the token count", async () => {
+  it("the token count after a snip does not include the estimation error of the removed messages", async () => {
     const compactor = engine();
     const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
     const whole = [...round(0, 10_000), ...rest];
@@ -63,7 +63,7 @@ describe("token count after a removal", () => {
     expect(snipped.tokens).toBeLessThan(alone.tokens * 1.5);
   });
 
-  it("does not subtract results twice that the provider had already cleared", async () => {
+  it("a snip does not subtract tokens that the provider has already cleared", async () => {
     const compactor = engine();
     const rounds = [0, 1, 2, 3].flatMap((nth) => round(nth, 1_500));
     const whole = [...rounds, ...round(4, 4_000), { role: "user", content: "Next." } as const];
@@ -85,8 +85,8 @@ describe("token count after a removal", () => {
 
 const folder = temporaryFolder();
 
-describe("token count in a resumed session that returns to before a removal", () => {
-  it("ignores usage reports from before a removal, which include the removed messages", async () => {
+describe("token count in a resumed session that is rewound to a point before a snip", () => {
+  it("a resumed session ignores usage reports from before a snip, which include the removed messages", async () => {
     const path = join(folder, "session.jsonl");
     const writer = await openTranscript(path);
     let seconds = 0;
@@ -173,12 +173,12 @@ class Host {
   }
 }
 
-describe("token count in a resumed session that returns to before the host's own edit", () => {
+describe("token count in a resumed session after the host changed its messages", () => {
   const cases = Object.keys(EDITS).flatMap((edit) =>
     ["messages", "entries"].map((form) => [edit, form] as const),
   );
 
-  it.each(cases)("ignores usage reports from before the host %s, in the form of %s", async (edit, form) => {
+  it.each(cases)("ignores usage reports from before the host %s, for a host that passes %s", async (edit, form) => {
     const path = join(folder, `${edit} ${form}.jsonl`);
     const writer = await openTranscript(path);
     const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports: sameTime });
@@ -242,7 +242,7 @@ describe("token count while the provider clears one result after another", () =>
   }
 
   it.each(["messages", "entries"])(
-    "counts correctly after a manual clearing, in the form of %s",
+    "the token count is correct after a manual clearing, for a host that passes %s",
     async (form) => {
       const compactor = createCompactor({ ...counting, ports: sameTime });
       const host = new Host(form);
@@ -255,7 +255,7 @@ describe("token count while the provider clears one result after another", () =>
   );
 
   it.each(["messages", "entries"])(
-    "counts correctly after a manual clearing in a resumed session, in the form of %s",
+    "the token count is correct after a manual clearing in a resumed session, for a host that passes %s",
     async (form) => {
       const path = join(folder, `cleared ${form}.jsonl`);
       const writer = await openTranscript(path);

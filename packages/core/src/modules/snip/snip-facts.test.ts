@@ -19,8 +19,8 @@ function talk(turns: number): ConversationBuilder {
   return c;
 }
 
-describe("results of snip", () => {
-  it("reports the removed, spared and added messages, the freed tokens and the removed ids", () => {
+describe("figures that snip returns", () => {
+  it("snip reports the removed, kept and added messages, the freed tokens and the ids of removed messages", () => {
     const { entries } = talk(3);
     const { removed, spared, added, tokensFreed, markers } = snipped(entries, { from: 0, to: 5 });
     expect({ removed, spared, added, tokensFreed }).toEqual({
@@ -34,7 +34,7 @@ describe("results of snip", () => {
     ]);
   });
 
-  it("removes nothing when every chosen message belongs to one that stays", () => {
+  it("snip removes nothing when the only chosen message is a tool call whose result stays", () => {
     const { entries } = talk(1);
     expect(snipped(entries, { from: 1, to: 1 })).toStrictEqual({
       entries,
@@ -48,7 +48,7 @@ describe("results of snip", () => {
     });
   });
 
-  it("counts removed attachments and lists only existing ids", () => {
+  it("snip counts removed attachments, and lists the ids of removed entries that have an id", () => {
     const c = talk(1);
     c.attachment({ type: "todo", content: [] });
     c.push({ type: "user", message: { role: "user", content: "without an id" } } as unknown as Entry);
@@ -59,14 +59,14 @@ describe("results of snip", () => {
 });
 
 describe("selection of snipped messages", () => {
-  it("finds the chosen messages among malformed entries", () => {
+  it("snip finds the chosen messages among malformed entries", () => {
     const c = talk(1);
     const entries = [null, 7, ...c.entries] as unknown as readonly Entry[];
     expect(snipped(entries, { ids: ["e-4"] }).removed).toBe(1);
     expect(snipped(entries, { keepLastTurns: 0 }).removed).toBe(4);
   });
 
-  it("rejects an index past the end, counted from the last boundary", async () => {
+  it("snip counts message indexes from the last compaction boundary, and rejects an index past the end", async () => {
     const c = talk(1);
     c.boundary();
     c.user("one");
@@ -75,14 +75,14 @@ describe("selection of snipped messages", () => {
     expect(await codeOf(() => snipped(c.entries, { from: 1, to: 3 }))).toBe("message-not-found");
   });
 
-  it("a tool result with text beside it does not start a turn", () => {
+  it("a user message with a tool result and text does not start a turn", () => {
     const c = talk(1);
     c.assistant([{ type: "tool_use", id: "x", name: "Read", input: {} }]);
     c.user([toolResult("x", "result"), { type: "text", text: "and go on" }]);
     expect(snipped(c.entries, { keepLastTurns: 1 }).entries).toBe(c.entries);
   });
 
-  it("merges two adjacent markers that already exist", () => {
+  it("snip merges two adjacent markers of earlier snips", () => {
     const [one, other] = ["a", "b"].map((prefix) => {
       const c = new ConversationBuilder(prefix);
       c.user("gone");
@@ -110,7 +110,7 @@ describe("a snip with collapsed spans", () => {
     return c;
   };
 
-  it("removes a whole span when one of its messages is chosen, and counts the messages it replaced", () => {
+  it("snip removes a whole collapsed span when one of its messages is chosen, and counts all its messages", () => {
     const { entries } = withSpan();
     for (const ids of [["e-2"], ["b"], ["a", "b", "e-2"]]) {
       const { removed, markers, entries: left } = snipped(entries, { ids });
@@ -120,7 +120,7 @@ describe("a snip with collapsed spans", () => {
     }
   });
 
-  it("does not carry over the message ids of a marker from before a compaction", () => {
+  it("a merged snip marker does not list the message ids of a marker from before a compaction", () => {
     const c = new ConversationBuilder();
     c.user("[removed]", {
       isMeta: true,

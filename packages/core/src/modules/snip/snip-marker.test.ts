@@ -29,7 +29,7 @@ describe("snip markers", () => {
     });
   });
 
-  it("a snip marker links to the line written last, even when that is a marker further up", () => {
+  it("a snip marker links to the newest transcript line, even when that is a marker earlier in the conversation", () => {
     const c = new ConversationBuilder();
     const [first, last] = [c.user("first"), c.user("last")];
     const ports = countingPorts();
@@ -41,7 +41,7 @@ describe("snip markers", () => {
     expect(newestLine([{ ...one, parentUuid: one.uuid }])).toBeDefined();
   });
 
-  it("a snip marker names no missing transcript, and has no parent in an empty conversation", () => {
+  it("a snip marker names no transcript if there is none, and has no parent in an empty conversation", () => {
     const marker = createSnipMarker({ messages: 1, uuids: [] }, undefined, newestLine([]), countingPorts());
     expect(marker.message.content).toBe("[1 message was removed here to make room.]");
     expect(marker.parentUuid).toBeNull();

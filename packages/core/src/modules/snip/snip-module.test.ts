@@ -32,7 +32,7 @@ const inMemory = (lines: Entry[]): TranscriptPort => ({
 });
 
 describe("Compactor.snip", () => {
-  it("a snip leaves the same token count in the session file as in the conversation", async () => {
+  it("after a snip, the session file and the conversation have about the same token count", async () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: ROUNDS, maxLength: ROUNDS });
     const place = fc.integer({ min: 0, max: ROUNDS - 1 });
     await fc.assert(
@@ -100,7 +100,7 @@ describe("Compactor.snip", () => {
     expect(forgotten).toEqual(["/project/1.ts"]);
   });
 
-  it("reports chosen messages that stay because they belong to one that was not chosen", async () => {
+  it("snip reports chosen tool calls that stay because their result was not chosen", async () => {
     const compactor = createCompactor({ settings: { environment: {} } });
     // The range includes the call of round 0 but not its result.
     const { snipped } = await compactor.snip<Entry>(rounds([9, 9]), { from: 0, to: 1 });

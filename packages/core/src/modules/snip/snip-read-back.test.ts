@@ -33,7 +33,7 @@ describe("reading a session back after a snip", () => {
   it.each([
     ["thinking is left out", 0],
     ["old images are replaced", 700],
-  ])("keeps snipped messages out of a session that is read back after %s", async (_, pictures) => {
+  ])("a session that is read back contains no snipped messages after %s", async (_, pictures) => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
       settings: { environment: {} },
@@ -54,7 +54,7 @@ describe("reading a session back after a snip", () => {
     expect(JSON.stringify(read)).not.toContain("answer 3");
   });
 
-  it("keeps snipped messages out when the host links its next entry to the last returned one", async () => {
+  it("a session that is read back omits snipped messages if the host links its next entry to the last one", async () => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
       settings: { environment: {} },

@@ -36,14 +36,14 @@ function talk(turns = 5): ConversationBuilder {
 const textOf = (entry: Entry | undefined): string => JSON.stringify(entry);
 
 describe("snip", () => {
-  it("records in the marker whether the thinking after the snip was removed too", () => {
+  it("a snip marker records whether the thinking after the snip was removed too", () => {
     const record = (bindsThinking?: boolean): unknown =>
       snipped(talk().entries, { from: "e-1", to: "e-4" }, { bindsThinking }).markers[0]?.snipped
         .bindsThinking;
     expect([record(true), record(false), record()]).toEqual([true, undefined, undefined]);
   });
 
-  it("replaces the chosen messages with a marker that names their number and the transcript", () => {
+  it("snip replaces the chosen messages with a marker that names their number and the transcript", () => {
     const { entries } = talk();
     const {
       entries: left,
@@ -64,7 +64,7 @@ describe("snip", () => {
     expect(left.slice(1)).toEqual(entries.slice(4));
   });
 
-  it("a snip by id also removes the siblings, calls and results of a chosen message", () => {
+  it("a snip by id also removes the entries of the same response and their tool results", () => {
     const c = talk(1);
     c.assistant([toolUse("p1", "Read", {})], { id: "P" });
     c.user([toolResult("p1", "one")]);
@@ -78,14 +78,14 @@ describe("snip", () => {
     expect(entries.at(-1)).toBe(reply);
   });
 
-  it("a snip by range spares a tool pair that the range would split, and reports that", () => {
+  it("a snip by range keeps a tool call and result that the range would separate, and reports that", () => {
     const { entries } = talk();
     const { removed, spared, entries: left } = snipped(entries, { from: 0, to: 1 });
     expect({ removed, spared }).toEqual({ removed: 1, spared: 1 });
     expect(left.slice(1)).toEqual(entries.slice(1));
   });
 
-  it("accepts a range of indexes, counted from the last boundary, in either direction", () => {
+  it("a snip accepts a range of message indexes in either order, counted from the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("before");
     c.boundary();
@@ -97,7 +97,7 @@ describe("snip", () => {
     expect(entries.map((entry) => entry.uuid)).toEqual(["e-1", "e-2", "e-3", "new-1", "e-6"]);
   });
 
-  it("keeps the last N turns, and everything when there are no more turns", () => {
+  it("keepLastTurns keeps the last N turns, and the whole conversation if it has at most N turns", () => {
     const { entries } = talk(5);
     const { entries: left, removed } = snipped(entries, { keepLastTurns: 2 });
     expect(removed).toBe(12);
@@ -110,14 +110,14 @@ describe("snip", () => {
     }
   });
 
-  it("does not count a meta message of the host as a user turn", () => {
+  it("keepLastTurns does not count a meta message of the host as a turn", () => {
     const c = talk(2);
     c.user("[the host says something]", { isMeta: true });
     const { entries } = snipped(c.entries, { keepLastTurns: 1 });
     expect(entries.slice(1)).toEqual(c.entries.slice(4));
   });
 
-  it("never removes a boundary or a summary", () => {
+  it("a snip never removes a compaction boundary or a summary", () => {
     const c = new ConversationBuilder();
     const boundary = c.boundary();
     const summary = c.summary("all that is left");
@@ -127,7 +127,7 @@ describe("snip", () => {
     expect(entries.slice(0, 2)).toEqual([boundary, summary]);
   });
 
-  it("frees the tokens of the removed messages minus those of the marker", () => {
+  it("tokensFreed is the size of the removed messages minus the size of the marker", () => {
     const { entries } = talk();
     const { tokensFreed, markers } = snipped(entries, { from: 0, to: 3 });
     const gone = entries.slice(0, 4).reduce((sum, entry) => sum + tokensOf(entry), 0);
@@ -135,7 +135,7 @@ describe("snip", () => {
     expect(snipped([new ConversationBuilder().user("x")], { keepLastTurns: 0 }).tokensFreed).toBe(0);
   });
 
-  it("merges markers that become adjacent", () => {
+  it("snip merges markers that become adjacent", () => {
     const { entries } = talk();
     const once = snipped(entries, { from: "e-1", to: "e-4" });
     const twice = snipped(once.entries, { from: "e-5", to: "e-8" });
@@ -150,7 +150,7 @@ describe("snip", () => {
     expect(textOf(joined.entries[0])).toContain("16 messages were removed");
   });
 
-  it("leaves one marker across entries that are never sent, but not across a summary", () => {
+  it("snip merges markers across entries that are never sent, but not across a summary", () => {
     const c = new ConversationBuilder();
     c.user("one");
     const progress = c.push({ ...c.link(), type: "progress", data: {} });
@@ -166,7 +166,7 @@ describe("snip", () => {
     expect(entries[0]?.parentUuid).toBe(c.entries.at(-1)?.uuid);
   });
 
-  it("removes bound thinking after the snip, and only there", () => {
+  it("a snip removes thinking that is tied to the removed messages, and keeps earlier thinking", () => {
     const c = new ConversationBuilder();
     c.user("one");
     const early = c.assistant([thinking("early"), { type: "text", text: "first" }]);
@@ -179,7 +179,7 @@ describe("snip", () => {
     expect(JSON.stringify(snipped(c.entries, { ids: [gone.uuid] }).entries)).toContain("late");
   });
 
-  it("rejects a selection that names an unknown message", async () => {
+  it("snip rejects a selection that names an unknown message", async () => {
     const { entries } = talk(1);
     const wrong: SnipSelection[] = [
       { ids: ["nowhere"] },
@@ -192,7 +192,7 @@ describe("snip", () => {
   });
 });
 
-describe("any snip", () => {
+describe("snip with any selection", () => {
   /** Drawn selections. The test applies them to existing uuids, because an index changes with each removal. */
   const selections = fc.array(
     fc.oneof(
@@ -225,7 +225,7 @@ describe("any snip", () => {
     return drawn as SnipSelection;
   }
 
-  it("any snip keeps the request valid and tool pairs whole, and is idempotent", () => {
+  it("any snip keeps the request valid and tool calls with their results, and a second one changes nothing", () => {
     fc.assert(
       fc.property(arbitraryEntries(), selections, fc.boolean(), (entries, drawn, bindsThinking) => {
         deepFreeze(entries);

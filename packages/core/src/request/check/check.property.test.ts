@@ -10,7 +10,7 @@ import { checkSettings, Draft, readMessages } from "./rule.ts";
 const RUNS = { numRuns: 500 };
 
 describe("checkRequest with any request", () => {
-  it("returns no request that breaks a rule of the API", () => {
+  it("checkRequest never returns a request that breaks a rule of the API", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         expect(apiRuleViolations(checkRequest(request).request.messages, request)).toEqual([]);
@@ -19,7 +19,7 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("finds nothing more to repair in a checked request", () => {
+  it("checkRequest finds nothing more to repair in a request that it has checked", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const first = checkRequest(request).request;
@@ -31,14 +31,14 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("never changes the given request", () => {
+  it("checkRequest never modifies the given request object", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => void checkRequest(deepFreeze(request))),
       RUNS,
     );
   });
 
-  it("returns the same request object exactly when it reports no change", () => {
+  it("checkRequest returns the given request object exactly when it reports no change", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const { request: after, findings } = checkRequest(request);
@@ -49,7 +49,7 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("reports only paths that exist in the given request", () => {
+  it("findings of checkRequest name only paths that exist in the given request", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         for (const { path } of checkRequest(request).findings) expect(resolves(request, path)).toBe(true);
@@ -58,7 +58,7 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("keeps the thinking block objects, unless it reports a removed cache mark", () => {
+  it("checkRequest never changes a thinking block, unless it reports that it removed a cache mark", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const { request: after, findings } = checkRequest(request);
@@ -71,7 +71,7 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("never returns more than four cache marks, or an hour's mark after a five-minute mark", () => {
+  it("a checked request never has more than four cache marks or a one-hour mark after a five-minute mark", () => {
     fc.assert(
       fc.property(arbitraryRequest(), (request) => {
         const times = cacheTimes(checkRequest(request).request);
@@ -84,7 +84,7 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("each rule reports only the findings that its table entry lists", () => {
+  it("each rule reports only findings with the names that the rule table lists for it", () => {
     const listed = RULES.flatMap(({ reports }) => reports);
     expect(new Set(listed).size).toBe(listed.length);
     const settings = checkSettings({ maxMedia: 2, maxRequestBytes: 2_000, requireTools: true });

@@ -62,7 +62,7 @@ const sorted = (findings: readonly Finding[]): string[] =>
   findings.map((each) => JSON.stringify(each)).sort();
 
 describe("CheckedMessages", () => {
-  it("a growing check equals a check of all messages at every step, including findings and frame", () => {
+  it("checking messages piece by piece always gives the same result and findings as checking all at once", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
         const checked = new CheckedMessages(options, frameOf(options));
@@ -108,7 +108,7 @@ describe("CheckedMessages", () => {
     );
   });
 
-  it("reports each finding once, when it first appears", () => {
+  it("checking messages piece by piece reports each finding once, when it first appears", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryThinking(), (pieces, frame) => {
         const checked = new CheckedMessages({}, frame);
@@ -125,7 +125,7 @@ describe("CheckedMessages", () => {
     );
   });
 
-  it("an outbox still returns the checked messages of its step after later appends", () => {
+  it("an outbox still returns the same checked messages after more messages are appended", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryConversation()), arbitraryOptions(), (pieces, options) => {
         const checked = new CheckedMessages(options, frameOf(options));

@@ -15,8 +15,8 @@ const marked = (value: string, ttl?: "5m" | "1h"): ContentBlock => ({
 const rules = (request: ApiRequest): string[] =>
   checkRequest(request).findings.map((finding) => finding.rule);
 
-describe("empty contents", () => {
-  it("leaves out empty and blank text, also inside tool results and in the system prompt", () => {
+describe("empty texts and messages", () => {
+  it("removes empty and blank text, also inside tool results and in the system prompt", () => {
     const result = toolResult("a", [text(""), text("kept")]);
     const messages = [
       user([text("go"), text(" \n")]),
@@ -38,12 +38,12 @@ describe("empty contents", () => {
     ]);
   });
 
-  it("leaves out a message without content, except the optional final assistant message", () => {
+  it("removes a message without content, except an empty assistant message at the end", () => {
     expect(rules({ messages: [user(), assistant([]), user("b")] })).toEqual(["message-empty", "same-role"]);
     expect(rules({ messages: [user(), assistant("")] })).toEqual([]);
   });
 
-  it("leaves out a cache mark together with the empty text it is set on", () => {
+  it("removes empty text together with its cache mark", () => {
     expect(rules({ messages: [user([text("go"), marked("")])] })).toEqual(["cache-mark-on-empty-text"]);
   });
 });
@@ -122,7 +122,7 @@ describe("images and documents", () => {
 });
 
 describe("cache marks", () => {
-  it("allows four cache marks in all and drops the oldest ones in messages first", () => {
+  it("keeps four cache marks per request and removes the oldest marks in messages first", () => {
     const request: ApiRequest = {
       tools: [{ name: "Read", cache_control: { type: "ephemeral" } }],
       system: [marked("s")],
@@ -159,7 +159,7 @@ describe("cache marks", () => {
     expect(findings).toMatchObject([{ rule: "cache-mark-on-thinking", path: "messages.1.content.0" }]);
   });
 
-  it("shortens an hour's cache mark after a five-minute mark to five minutes", () => {
+  it("shortens a one-hour cache mark after a five-minute mark to five minutes", () => {
     const request: ApiRequest = {
       system: [marked("s", "1h")],
       messages: [user([marked("a"), marked("b", "1h")])],
@@ -173,8 +173,8 @@ describe("cache marks", () => {
   });
 });
 
-describe("other limits", () => {
-  it("reports more messages than a request may contain", () => {
+describe("message count and citations", () => {
+  it("reports a request with more messages than the API allows", () => {
     const messages = Array.from({ length: MAX_MESSAGES + 1 }, (_, at) =>
       at % 2 === 0 ? user() : assistant(),
     );

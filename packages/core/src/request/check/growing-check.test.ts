@@ -27,7 +27,7 @@ function round(number: number, ...answer: ApiMessage["content"][]): ApiMessage[]
 const rules = (findings: readonly { readonly rule: string }[]): string[] => findings.map(({ rule }) => rule);
 
 describe("CheckedMessages of a growing conversation", () => {
-  it("checks a valid growing conversation as a whole only once", () => {
+  it("a valid conversation that grows is checked as a whole only once", () => {
     const checked = new CheckedMessages();
     checked.append([question]);
     for (let number = 0; number < 50; number++) checked.append(round(number));
@@ -36,7 +36,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.fullPasses).toBe(1);
   });
 
-  it("does not read checked messages again", () => {
+  it("does not read checked messages again when messages are appended", () => {
     let reads = 0;
     const counted = (message: ApiMessage): ApiMessage =>
       Object.defineProperty({ ...message }, "content", {
@@ -55,7 +55,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(reads).toBe(0);
   });
 
-  it("does not check the whole conversation again when every turn has the same fault", () => {
+  it("a conversation that grows is not checked as a whole again when every turn has the same fault", () => {
     const checked = new CheckedMessages();
     const given = [question];
     checked.append(given);
@@ -70,7 +70,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.fullPasses).toBeLessThanOrEqual(2);
   });
 
-  it("moves a late tool result to its call and removes the synthetic result", () => {
+  it("moves a late tool result to its call and removes the error result that was added for it", () => {
     const checked = new CheckedMessages();
     checked.append([question, { role: "assistant", content: [toolUse("slow", "Bash", {})] }]);
     expect(rules(checked.findings)).toEqual(["tool-use-unanswered"]);
@@ -85,7 +85,7 @@ describe("CheckedMessages of a growing conversation", () => {
     ]);
   });
 
-  it("undoes a repair of the last message when the conversation continues", () => {
+  it("undoes the repair of a final assistant message when the conversation continues", () => {
     const checked = new CheckedMessages();
     const answer: ApiMessage = { role: "assistant", content: [{ type: "text", text: "so " }] };
     checked.append([question, answer]);
@@ -110,7 +110,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.fullPasses).toBe(2);
   });
 
-  it("replaces the oldest images as new ones arrive", () => {
+  it("replaces the oldest images when appended images exceed the limit", () => {
     const checked = new CheckedMessages({ maxMedia: 3 });
     const given = [question];
     checked.append(given);
@@ -126,7 +126,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.fullPasses).toBe(1 + 5);
   });
 
-  it("reports when a growing conversation has more messages than a request may contain", () => {
+  it("reports when appended messages exceed the number of messages that the API allows", () => {
     const checked = new CheckedMessages();
     const talk = Array.from({ length: MAX_MESSAGES - 1 }, (_, index): ApiMessage => {
       return { role: index % 2 === 0 ? "user" : "assistant", content: "word" };
@@ -138,7 +138,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.fullPasses).toBe(1);
   });
 
-  it("an outbox still returns its messages after the conversation is replaced", () => {
+  it("an outbox still returns the same messages after the conversation is replaced", () => {
     const checked = new CheckedMessages();
     checked.append([question]);
     const first = checked.outbox();
@@ -150,7 +150,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.outbox()()).toEqual([question, ...round(2)]);
   });
 
-  it("does not share the host's own array, which may grow later", () => {
+  it("CheckedMessages copies the host's array, which may grow later", () => {
     const own = [question];
     const checked = new CheckedMessages();
     checked.replace(own);
@@ -159,8 +159,8 @@ describe("CheckedMessages of a growing conversation", () => {
   });
 });
 
-describe("FlattenedEntries of growing entries", () => {
-  it("checks entries that arrive one by one as a whole only at the beginning", () => {
+describe("FlattenedEntries of a growing conversation", () => {
+  it("entries that arrive one by one are checked as a whole only at the beginning", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     for (let number = 0; number < 30; number++) {
@@ -177,7 +177,7 @@ describe("FlattenedEntries of growing entries", () => {
     expect(flattened.fullPasses).toBeLessThanOrEqual(3);
   });
 
-  it("puts late entries of an older response in their place", () => {
+  it("puts late entries of an older response into the message of that response", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     c.tool("first", "Read", {}, "one", { id: "msg_old" });
@@ -191,7 +191,7 @@ describe("FlattenedEntries of growing entries", () => {
     expect(flattened.messages[1]?.content).toHaveLength(2);
   });
 
-  it("keeps the message objects of finished rounds", () => {
+  it("FlattenedEntries keeps the message objects of finished rounds when entries are appended", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     for (let number = 0; number < 6; number++)
@@ -204,7 +204,7 @@ describe("FlattenedEntries of growing entries", () => {
     for (const [index, message] of before.entries()) expect(flattened.messages[index]).toBe(message);
   });
 
-  it("keeps the message object of a response while its results arrive", () => {
+  it("FlattenedEntries keeps the message object of a response while its tool results arrive", () => {
     const c = new ConversationBuilder();
     c.user("begin");
     c.tool("a", "Read", {}, "x", { id: "msg_1" });

@@ -49,33 +49,33 @@ const turns = (...asked: readonly ContentBlock[][]): ApiMessage[] => [
   ...asked.flatMap((content) => [assistant(text("answer")), user(...content)]),
 ];
 
-describe("rules over a whole growing conversation", () => {
-  it("removes the oldest cache marks when new ones arrive", () => {
+describe("rules that need the whole of a growing conversation", () => {
+  it("removes the oldest cache marks when appended messages have new ones", () => {
     const six = Array.from({ length: 6 }, (_, index) => [marked(`asked ${index}`)]);
     const { messages } = grow(turns(...six));
     expect(JSON.stringify(messages).match(/cache_control/g)).toHaveLength(4);
   });
 
-  it("shortens an hour's cache mark after a five-minute mark in every round", () => {
+  it("shortens a one-hour cache mark in an appended message after a five-minute mark", () => {
     grow(turns([marked("short")], [marked("long", "1h")]));
     grow(turns([marked("short")], [text("none")], [marked("long", "1h")]));
     grow([user(text("begin")), assistant(marked("a")), user(text("b")), assistant(marked("c", "1h"))]);
   });
 
-  it("restores the automatic cache mark when the conversation continues after a mark of another ttl", () => {
+  it("restores the automatic cache mark when the block with a conflicting mark is no longer the last", () => {
     const frame = { cache_control: { type: "ephemeral" } };
     const checked = grow(turns([marked("long", "1h")], [text("more")]), {}, frame);
     expect(checked.frame.cache_control).toEqual(frame.cache_control);
   });
 
-  it("allows no second compaction block after a signed one, however much later", () => {
+  it("reports a second compaction block after a signed one, even many messages later", () => {
     const signed = assistant(compaction({ signature: "s" }), text("kept"));
     const later = assistant(compaction({}), text("then"));
     const { findings } = grow([signed, user(text("a")), assistant(text("b")), user(text("c")), later]);
     expect(findings.map(({ rule }) => rule)).toContain("compaction-repeated");
   });
 
-  it("treats a repeated tool id like a full check does, even long after its first use", () => {
+  it("a repeated tool id in an appended message gets the same repair as in a check of all messages", () => {
     const call = (id: string): ApiMessage[] => [
       assistant(toolUse(id, "Read", {})),
       user(toolResult(id, "ok")),
@@ -84,7 +84,7 @@ describe("rules over a whole growing conversation", () => {
     grow([user(text("begin")), ...call("same"), ...middle, ...call("same"), ...middle, ...call("same_2")]);
   });
 
-  it("never generates a tool id that was used long before", () => {
+  it("never generates a tool id that a much earlier message uses", () => {
     const calls = (...ids: string[]): ApiMessage[] => [
       assistant(...ids.map((id, index) => toolUse(id, "Read", { index }))),
       user(...ids.map((id) => toolResult(id, "ok"))),
@@ -93,7 +93,7 @@ describe("rules over a whole growing conversation", () => {
     grow([user(text("begin")), ...calls("a_b", "c_2"), ...middle, ...calls("a b"), ...calls("c", "c")]);
   });
 
-  it("counts an image that the byte limit replaced when there are too many images", () => {
+  it("the image limit and the byte limit give the same result as in a check of all messages", () => {
     const pictures = Array.from({ length: 6 }, (_, index) => [image("A".repeat(400)), text(`look ${index}`)]);
     const largeFirst = [[image("A".repeat(1_500)), text("large")], ...pictures];
     for (let maxRequestBytes = 1_600; maxRequestBytes < 4_000; maxRequestBytes += 200) {
@@ -102,7 +102,7 @@ describe("rules over a whole growing conversation", () => {
     }
   });
 
-  it("keeps a server tool call that only our own continue message had ended", () => {
+  it("keeps a server tool call when its result arrives after a user message that the checker had added", () => {
     const frame = { model: "claude-opus-4-6" };
     const paused = [
       user(text("begin")),

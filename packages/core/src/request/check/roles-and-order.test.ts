@@ -39,7 +39,7 @@ describe("roles and their order", () => {
     expect(findings).toMatchObject([{ rule: "first-role", path: "messages.0", action: "text-added" }]);
   });
 
-  it("lets the assistant start with the provider's own summary and continue after it", () => {
+  it("accepts a conversation that starts with the provider's own summary and an assistant message", () => {
     const summary = assistant([opaque({ type: "compaction", content: "so far" })]);
     expect(rules({ messages: [summary, assistant([thinking("hm"), text("kept")]), user()] })).toEqual([]);
   });
@@ -92,12 +92,12 @@ describe("roles and their order", () => {
 });
 
 describe("system messages inside the conversation", () => {
-  it("accepts a system message after a user turn, before the assistant or at the end", () => {
+  it("accepts a system message after a user turn if the assistant or nothing follows", () => {
     const messages = [user(), system(), system(), assistant(), user(), system()];
     expect(rules({ messages })).toEqual([]);
   });
 
-  it("moves a system message from before or within a user turn to the end of the turn", () => {
+  it("moves a system message that is before or within a user turn to the end of that turn", () => {
     const { request, findings } = checkRequest({
       messages: [system("first"), user("a"), system("second"), user("b"), assistant()],
     });
@@ -108,7 +108,7 @@ describe("system messages inside the conversation", () => {
     ]);
   });
 
-  it("moves a system message from between a tool call and its result behind the result", () => {
+  it("moves a system message between a tool call and its result to the place after the result", () => {
     const messages = [user(), assistant([toolUse("a", "Read", {})]), system(), user([toolResult("a", "x")])];
     expect(roles(checkRequest({ messages }).request.messages)).toEqual([
       "user",
@@ -126,7 +126,7 @@ describe("system messages inside the conversation", () => {
     expect(rules({ messages: [user(), assistant(search), system()] })).toEqual([]);
   });
 
-  it("turns a system message into a user message when no user turn follows", () => {
+  it("turns a system message after an assistant turn into a user message when no user turn follows", () => {
     const { request } = checkRequest({ messages: [user(), assistant(), system("stay calm")] });
     expect(request.messages[2]).toEqual(user([text("stay calm")]));
   });
@@ -139,7 +139,7 @@ describe("the end of the conversation", () => {
     expect(findings).toMatchObject([{ rule: "final-whitespace", path: "messages.1", action: "truncated" }]);
   });
 
-  it("reports a prefill that the model rejects, and adds a user message only on request", () => {
+  it("reports a prefilled answer that the model rejects, and adds a user message only with the option", () => {
     const request = { model: "claude-opus-4-6", messages: [user(), assistant("Sure")] };
     const reported = checkRequest(request);
     expect(reported).toMatchObject({
@@ -153,7 +153,7 @@ describe("the end of the conversation", () => {
     expect(rules({ ...request, model: "claude-sonnet-4-5-20250929" })).toEqual([]);
   });
 
-  it("derives from the model name whether a prefill is accepted", () => {
+  it("derives from the model name whether the model accepts a prefilled answer", () => {
     const refusing = [
       "claude-opus-4-6",
       "claude-sonnet-5",
@@ -171,7 +171,7 @@ describe("the end of the conversation", () => {
     expect(accepting.map(refusesPrefill)).toEqual(accepting.map(() => false));
   });
 
-  it("removes thinking at the end of an assistant message, and messages of only thinking", () => {
+  it("removes thinking at the end of an assistant message, and messages that contain only thinking", () => {
     const messages = [
       user("a"),
       assistant([thinking("x")]),
@@ -188,7 +188,7 @@ describe("the end of the conversation", () => {
     ]);
   });
 
-  it("closes a tool turn that does not begin with thinking when thinking is enabled", () => {
+  it("ends a tool turn that does not start with thinking by two added messages if thinking is enabled", () => {
     const messages = [user(), assistant([toolUse("a", "Read", {})]), user([toolResult("a", "x")])];
     const { request, findings } = checkRequest({ messages, thinking: { type: "enabled" } });
     expect(findings.map(({ rule, path, action }) => [rule, path, action])).toEqual([
@@ -203,7 +203,7 @@ describe("the end of the conversation", () => {
     expect(rules({ messages, thinking: { type: "adaptive" } })).toEqual([]);
   });
 
-  it("starts the turn after a closed tool turn with the text behind the tool results", () => {
+  it("after an ended tool turn, the text after the tool results starts the next turn", () => {
     const messages = [
       user(),
       assistant([toolUse("a", "Read", {})]),
@@ -217,7 +217,7 @@ describe("the end of the conversation", () => {
     ]);
   });
 
-  it("accepts later calls without thinking, and closes a turn before a response with thinking", () => {
+  it("accepts later tool calls without thinking if the turn starts with thinking, and ends other turns", () => {
     const call = (id: string, ...before: ContentBlock[]): readonly ApiMessage[] => [
       assistant([...before, toolUse(id, "Read", {})]),
       user([toolResult(id, id)]),
@@ -242,7 +242,7 @@ describe("server tools", () => {
   const use = opaque({ type: "server_tool_use", id: "s1", name: "web_search", input: {} });
   const result = opaque({ type: "web_search_tool_result", tool_use_id: "s1", content: [] });
 
-  it("leaves out a server tool call without result and a result without call", () => {
+  it("removes a server tool call without a result and a server tool result without a call", () => {
     const messages = [user(), assistant([use, text("a")]), user(), assistant([result, text("b")]), user()];
     const { request, findings } = checkRequest({ messages });
     expect([request.messages[1]?.content, request.messages[3]?.content]).toEqual([[text("a")], [text("b")]]);
@@ -252,7 +252,7 @@ describe("server tools", () => {
     ]);
   });
 
-  it("accepts a server tool turn that tool results interrupt or that is open at the end", () => {
+  it("accepts a server tool call before other tool results, or without a result in the last turn", () => {
     const called = assistant([use, toolUse("a", "Read", {})]);
     const answered = user([toolResult("a", "x")]);
     expect(rules({ messages: [user(), called, answered, assistant([result, text("b")]), user()] })).toEqual(

@@ -14,7 +14,7 @@ function blocks(message: ApiMessage | undefined): Record<string, unknown>[] {
 }
 
 describe("tool call blocks", () => {
-  it("gives a repeated tool call and its result a new id", () => {
+  it("gives a later tool call with a used id, and its result, a new id", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", {})),
@@ -43,13 +43,13 @@ describe("tool call blocks", () => {
     ]);
   });
 
-  it("never generates an id that another tool call has", () => {
+  it("never generates a tool id that another tool call has", () => {
     const uses = [toolUse("a", "Read", { n: 1 }), toolUse("a", "Read", { n: 2 }), toolUse("a_2", "Read", {})];
     const { request } = checkRequest({ messages: [ask, exchange(...uses)] });
     expect(blocks(request.messages[1]).map((block) => block.id)).toEqual(["a", "a_3", "a_2"]);
   });
 
-  it("drops a tool call that occurs twice in a message", () => {
+  it("removes the copy of a tool call that occurs twice in a message", () => {
     const use = toolUse("a", "Read", {});
     const messages: ApiMessage[] = [
       ask,
@@ -100,7 +100,7 @@ describe("tool call blocks", () => {
     expect(names).toEqual(["my_tool", "unknown_tool", "x".repeat(128)]);
   });
 
-  it("reports tool blocks without tools only with requireTools, and keeps them", () => {
+  it("reports tool blocks in a request without tools only with requireTools, and never removes them", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", {})),

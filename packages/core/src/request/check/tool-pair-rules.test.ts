@@ -11,7 +11,7 @@ const call = (...ids: string[]): ApiMessage => ({
 });
 
 describe("tool calls and their results", () => {
-  it("answers an open tool call with an error result in the next message", () => {
+  it("adds an error result to the next message for a tool call without a result", () => {
     const { request, findings } = checkRequest({
       messages: [ask, call("a"), { role: "user", content: "stop" }],
     });
@@ -29,7 +29,7 @@ describe("tool calls and their results", () => {
     ]);
   });
 
-  it("adds a message with results when the conversation ends with a tool call", () => {
+  it("adds a message with error results when the conversation ends with tool calls", () => {
     const { request } = checkRequest({ messages: [ask, call("a", "b")] });
     expect(request.messages).toHaveLength(3);
     expect(request.messages[2]).toMatchObject({
@@ -38,7 +38,7 @@ describe("tool calls and their results", () => {
     });
   });
 
-  it("keeps the content of an orphan tool result as text", () => {
+  it("converts a tool result without a call to a label and the content of the result", () => {
     const orphan = toolResult("gone", [{ type: "text", text: "old news" }, image()]);
     const { request, findings } = checkRequest({ messages: [{ role: "user", content: [orphan] }] });
     const [label, text, picture] = request.messages[0]?.content ?? [];
@@ -49,7 +49,7 @@ describe("tool calls and their results", () => {
     ]);
   });
 
-  it("drops an empty orphan tool result and reports that", () => {
+  it("removes an empty tool result without a call and reports that", () => {
     const { findings } = checkRequest({
       messages: [ask, { role: "user", content: [toolResult("gone", "")] }],
     });
@@ -58,7 +58,7 @@ describe("tool calls and their results", () => {
     );
   });
 
-  it("keeps one result per tool call, sends a different second one as text and drops a repeated one", () => {
+  it("keeps the first result of a tool call, converts a different one to text and removes an equal one", () => {
     const results = [toolResult("a", "one"), toolResult("a", "two"), toolResult("a", "one")];
     const { request, findings } = checkRequest({
       messages: [ask, call("a"), { role: "user", content: results }],
@@ -73,7 +73,7 @@ describe("tool calls and their results", () => {
     ]);
   });
 
-  it("moves a tool result to the message after its call", () => {
+  it("moves a late tool result to the message after its call", () => {
     const late: ApiMessage = { role: "user", content: [toolResult("a", "late")] };
     const messages = [
       ask,
@@ -97,7 +97,7 @@ describe("tool calls and their results", () => {
     });
   });
 
-  it("prefers the tool result in the message after the call to one elsewhere", () => {
+  it("prefers the tool result in the message after the call to a result for the same call elsewhere", () => {
     const early: ApiMessage = { role: "user", content: [toolResult("a", "stray")] };
     const home: ApiMessage = { role: "user", content: [toolResult("a", "home")] };
     const { request, findings } = checkRequest({ messages: [early, call("a"), home] });
@@ -105,14 +105,14 @@ describe("tool calls and their results", () => {
     expect(findings).toMatchObject([{ rule: "tool-result-duplicate", path: "messages.0.content.0" }]);
   });
 
-  it("puts tool results before text", () => {
+  it("moves tool results before the text of their message", () => {
     const content = [{ type: "text", text: "by the way" } as const, toolResult("a", "one")];
     const { request, findings } = checkRequest({ messages: [ask, call("a"), { role: "user", content }] });
     expect(request.messages[2]?.content).toEqual([content[1], content[0]]);
     expect(findings).toMatchObject([{ rule: "tool-results-first", path: "messages.2", action: "moved" }]);
   });
 
-  it("moves a tool result out of an assistant message", () => {
+  it("moves a tool result from an assistant message to a user message", () => {
     const messages: ApiMessage[] = [
       ask,
       { role: "assistant", content: [toolUse("a", "Read", {}), toolResult("a", "x")] },

@@ -26,13 +26,13 @@ describe("API versions", () => {
     expect(checkRequest(request, { apiVersion: "2023-06-01" }).request).toBe(request);
   });
 
-  it("rejects images in assistant messages in older API versions too", () => {
+  it("rejects images in assistant messages even in the older API version", () => {
     const image = opaque({ type: "image", source: { type: "file", file_id: "f" } });
     const messages = [user(), assistant([image]), user()];
     expect(rules({ messages }, { apiVersion: "2023-06-01" })).toEqual(["media-in-assistant"]);
   });
 
-  it("removes user citations inside search results", () => {
+  it("removes citations inside search results of a user message", () => {
     const found = (texts: readonly ContentBlock[]): ContentBlock =>
       opaque({ type: "search_result", source: "s", title: "t", content: texts });
     const { request, findings } = checkRequest({ messages: [user([found([cited, text("b")])])] });
@@ -41,10 +41,10 @@ describe("API versions", () => {
   });
 });
 
-describe("consecutive messages of the same role, if the option accepts them", () => {
+describe("consecutive messages of the same role, with the option that accepts them", () => {
   const accepted: CheckOptions = { consecutiveRoles: "accepted" };
 
-  it("returns a valid request with accepted consecutive roles as the same object", () => {
+  it("with consecutiveRoles accepted, returns a valid request with consecutive messages as the same object", () => {
     const messages = [
       user(),
       assistant([toolUse("a", "Read", {})]),
@@ -58,7 +58,7 @@ describe("consecutive messages of the same role, if the option accepts them", ()
     expect(rules(request)).toEqual(["same-role", "same-role"]);
   });
 
-  it("checks accepted consecutive messages like the single message that the API makes of them", () => {
+  it("with consecutiveRoles accepted, checks consecutive messages like one merged message", () => {
     const messages = [
       user(),
       assistant([toolUse("a", "Read", {})]),
@@ -68,7 +68,7 @@ describe("consecutive messages of the same role, if the option accepts them", ()
     expect(rules({ messages }, accepted)).toEqual(["tool-results-first"]);
   });
 
-  it("keeps the request object when faults are only reported", () => {
+  it("with consecutiveRoles accepted, returns the same object when a fault is only reported", () => {
     const request = { model: "claude-opus-5", messages: [user(), user(), assistant()] };
     const checked = checkRequest(request, accepted);
     expect(checked.findings.map((finding) => finding.action)).toEqual(["reported"]);
@@ -77,7 +77,7 @@ describe("consecutive messages of the same role, if the option accepts them", ()
 });
 
 describe("misplaced block types", () => {
-  it("sends misplaced blocks in tool results and in messages of the wrong role as text", () => {
+  it("converts blocks that a tool result or a role does not allow to text", () => {
     const reference = opaque({ type: "tool_reference", tool_name: "Read" });
     const addition = opaque({ type: "tool_addition", tool: {} });
     const messages = [
@@ -105,7 +105,7 @@ describe("misplaced block types", () => {
 });
 
 describe("compaction blocks of the provider", () => {
-  it("allows a signed compaction block only first and alone, and keeps others as text", () => {
+  it("accepts a signed compaction block only as the first and only one, and converts others to text", () => {
     const signed = compaction({ signature: "s" });
     const messages = [user(), assistant([signed, text("a")]), user()];
     const { request, findings } = checkRequest({ messages });
@@ -115,12 +115,12 @@ describe("compaction blocks of the provider", () => {
     expect(rules({ messages: second })).toEqual(["compaction-repeated"]);
   });
 
-  it("accepts unsigned compaction blocks anywhere in the replies, even at the end", () => {
+  it("accepts unsigned compaction blocks anywhere in assistant messages, even at the end", () => {
     const messages = [user(), assistant([compaction(), text("a")]), user(), assistant([compaction()])];
     expect(rules({ messages, model: "claude-opus-5" })).toEqual([]);
   });
 
-  it("leaves out an empty compaction block and keeps a failed one", () => {
+  it("removes a compaction block with an empty summary and keeps the block of a failed compaction", () => {
     const messages = [user(), assistant([compaction({ content: "" }), text("a")]), user()];
     expect(checkRequest({ messages }).request.messages[1]).toEqual(assistant([text("a")]));
     expect(rules({ messages: [user(), assistant([compaction({ content: null }), text("a")])] })).toEqual([]);
@@ -138,7 +138,7 @@ describe("support for system messages", () => {
     expect(rules({ messages, model: "claude-3-5-sonnet-20241022" })).toContain("system-unsupported");
   });
 
-  it("accepts system messages that only set the effort, without content and in first place", () => {
+  it("accepts system messages without content that only set the effort, even as the first message", () => {
     expect(rules({ messages: [effort, user(), effort, assistant(), user()] })).toEqual([]);
     expect(rules({ messages: [effort, assistant(), user()] })).toEqual(["first-role"]);
     const bare = { role: "system", output_config: {} } as unknown as ApiMessage;
@@ -147,7 +147,7 @@ describe("support for system messages", () => {
 });
 
 describe("the automatic cache mark", () => {
-  it("drops the automatic cache mark when the last block has a mark of another ttl", () => {
+  it("removes the automatic cache mark when the last block has a mark with another ttl", () => {
     const marked: ContentBlock = { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } };
     const request: ApiRequest = { messages: [user([marked])], cache_control: { type: "ephemeral" } };
     const checked = checkRequest(request);
@@ -158,7 +158,7 @@ describe("the automatic cache mark", () => {
 });
 
 describe("a user message that is added at the end", () => {
-  it("leaves out an open server tool call when a user message is added at the end", () => {
+  it("removes a server tool call without a result when the checker adds a user message at the end", () => {
     const use = opaque({ type: "server_tool_use", id: "s", name: "web_search", input: {} });
     const request = { model: "claude-opus-5", messages: [user(), assistant([use, text("well")])] };
     const { findings } = checkRequest(request, { prefill: "add-user-message" });
@@ -169,8 +169,8 @@ describe("a user message that is added at the end", () => {
   });
 });
 
-describe("explicitly enabled thinking", () => {
-  it("requires enabled thinking at the start of a tool turn, or right after a compaction block", () => {
+describe("tool turns with thinking of type enabled", () => {
+  it("requires a thinking block at the start of a tool turn, or right after its compaction block", () => {
     const called = (...before: ContentBlock[]): ApiMessage =>
       assistant([...before, toolUse("a", "Read", {})]);
     const request = (turn: ApiMessage, ...after: ApiMessage[]): ApiRequest => ({

@@ -146,7 +146,7 @@ describe("attachments as user content", () => {
       ["Agent a1 (search) in the background has ended: failed", "Its output is in /out."],
     ],
     ["the session notes", { type: "session_memory", path: "/notes.md" }, ["/notes.md"]],
-  ])("describes %s to the model", (_, attachment, parts) => {
+  ])("converts an attachment to text for the model: %s", (_, attachment, parts) => {
     for (const part of parts) expect(textOf(attachment)).toContain(part);
   });
 
@@ -232,12 +232,12 @@ describe("attachments with a record of the sent content", () => {
     expect(sent(rendered, { type: "prompt_snapshot", systemPrompt: ["secret"] })).toEqual(texts);
   });
 
-  it("sends nothing for an attachment whose record is empty", () => {
+  it("sends nothing for an attachment whose record of the sent content is empty", () => {
     expect(sent([], { type: "file", filename: "/a.ts", content: "let a" })).toEqual([]);
     expect(sent([{ content: " " }])).toEqual([]);
   });
 
-  it("uses the attachment's type when the record cannot be read", () => {
+  it("uses the attachment's type when the record of the sent content cannot be read", () => {
     const file = { type: "file", filename: "/a.ts", content: "let a" };
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "x" } };
     const unreadable = [
@@ -255,7 +255,7 @@ describe("attachments with a record of the sent content", () => {
     }
   });
 
-  it("never puts a tool call, a result or thinking from a record into a user message", () => {
+  it("never puts a tool call, a result or thinking from an attachment's record into a user message", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (rendered) => {
         const blocks = sentContent({ attachment: { type: "of_tomorrow" }, rendered });
@@ -266,7 +266,7 @@ describe("attachments with a record of the sent content", () => {
     expect(sent([{ content: [{ type: "text", text: "a" }, call] }])).toEqual([]);
   });
 
-  it("attachments that were never sent appear in no count, message or text", () => {
+  it("attachments that were never sent appear in no token count, no message and no readable text", () => {
     const b = new ConversationBuilder();
     b.user("go");
     const before = { tokens: measureEntries(b.entries, (text) => text.length), messages: flatten(b.entries) };
@@ -284,7 +284,7 @@ describe("attachments with a record of the sent content", () => {
 });
 
 describeRecorded("attachments of recorded sessions", () => {
-  it("knows every attachment type of the recorded sessions", () => {
+  it("converts every attachment type of the recorded sessions to content", () => {
     const unknown = new Set<string>();
     for (const path of claudeCodeSessions()) {
       for (const line of readFileSync(path, "utf8").split("\n")) {

@@ -44,7 +44,7 @@ describe("flattening any entries", () => {
     );
   });
 
-  it("keeps every text of the user and the tools, or reports the omitted entry", () => {
+  it("flattening keeps every text of the user and the tools, or reports the omitted entry", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const { messages, findings } = flattenChecked(entries);
@@ -61,7 +61,7 @@ describe("flattening any entries", () => {
     );
   });
 
-  it("repairs a valid conversation only where its beginning or its end requires that", () => {
+  it("flattening repairs a valid conversation only at its start, at its end and around cut-off responses", () => {
     const harmless = new Set([
       "tool-use-unanswered",
       "first-role",
@@ -78,7 +78,7 @@ describe("flattening any entries", () => {
     );
   });
 
-  it("never changes the entries and returns the same messages each time", () => {
+  it("flattening never changes the entries and returns equal messages each time", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         expect(flatten(deepFreeze(entries))).toEqual(flatten(entries));
@@ -87,7 +87,7 @@ describe("flattening any entries", () => {
     );
   });
 
-  it("shares the blocks of a valid conversation instead of copying them", () => {
+  it("flattened messages share the thinking and tool call blocks of the entries instead of copying them", () => {
     fc.assert(
       fc.property(arbitraryEntries({ damaged: false }), (entries) => {
         const given = new Set(entries.flatMap(listedBlocks));

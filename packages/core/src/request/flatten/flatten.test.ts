@@ -13,7 +13,7 @@ import { flatten, flattenChecked } from "./flatten.ts";
 const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const roles = (messages: readonly ApiMessage[]): string[] => messages.map((message) => message.role);
 
-describe("flattening for the API", () => {
+describe("flatten", () => {
   it("drops progress, system and synthetic API-error entries, and entries of an unknown type", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
@@ -76,7 +76,7 @@ describe("flattening for the API", () => {
     expect(findings).toEqual([]);
   });
 
-  it("normalizes tool inputs against their schemas and drops nothing", () => {
+  it("parses tool inputs to the types of the tool's schema and keeps all other values", () => {
     const tools = [
       {
         name: "Edit",
@@ -92,7 +92,7 @@ describe("flattening for the API", () => {
     expect(messages[3]?.content[0]).toBe((talk.entries[3] as { message: ApiMessage }).message.content[0]);
   });
 
-  it("drops a response of only thinking and reports that", () => {
+  it("drops a response that contains only thinking, and reports that", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("cut off")], { id: "m" });
@@ -110,7 +110,7 @@ describe("flattening for the API", () => {
     ]);
   });
 
-  it("sends compaction summaries and meta entries", () => {
+  it("converts compaction summaries and meta entries to messages", () => {
     const talk = new ConversationBuilder();
     talk.boundary();
     talk.summary("so far");
@@ -118,7 +118,7 @@ describe("flattening for the API", () => {
     expect(flatten(talk.entries)).toEqual([{ role: "user", content: [text("so far"), text("caveat")] }]);
   });
 
-  it("sends cleared tool results as cleared", () => {
+  it("replaces the content of cleared tool results", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.tool("a", "Read", {}, "long");
@@ -126,7 +126,7 @@ describe("flattening for the API", () => {
     expect(messages[2]?.content).toEqual([toolResult("a", CLEARED_RESULT_TEXT)]);
   });
 
-  it("leaves out the second copy of a response that a resume wrote again", () => {
+  it("leaves out the second copy of a response that a resumed session contains twice", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     for (let copy = 0; copy < 2; copy++) {
@@ -138,7 +138,7 @@ describe("flattening for the API", () => {
     expect(findings.map((finding) => finding.rule)).toEqual(["block-repeated", "block-repeated"]);
   });
 
-  it("keeps a text that a response really contains twice", () => {
+  it("keeps a repeated text of a response when nothing shows that it is a copy", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([text("and again")], { id: "m" });
@@ -147,7 +147,7 @@ describe("flattening for the API", () => {
     expect(flatten(talk.entries)[1]?.content).toHaveLength(3);
   });
 
-  it("names the entry of a fault in the path of the finding", () => {
+  it("the path of a finding names the entry with the fault", () => {
     const talk = new ConversationBuilder();
     talk.push({ ...talk.link(), type: "progress" });
     talk.user("go");
@@ -157,7 +157,7 @@ describe("flattening for the API", () => {
     ]);
   });
 
-  it("keeps the content object of an entry that is a message by itself", () => {
+  it("keeps the content object of an entry that becomes a whole message", () => {
     const talk = new ConversationBuilder();
     const prompt = talk.user([text("go")]);
     const answer = talk.assistant([thinking("hm"), text("done")]);
@@ -167,7 +167,7 @@ describe("flattening for the API", () => {
     expect(messages[1]?.content).toBe(answer.message.content);
   });
 
-  it("ignores damaged entries instead of failing", () => {
+  it("flatten ignores damaged entries instead of failing", () => {
     const damaged = [
       null,
       7,

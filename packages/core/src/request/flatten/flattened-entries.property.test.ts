@@ -55,7 +55,7 @@ describe("FlattenedEntries", () => {
     );
   });
 
-  it("keeps the objects of messages that do not change", () => {
+  it("FlattenedEntries keeps the objects of messages that do not change", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryEntries({ damaged: false })), (pieces) => {
         const flattened = new FlattenedEntries();
@@ -74,7 +74,7 @@ describe("FlattenedEntries", () => {
     );
   });
 
-  it("an outbox still returns the flattened messages of its step after later appends", () => {
+  it("an outbox still returns the same flattened messages after more entries are appended", () => {
     fc.assert(
       fc.property(arbitrarySplit(arbitraryEntries()), arbitraryOptions(), (pieces, options) => {
         const flattened = new FlattenedEntries(options);
@@ -94,7 +94,7 @@ const COMPARISONS = 12;
 
 describeRecorded("recorded sessions, entry by entry", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "flattens the recorded session %s entry by entry with few full passes",
+    "flattens the recorded session %s entry by entry and rarely starts over",
     async (_, path) => {
       const { entries } = await loadSession(path);
       const flattened = new FlattenedEntries();

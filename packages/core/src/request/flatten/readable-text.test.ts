@@ -18,7 +18,7 @@ describe("readableText", () => {
     expect(words).not.toContain("secret thoughts");
   });
 
-  it("returns a text for any entries, even damaged ones", () => {
+  it("readableText returns a text for any entries, even damaged ones", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         expect(typeof readableText(entries)).toBe("string");

@@ -8,8 +8,8 @@ const ROWS = [
   ["/long", "short"],
 ] as const;
 
-describe("described", () => {
-  it("folds long descriptions beside their command names without cutting them", () => {
+describe("described, the list of command names and descriptions", () => {
+  it("wraps long descriptions next to their command names without cutting them", () => {
     expect(described(ROWS, { width: 34, colors })).toBe(
       ["/a [n]  one two three four five", "        six seven", "/long   short"].join("\n"),
     );

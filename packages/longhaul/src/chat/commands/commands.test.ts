@@ -77,7 +77,7 @@ async function written(
 }
 
 describe("chat commands", () => {
-  it("recognizes a command at the start of a prompt, and suggests the nearest name for a misspelled one", () => {
+  it("recognizes a command at the start of a prompt, and suggests the nearest name for a misspelled command", () => {
     expect(commandIn("what is /compact?")).toBeUndefined();
     expect(commandIn("/usr/bin/env is missing")).toBeUndefined();
     expect(commandIn("  /Compact  keep the\nnumbers ")).toMatchObject({
@@ -102,7 +102,7 @@ describe("chat commands", () => {
     ["/compact --force keep the\nnumbers", { force: true, instructions: "keep the\nnumbers" }],
     ["/compact keep --force", { force: false, instructions: "keep --force" }],
     ["/compact - keep the list", { force: false, instructions: "- keep the list" }],
-  ])("%j passes its flag and its instructions to the compaction", async (text, expected) => {
+  ])("the chat command %j passes --force and the instructions to the compaction", async (text, expected) => {
     const compact = vi.fn(async () => undefined);
     await written(text, { compact });
     expect(compact).toHaveBeenCalledExactlyOnceWith({ signal: expect.anything(), ...expected });
@@ -123,7 +123,7 @@ describe("chat commands", () => {
     });
   });
 
-  it("completes command names and their arguments", () => {
+  it("completions returns the command names and arguments that match the typed beginning", () => {
     expect(completions("/re")).toEqual(["/redo", "/rewind", "/recall", "/resume"]);
     expect(completions("/notes ")).toEqual(["/notes on", "/notes built-in", "/notes off"]);
     expect(completions("/plan of")).toEqual(["/plan off"]);
@@ -148,14 +148,14 @@ describe("chat commands", () => {
     expect((await written("/context", {})).said).toBe("There are no messages yet.");
   });
 
-  it.each(["x", "0", "-1", "1.5"])("/recall rejects --page %s, as the command line does", async (page) => {
+  it.each(["x", "0", "-1", "1.5"])("/recall rejects --page %s with the same rule as longhaul recall", async (page) => {
     await expect(written(`/recall --all harbour --page=${page}`)).rejects.toMatchObject({
       code: "command-misused",
       message: expect.stringContaining(`--page "${page}" is invalid.`),
     });
   });
 
-  it("/ledger, /memory and /recall read the session", async () => {
+  it("/ledger, /memory and /recall show facts of the session and reject an unknown flag", async () => {
     expect((await written("/ledger")).said).toContain("This conversation has no compaction");
     expect((await written("/memory")).said).toContain("No memory files are attached.");
     expect((await written("/memory", {})).said).toContain("with your first prompt");
@@ -176,7 +176,7 @@ describe("chat commands", () => {
     expect(compact).toHaveBeenCalledWith(expect.objectContaining({ instructions: "the numbers" }));
   });
 
-  it("/clear-results accepts only a number", async () => {
+  it("/clear-results accepts a number of results to keep, and rejects any other argument", async () => {
     const clearResults = vi.fn(async () => 0);
     expect((await written("/clear-results 5", { clearResults })).said).toBe("There is nothing to clear.");
     expect(clearResults).toHaveBeenCalledWith({ keep: 5 });
@@ -201,7 +201,7 @@ describe("chat commands", () => {
     ["/snip the first", "Usage: /snip [rounds, such as 2 or 1-3]"],
     ["/snip -1", "Usage: /snip [rounds, such as 2 or 1-3]"],
     ["/snip 1--3", "Usage: /snip [rounds, such as 2 or 1-3]"],
-  ])("%j is rejected with the usage of the command, and nothing runs", async (text, usage) => {
+  ])("the chat command %j is rejected with its usage, and changes nothing", async (text, usage) => {
     const never = vi.fn(async () => undefined as never);
     const parts = { compact: never, undo: never, redo: never, rewind: never, snip: never, expand: never };
     const run = (async () => written(text, { ...session, ...parts, prompts: never, setCollapse: never }))();
@@ -212,7 +212,7 @@ describe("chat commands", () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  it("/notes, /plan and /model show their state or change it", async () => {
+  it("/notes, /plan and /model show their state without an argument, and change it with one", async () => {
     const setNotes = vi.fn(async () => undefined);
     const setPlanMode = vi.fn();
     const setModel = vi.fn(async () => undefined);
@@ -238,7 +238,7 @@ describe("chat commands", () => {
     expect(collapsing).not.toContain("compacted at");
   });
 
-  it("/unfold shows the full output of a call, counted from the newest", async () => {
+  it("/unfold shows the full output of the newest call, and /unfold 2 that of the call before it", async () => {
     expect((await written("/unfold")).said).toBe("Read a\nwhole");
     expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
     expect((await written("/unfold 9")).said).toBe("There are only 2 items.");

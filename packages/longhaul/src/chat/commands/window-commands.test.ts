@@ -93,7 +93,7 @@ describe("/rewind", () => {
     conversation,
   });
 
-  it("/rewind returns to before the chosen prompt, and suggests its text", async () => {
+  it("/rewind removes the chosen prompt and all later messages, and puts the prompt into the input line", async () => {
     const agent = actions();
     const { screen } = await written("/rewind", agent, [{ picked: [1] }, { picked: [0] }]);
     expect(agent.rewind).toHaveBeenCalledExactlyOnceWith("e-5");
@@ -104,7 +104,7 @@ describe("/rewind", () => {
   it.each([
     [1, { from: "e-5" }],
     [2, { upTo: "e-5" }],
-  ])("option %i of /rewind summarizes from or up to the chosen prompt", async (option, expected) => {
+  ])("option %i of /rewind compacts the conversation with %j", async (option, expected) => {
     const agent = actions();
     const { screen } = await written("/rewind", agent, [{ picked: [1] }, { picked: [option] }]);
     expect(agent.compact).toHaveBeenCalledExactlyOnceWith({
@@ -126,7 +126,7 @@ describe("/rewind", () => {
     );
   });
 
-  it("/rewind offers no summary up to the first message, and none for a prompt outside the context", async () => {
+  it("/rewind offers no summary up to the first prompt, and no summary for a prompt outside the context", async () => {
     const first = await written("/rewind", actions(), [{ picked: [2] }, undefined]);
     expect(first.screen.asked[1]?.options).toHaveLength(2);
     const elsewhere = { ...actions(), conversation: conversation.slice(4) };
@@ -137,7 +137,7 @@ describe("/rewind", () => {
     });
   });
 
-  it("/rewind does nothing when the person declines either question", async () => {
+  it("/rewind does nothing when the person declines to choose a prompt or an action", async () => {
     for (const answers of [[undefined], [{ picked: [0] }, undefined]]) {
       const agent = actions();
       await written("/rewind", agent, answers);
@@ -159,14 +159,14 @@ describe("/snip", () => {
     ["/snip 3-2", [2, 3]],
     ["/snip 1, 3", [1, 3]],
     ["/snip 1 2-3 2", [1, 2, 3]],
-  ])("%j removes the named rounds", async (text, rounds) => {
+  ])("the chat command %j removes the rounds with these numbers", async (text, rounds) => {
     const snip = vi.fn(async () => result);
     const { said } = await written(text, { snip, conversation });
     expect(snip).toHaveBeenCalledExactlyOnceWith({ ids: idsOf(...rounds) });
     expect(said).toBe("/undo restores them, /recall finds them.");
   });
 
-  it("/snip lists the rounds with their sizes, and removes the picked ones", async () => {
+  it("/snip without an argument lists the rounds with their sizes, and removes those that the person selects", async () => {
     const snip = vi.fn(async () => result);
     const { screen } = await written("/snip", { snip, conversation }, [{ picked: [0, 2] }]);
     expect(snip).toHaveBeenCalledExactlyOnceWith({ ids: idsOf(1, 3) });
@@ -190,7 +190,7 @@ describe("/snip", () => {
     expect(snip).not.toHaveBeenCalled();
   });
 
-  it("/snip lists messages that a compaction kept as a separate round, but never the summary", async () => {
+  it("/snip lists the messages that a compaction kept as one round, and never lists the summary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("A summary.");
@@ -220,7 +220,7 @@ describe("/collapse", () => {
   };
   const conversation = [span(1), span(2), ...threeRounds()];
 
-  it("/collapse shows whether context collapse is on, and lists the spans", async () => {
+  it("/collapse shows whether context collapse is on, and lists the collapsed spans", async () => {
     const { said } = await written("/collapse", { isCollapseOn: true, conversation });
     expect(said).toContain("Context collapse is on");
     expect(said).toContain("2 collapsed spans");
@@ -234,7 +234,7 @@ describe("/collapse", () => {
     expect(setCollapse).toHaveBeenCalledExactlyOnceWith(word === "on");
   });
 
-  it("/collapse expand expands spans by number, or those picked from a list", async () => {
+  it("/collapse expand restores spans by number, or those that the person selects from a list", async () => {
     const expand = vi.fn(async () => undefined);
     await written("/collapse expand 2", { expand, conversation });
     expect(expand).toHaveBeenLastCalledWith(["span-2"]);

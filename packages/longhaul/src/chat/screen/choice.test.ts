@@ -41,8 +41,8 @@ function open(asked: Choice, ...presses: readonly string[]): ChoiceState {
   return outcome.state;
 }
 
-describe("a choice", () => {
-  it("selects an option with arrows and Enter, a number, or its letter", () => {
+describe("keys in a question with options", () => {
+  it("a question accepts an option by arrow keys and Enter, by its number, or by its letter", () => {
     expect(pressed(choice, "enter")).toEqual(chosen(0));
     expect(pressed(choice, "down", "down", "enter")).toEqual(chosen(2));
     expect(pressed(choice, "up", "enter")).toEqual(chosen(2));
@@ -52,12 +52,12 @@ describe("a choice", () => {
     expect(pressed(choice, "x").type).toBe("open");
   });
 
-  it("declines a choice on Esc and Ctrl-C", () => {
+  it("Esc and Ctrl-C decline a question", () => {
     expect(pressed(choice, "esc")).toEqual({ type: "declined" });
     expect(pressed(choice, "ctrl-c")).toEqual({ type: "declined" });
   });
 
-  it("accepts free text as an answer, and treats letters and digits in it as text", () => {
+  it("accepts free text as an answer, where letters and digits select no option", () => {
     const words = { type: "chosen", chosen: { picked: [], words: "n1 y" } };
     expect(pressed(withWords, "4", "n", "1", " ", "y", "enter")).toEqual(words);
     expect(pressed(withWords, "up", "enter").type).toBe("open");
@@ -65,7 +65,7 @@ describe("a choice", () => {
     expect(pressed(withWords, "4", "n", "up", "enter")).toEqual(chosen(2));
   });
 
-  it("accepts several options by space or number, together with free text", () => {
+  it("accepts several options, selected by space or number, together with free text", () => {
     expect(pressed(several, " ", "3", "enter")).toEqual(chosen(0, 2));
     expect(pressed(several, " ", " ", "down", "enter")).toEqual(chosen(1));
     expect(pressed(several, "3", "4", "o", "k", "enter")).toEqual({
@@ -77,31 +77,31 @@ describe("a choice", () => {
 
 const grant: Choice = { ...withWords, grants: true, declining: "says no and stops" };
 
-describe("a choice that grants something", () => {
-  it("selects no option of a permission at first, and ignores Enter without a selection", () => {
+describe("keys in a permission question", () => {
+  it("a permission question has no selected option at first, and ignores Enter until one is selected", () => {
     expect(openChoice(grant).at).toBeUndefined();
     expect(open(grant, "enter", "enter").at).toBeUndefined();
   });
 
-  it("accepts a permission by arrow key and Enter", () => {
+  it("a permission question accepts an option by arrow key and Enter", () => {
     expect(pressed(grant, "down", "enter")).toEqual(chosen(0));
     expect(pressed(grant, "down", "down", "up", "down", "enter")).toEqual(chosen(1));
     expect(pressed(grant, "up", "up", "enter")).toEqual(chosen(2));
   });
 
-  it("stops the selection of a permission at the first and the last option", () => {
+  it("arrow keys in a permission question stop at the first and the last option", () => {
     expect(open(grant, "down", "up", "up").at).toBe(0);
     expect(open(grant, "up", "down", "down").at).toBe(3);
   });
 
   it.each(["y", "1", " ", "ctrl-j", "tab", "shift-tab", "left", "backspace", "alt-enter"])(
-    "clears the selection of a permission on the key %j, so that a following Enter is ignored",
+    "the key %j clears the selection of a permission question, so that the next Enter is ignored",
     (key) => {
       expect(open(grant, "down", key, "enter")).toMatchObject({ at: undefined, hasIgnored: true });
     },
   );
 
-  it("accepts free text for a permission only in the selected text option, and never as a grant", () => {
+  it("a permission question accepts free text only in its text option, and the text grants nothing", () => {
     expect(pressed(grant, "up", "n", "o", " ", "1", "enter")).toEqual({
       type: "chosen",
       chosen: { picked: [], words: "no 1" },
@@ -109,7 +109,7 @@ describe("a choice that grants something", () => {
     expect(pressed(grant, "up", "enter").type).toBe("open");
   });
 
-  it("declines a permission on Esc and Ctrl-C", () => {
+  it("Esc and Ctrl-C decline a permission question", () => {
     expect(pressed(grant, "w", "esc")).toEqual({ type: "declined" });
     expect(pressed(grant, "down", "ctrl-c")).toEqual({ type: "declined" });
   });
@@ -170,11 +170,11 @@ describe("a choice that grants something", () => {
   });
 });
 
-describe("choiceRows", () => {
+describe("choiceRows, the rows of a question", () => {
   const shown = (state: ChoiceState, width = 40, height = 20): readonly string[] =>
     choiceRows(state, { width, height, colors }).rows;
 
-  it("shows title, detail, options and a hint how to answer", () => {
+  it("shows the title, detail and options of a question, and a hint on how to answer", () => {
     expect(shown(open(several, " ", "down"))).toEqual([
       "Run it?",
       "  npm test",
@@ -187,12 +187,12 @@ describe("choiceRows", () => {
     ]);
   });
 
-  it("says what declining the choice does", () => {
+  it("says in the hint of a question what Esc does", () => {
     const asked = openChoice({ ...choice, declining: "says no and stops" });
     expect(shown(asked).at(-1)).toBe("Enter or a number · Esc says no and stops");
   });
 
-  it("says how many lines of a long detail are hidden", () => {
+  it("says how many lines of a question's long detail are hidden", () => {
     const long = { ...choice, detail: Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n") };
     const rows = shown(openChoice(long), 40, 12);
     expect(rows).toHaveLength(12);
@@ -206,7 +206,7 @@ describe("choiceRows", () => {
     ]);
   });
 
-  it("shows no keys and no numbers for a permission, and marks lines that others wrote", () => {
+  it("shows a permission question without keys and numbers, and marks each line of its detail", () => {
     const rows = [
       "Run it?",
       "│ npm test",
@@ -231,7 +231,7 @@ describe("choiceRows", () => {
     return { text: rows.join("\n"), isCut };
   };
 
-  it.each([3, 6, 9, 23])("shows both ends of a long title in %i rows, with an ellipsis", (height) => {
+  it.each([3, 6, 9, 23])("shows both ends of a question's long title on a terminal with %i rows, with an ellipsis", (height) => {
     const { text, isCut } = whole(
       { title: `Read /begin/${"x/".repeat(MILLION)}end/id_rsa`, detail: "d" },
       height,
@@ -258,14 +258,14 @@ describe("choiceRows", () => {
     expect(isCut).toBe(true);
   });
 
-  it("shows a line that is between many empty lines", () => {
+  it("shows a line of a command that is hidden between many empty lines", () => {
     const detail = `echo start${"\n".repeat(1000)}rm -rf ~${"\n".repeat(1000)}echo end`;
     expect(whole({ detail }).text).toContain(
       "│ echo start\n  … 999 empty lines\n│ rm -rf ~\n  … 999 empty lines\n│ echo end",
     );
   });
 
-  it("shows all options next to one with a long path, and both ends of that path", () => {
+  it("shows all options of a question when one contains a long path, with both ends of that path", () => {
     const label = `Yes, and don't ask again for reading /${"x/".repeat(MILLION)}id_rsa`;
     const { text, isCut } = whole({ options: [{ label: "Yes" }, { label }, { label: "No" }] });
     expect(text).toMatch(
@@ -274,20 +274,20 @@ describe("choiceRows", () => {
     expect(isCut).toBe(true);
   });
 
-  it("places the cursor in the free-text option", () => {
+  it("places the cursor after the free text of a question", () => {
     const { rows, cursor } = choiceRows(open(withWords, "4", "h", "i"), { width: 40, height: 20, colors });
     expect(rows[cursor.row]).toBe("> 4. Instead: hi");
     expect(cursor.before).toBe("> 4. Instead: hi");
   });
 
-  it("puts the label above the free text of a permission on a narrow terminal", () => {
+  it("puts the label of the text option above the free text on a narrow terminal", () => {
     const asked = { ...grant, otherLabel: "No, and say what to do instead" };
     const { rows, cursor } = choiceRows(open(asked, "up", "h", "i"), { width: 44, height: 20, colors });
     expect(rows.slice(-3, -1)).toEqual(["> No, and say what to do instead:", "  hi"]);
     expect(cursor).toEqual({ row: rows.length - 2, before: "  hi" });
   });
 
-  it("fits a choice into any terminal, with the selected option visible", () => {
+  it("fits a question into a terminal of any size, with the selected option visible", () => {
     const label = fc.stringMatching(/^[a-z ]{1,60}$/);
     const options = fc.array(fc.record({ label, description: label }), { minLength: 1, maxLength: 12 });
     const detail = fc.array(label, { maxLength: 20 }).map((lines) => lines.join("\n"));

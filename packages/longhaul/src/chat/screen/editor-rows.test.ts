@@ -8,7 +8,7 @@ const look = { prompt: "> ", width: 20, height: 10, dim: (text: string) => text 
 const rowsOf = (text: string): EditorRows => editorRows(insert(EMPTY_EDITOR, text), look);
 
 describe("editorRows", () => {
-  it("folds the input between words, and inside a word that is longer than a row", () => {
+  it("wraps the input between words, and inside a word only if it is longer than a row", () => {
     expect(rowsOf("the quick brown fox jumps").rows).toEqual(["> the quick brown ", "  fox jumps"]);
     expect(rowsOf("abcdefghijklmnopqrstuvw xy").rows).toEqual(["> abcdefghijklmnopq", "  rstuvw xy"]);
     expect(rowsOf("exactly seventeen b").rows).toEqual(["> exactly seventeen ", "  b"]);
@@ -16,7 +16,7 @@ describe("editorRows", () => {
     expect(rowsOf("a\n\nb").rows).toEqual(["> a", "  ", "  b"]);
   });
 
-  it("shows tabs as spaces, and removes characters that change the text direction", () => {
+  it("shows tabs of the input as spaces, and removes characters that change the text direction", () => {
     expect(rowsOf("\ta\u202eb").rows).toEqual([">     ab"]);
   });
 

@@ -24,8 +24,8 @@ function at(marked: string): EditorState {
 const marked = ({ text, cursor }: EditorState): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 const edited = (state: string, ...edits: readonly Edit[]): string => marked(edits.reduce(edit, at(state)));
 
-describe("edit", () => {
-  it("moves and deletes by whole visible characters, such as an emoji of several code points", () => {
+describe("edit, the editing of the input line", () => {
+  it("moves the cursor and deletes by visible characters, such as an emoji of several code points", () => {
     expect(edited(`a${FAMILY}|`, "left")).toBe(`a|${FAMILY}`);
     expect(edited(`a${FAMILY}e\u0301|b`, "delete-left", "delete-left")).toBe("a|b");
     expect(edited("|🇩🇪x", "right")).toBe("🇩🇪|x");
@@ -57,11 +57,11 @@ describe("edit", () => {
   });
 });
 
-describe("input history", () => {
+describe("history of sent inputs", () => {
   const sent = (...texts: readonly string[]): EditorState =>
     texts.reduce((state, text) => clear(insert(state, text)), EMPTY_EDITOR);
 
-  it("walks up through the sent inputs, and back down to the draft", () => {
+  it("the up key shows earlier inputs, and the down key leads back to the draft", () => {
     const draft = insert(sent("one", "two", "two"), "draft");
     const up = edit(draft, "up");
     expect([up.text, edit(up, "up").text, edit(edit(up, "up"), "up").text]).toEqual(["two", "one", "one"]);
@@ -69,17 +69,17 @@ describe("input history", () => {
     expect(edit(draft, "down")).toEqual(draft);
   });
 
-  it("keeps an input in the history that a suggestion replaced", () => {
+  it("adds an unsent input to the history when a suggestion replaces it", () => {
     const suggested = replaceText(insert(EMPTY_EDITOR, "mine"), "theirs");
     expect(marked(suggested)).toBe("theirs|");
     expect(edit(suggested, "up").text).toBe("mine");
   });
 });
 
-describe("paste", () => {
+describe("text pasted into the input line", () => {
   const long = Array.from({ length: 42 }, (_, line) => `line ${line}`).join("\n");
 
-  it("treats a pasted text of many lines as one character, and sends it in full", () => {
+  it("treats a pasted text of many lines as one character of the input, and sends it in full", () => {
     const state = paste(insert(EMPTY_EDITOR, "see "), long.replaceAll("\n", "\r"));
     expect(state.text).toHaveLength("see ".length + 2);
     expect(wholeText(state)).toBe(`see ${long}`);
@@ -93,7 +93,7 @@ describe("paste", () => {
   });
 });
 
-describe("any sequence of keys", () => {
+describe("input line after any sequence of keys", () => {
   const edits: readonly Edit[] = [
     "left",
     "right",
@@ -132,7 +132,7 @@ describe("any sequence of keys", () => {
     fc.constant(clear),
   );
 
-  it("keeps the cursor between two characters and the text free of control characters", () => {
+  it("any keys leave the cursor between two characters and the input without control characters", () => {
     const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
@@ -153,7 +153,7 @@ describe("any sequence of keys", () => {
   const stepsLeft = (state: EditorState, steps: number): EditorState =>
     Array.from({ length: steps }).reduce<EditorState>((one) => edit(one, "left"), state);
 
-  it("restores the cursor when a move to the left is followed by one to the right", () => {
+  it("a move to the left and then to the right brings the cursor back to its position", () => {
     fc.assert(
       fc.property(textOf(characters), fc.nat({ max: 20 }), (full, steps) => {
         const state = stepsLeft(full, steps);
@@ -162,7 +162,7 @@ describe("any sequence of keys", () => {
     );
   });
 
-  it("restores a deleted word or line when it is inserted again", () => {
+  it("inserting a deleted word or line again restores the input", () => {
     // Characters that do not combine with their neighbors.
     const apart = fc.constantFrom("a", " ", "\n", "é", "👩", "日", ".");
     fc.assert(

@@ -18,7 +18,7 @@ async function pressesOf(...chunks: readonly string[]): Promise<readonly string[
 }
 
 describe("listenToKeys", () => {
-  it("names keys, and passes typed characters as text", async () => {
+  it("reports keys by name, and typed characters as text", async () => {
     const typed = "a é日\r\n\u007f\u0003\u0017\u001b[A\u001bOB\u001b[1;5D\u001bb\u001b\r\u001b[13;2u\u001b[Z";
     expect((await pressesOf(typed)).join("")).toBe(
       "a é日<enter><ctrl-j><backspace><ctrl-c><ctrl-w><up><down><ctrl-left><alt-b><alt-enter><alt-enter><shift-tab>",
@@ -29,7 +29,7 @@ describe("listenToKeys", () => {
     expect(await pressesOf("\u001b[I\u001b[99~\u001c\u001f")).toEqual([]);
   });
 
-  it("joins a character or an escape sequence that arrives in parts", async () => {
+  it("joins the parts of a character or an escape sequence that arrive separately", async () => {
     const bytes = Buffer.from("日");
     const input = new PassThrough();
     const presses: KeyPress[] = [];
@@ -44,7 +44,7 @@ describe("listenToKeys", () => {
     ]);
   });
 
-  it("treats keys in a paste as text, until the paste ends or Ctrl-C arrives", async () => {
+  it("treats keys inside a paste as text until the paste ends or the person presses Ctrl-C", async () => {
     expect(await pressesOf("\u001b[200~one\rtwo\t\u001b[A", "x\u001b[201~y")).toEqual([
       "paste(one\rtwo\t\u001b[Ax)",
       "y",

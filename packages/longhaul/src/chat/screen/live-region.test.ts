@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { leastWidth, reflowOf, rowsAboveCursor } from "./live-region.ts";
 
-describe("resize to a narrower terminal", () => {
+describe("rows above the cursor after a resize to a narrower terminal", () => {
   const drawn = { widths: [30, 5, 25, 30], cursor: { row: 2, column: 24 } };
 
-  it("adds the rows that a folding terminal inserts above the cursor", () => {
+  it("counts the rows that a wrapping terminal adds above the cursor when it becomes narrower", () => {
     expect(rowsAboveCursor(drawn, 40, "fold")).toBe(2);
     expect(rowsAboveCursor(drawn, 20, "fold")).toBe(2 + 1 + 1);
     expect(rowsAboveCursor({ ...drawn, cursor: { row: 2, column: 3 } }, 20, "fold")).toBe(2 + 1);
     expect(rowsAboveCursor(drawn, 10, "fold")).toBe(2 + 2 + 2);
   });
 
-  it("adds no rows above the cursor on a terminal that cuts its rows", () => {
+  it("counts no added rows above the cursor on a terminal that cuts long rows", () => {
     expect(rowsAboveCursor(drawn, 10, "cut")).toBe(2);
   });
 
-  it("detects from the environment whether a terminal folds or cuts rows", () => {
+  it("detects from environment variables whether a terminal wraps or cuts long rows", () => {
     expect(reflowOf({ TERM: "xterm-256color" })).toBe("fold");
     expect(reflowOf({ TERM: "screen-256color", TMUX: "/tmp/tmux" })).toBe("fold");
     expect(reflowOf({ TERM: "screen" })).toBe("cut");
@@ -23,7 +23,7 @@ describe("resize to a narrower terminal", () => {
     expect(reflowOf({ TERM: "xterm-256color", TERM_PROGRAM: "vscode" })).toBe("xterm.js");
   });
 
-  it("counts an emoji with its least width on any terminal", () => {
+  it("leastWidth counts an emoji with the smallest width that any terminal uses", () => {
     expect(leastWidth("\u001b[31ma日👩\u200d👩\u200d👧🇩🇪\u001b[0m")).toBe(1 + 2 + 1 + 1);
   });
 });

@@ -14,8 +14,8 @@ const choice: Choice = {
 };
 const several: Choice = { ...choice, mayChooseSeveral: true };
 
-describe("plain-text questions", () => {
-  it("numbers the options of a question", () => {
+describe("questions on a terminal with plain lines", () => {
+  it("shows a question in plain lines with numbered options", () => {
     expect(questionLines(choice, createColors(false))).toEqual([
       "Run it?",
       "  npm test",
@@ -26,13 +26,13 @@ describe("plain-text questions", () => {
     ]);
   });
 
-  it("accepts a number or a letter, and treats an empty line as declined", () => {
+  it("accepts the number or letter of an option as the answer, and an empty line as declining", () => {
     expect(answerOf(choice, " 2 ")).toEqual({ type: "answered", chosen: { picked: [1] } });
     expect(answerOf(choice, "Y")).toEqual({ type: "answered", chosen: { picked: [0] } });
     expect(answerOf(choice, "")).toEqual({ type: "answered", chosen: undefined });
   });
 
-  it("accepts several numbers where allowed, and free text after them", () => {
+  it("accepts several numbers as an answer if the question allows it, followed by free text", () => {
     expect(answerOf(several, "2, 1 2")).toEqual({ type: "answered", chosen: { picked: [0, 1] } });
     expect(answerOf(several, "2 3")).toEqual({ type: "words", picked: [1] });
     expect(answerOf(several, "use pnpm", [1])).toEqual({
@@ -43,7 +43,7 @@ describe("plain-text questions", () => {
 
   const grant: Choice = { ...choice, grants: true };
 
-  it("accepts only an exact number for a permission", () => {
+  it("accepts only the exact number of an option as the answer to a permission question", () => {
     expect(answerOf(grant, "1")).toEqual({ type: "answered", chosen: { picked: [0] } });
     expect(answerOf(grant, "3")).toEqual({ type: "words", picked: [] });
     expect(answerOf(grant, " ")).toEqual({ type: "answered", chosen: undefined });
@@ -55,7 +55,7 @@ describe("plain-text questions", () => {
   });
 
   it.each(["y", "Y", "a", "n", "yes", "always", "what", " 1", "1 ", "1.", "1,", "01", "+1", "1 1", "１"])(
-    "does not accept %j as permission",
+    "does not accept the line %j as the answer to a permission question",
     (line) => {
       expect(answerOf(grant, line)).toEqual({
         type: "unclear",
@@ -64,13 +64,13 @@ describe("plain-text questions", () => {
     },
   );
 
-  it("repeats the title of a permission below a long detail", () => {
+  it("repeats the title of a permission question below a long detail", () => {
     const lines = questionLines({ ...grant, detail: "\n".repeat(1000) }, createColors(false));
     expect(lines.filter((line) => line === "Run it?")).toHaveLength(2);
     expect(lines.at(-5)).toBe("Run it?");
   });
 
-  it.each(["0", "4", "1 2", "maybe", "99999999999"])("asks again after the answer %j", (line) => {
+  it.each(["0", "4", "1 2", "maybe", "99999999999"])("asks a question again after the invalid answer %j", (line) => {
     expect(answerOf(choice, line).type).toBe("unclear");
   });
 });

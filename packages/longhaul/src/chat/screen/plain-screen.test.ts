@@ -6,7 +6,7 @@ import type { Chosen } from "./screen.ts";
 
 const nothing = (): void => undefined;
 
-it("accepts a number as permission only when it arrives alone, not in a paste of several lines", async () => {
+it("accepts a number for a permission question only as a single line, not in a paste of several lines", async () => {
   const input = new PassThrough();
   const output = new PassThrough();
   let [now, printed] = [0, ""];

@@ -18,21 +18,21 @@ describe("createStreamText", () => {
     expect(stream.end()).toEqual([]);
   });
 
-  it("drops the incomplete last line of streamed text on request", () => {
+  it("drop removes the incomplete last line of streamed text", () => {
     const stream = createStreamText(false);
     expect(stream.add("one\ntw")).toEqual(["one"]);
     stream.drop();
     expect([stream.rows(10, 5), stream.end()]).toEqual([[], []]);
   });
 
-  it("repeats the active colors in every line of streamed text", () => {
+  it("repeats the active colors at the start of each line of streamed text", () => {
     const stream = createStreamText(true);
     const [first = "", second = ""] = dim("a\nb").split("\n");
     expect(stream.add(`${first}\n`)).toEqual(["\u001b[2ma\u001b[0m"]);
     expect(stream.add(`${second}c\n`)).toEqual(["\u001b[2mb\u001b[22mc"]);
   });
 
-  it("returns the same lines no matter how the streamed text is split", () => {
+  it("returns the same lines of streamed text no matter how the text is split into pieces", () => {
     const piece = fc.array(fc.constantFrom("a", "b c", "\n", "\r\n", "日", "\t", "\u001b[2J"), {
       maxLength: 8,
     });

@@ -59,7 +59,7 @@ describe("permission questions on the screen", () => {
     await answered({ picked: [0] });
   });
 
-  it("starts the half second of a permission question when the question before it is answered", async () => {
+  it("ignores keys for half a second when a permission question follows another question", async () => {
     ask(grant, grant);
     seenFor(EARLY_MS);
     press(key("down"), key("enter"), key("down"), key("enter"), key("enter"));
@@ -70,7 +70,7 @@ describe("permission questions on the screen", () => {
     await answered({ picked: [0] }, { picked: [1] });
   });
 
-  it("ignores Enter when it follows another key faster than a person types", async () => {
+  it("a permission question ignores Enter if it follows another key faster than a person types", async () => {
     ask(grant);
     seenFor(EARLY_MS);
     for (const name of ["down", "up", "up", "enter"]) {
@@ -83,7 +83,7 @@ describe("permission questions on the screen", () => {
     await answered({ picked: [0] });
   });
 
-  it("clears the selection and restarts the half second after the screen was hidden", async () => {
+  it("a permission question loses its selection and ignores keys again after the screen was hidden", async () => {
     ask(grant);
     seenFor(EARLY_MS);
     press(key("down"));
@@ -97,7 +97,7 @@ describe("permission questions on the screen", () => {
     await answered({ picked: [0] });
   });
 
-  it("ignores Enter until the screen has shown the selection", async () => {
+  it("a permission question ignores Enter until the screen has shown the selection", async () => {
     ask(grant);
     seenFor(EARLY_MS);
     questions.press(key("down"));
@@ -129,7 +129,7 @@ describe("questions that the model asks", () => {
   });
 });
 
-it("accepts an answer at once when the person's own command asks the question", async () => {
+it("accepts an answer at once if a command of the person caused the question", async () => {
   ask({ ...byModel, appearsUnasked: false });
   press(key("enter"));
   await answered({ picked: [0] });

@@ -10,7 +10,7 @@ const lines = (text: string, hasColors = true): readonly string[] => safeLines(t
 const COLORS = /\u001b\[\d{1,3}m/g;
 const bare = (text: string): string => text.replace(COLORS, "");
 
-describe("text for a terminal", () => {
+describe("text that is safe for a terminal", () => {
   it("removes control and direction characters from text, except colors, and shows tabs as spaces", () => {
     expect(lines("a\u001b[2J\u0007b\u001b]0;title\u0007\r\nc\td\u009b1A")).toEqual(["ab", "c   d"]);
     expect(lines("rm \u202egnp.exe")).toEqual(["rm gnp.exe"]);
@@ -23,7 +23,7 @@ describe("text for a terminal", () => {
     expect(lines("\u001b[8mhidden\u001b[38;5;0mblack")).toEqual(["hiddenblack"]);
   });
 
-  it("starts each line with its active styles and ends it plain", () => {
+  it("starts each line with the styles that are active there, and resets them at its end", () => {
     expect(lines(bold(`a${red("b\nc")}d\ne`))).toEqual([
       "\u001b[1ma\u001b[31mb\u001b[0m",
       "\u001b[1m\u001b[31mc\u001b[39md\u001b[0m",
@@ -52,7 +52,7 @@ describe("text for a terminal", () => {
     { maxLength: 20 },
   );
 
-  it("removes control characters from any text, and folds it into rows of at most the given width", () => {
+  it("removes control characters from any text, and wraps it into rows of at most the given width", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 30 }), fc.boolean(), (pieces, width, hasColors) => {
         for (const line of lines(pieces.join(""), hasColors)) {
@@ -66,7 +66,7 @@ describe("text for a terminal", () => {
     );
   });
 
-  it("cuts a line with an ellipsis and resets its colors", () => {
+  it("cuts a long line with an ellipsis, and resets its colors before the ellipsis", () => {
     expect(cutLine(dim("abcdef"), 4)).toBe("\u001b[2mabc\u001b[0m…");
     expect(cutLine("日本語", 4)).toBe("日…");
     expect(foldLine(dim("abcd"), 2)).toEqual(["\u001b[2mab\u001b[0m", "\u001b[2mcd\u001b[22m"]);

@@ -82,11 +82,11 @@ describe("compactorLine", () => {
       },
       "Undid the compaction: 1,000 → 9,000 tokens, 40 messages restored, 2 newer",
     ],
-  ])("describes the event %j in words", (event, words) => {
+  ])("describes the engine event %j in words", (event, words) => {
     expect(line(event)).toBe(words);
   });
 
-  it("returns no line for events that are shown elsewhere or only logged", () => {
+  it("returns no line for engine events that are shown elsewhere or only logged", () => {
     expect(line({ type: "window-checked" })).toBeUndefined();
     expect(line({ type: "compacted" })).toBeUndefined();
     expect(line({ type: "notes-declined", reason: "no-file" })).toBeUndefined();

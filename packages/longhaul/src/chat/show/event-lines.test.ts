@@ -20,7 +20,7 @@ describe("callLines", () => {
     expect(callLines(call, style(80))).toEqual(["● Read src/a.ts · 120 lines"]);
   });
 
-  it("marks a failed tool call, and shows the first line of its error when there is no summary", () => {
+  it("marks a failed tool call, and shows the first line of its error if the call has no summary", () => {
     const failed = {
       ...call,
       isError: true,
@@ -30,7 +30,7 @@ describe("callLines", () => {
     expect(callLines(failed, style(80))).toEqual(["✗ Read src/a.ts · There is no file."]);
   });
 
-  it("cuts a long title, so that the outcome of the call stays visible", () => {
+  it("cuts the long title of a tool call, so that its outcome stays visible", () => {
     const [line = ""] = callLines({ ...call, title: "src/".repeat(40) }, style(40));
     expect(line).toMatch(/^● Read ….*src\/src\/ · 120 lines$/);
     expect(textWidth(line)).toBeLessThanOrEqual(40);
@@ -38,7 +38,7 @@ describe("callLines", () => {
     expect(command).toMatch(/^● Read cat src\/a\.ts .*… · 120 lines$/);
   });
 
-  it("shows the first changed lines of an edit, and how many more there are", () => {
+  it("shows the first changed lines of an edit, and the number of the others", () => {
     expect(callLines(edit, style(80))).toEqual([
       "● Edit src/a.ts · +9 −1",
       "  -  const b = 2;",
@@ -51,12 +51,12 @@ describe("callLines", () => {
     expect(lines).toContain(green("  +  const c0 = 0;"));
   });
 
-  it("does not show an unchanged line that begins with a date as removed", () => {
+  it("does not mistake an unchanged line of a diff that begins with a date for a removed line", () => {
     const display = "@@ -1,2 +1,3 @@\n 2026-03-30 note\n+2026-03-31 note\n 12 - 3";
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual(["  +2026-03-31 note"]);
   });
 
-  it("shows changed lines whose text begins with dashes or pluses", () => {
+  it("shows changed lines of a diff whose text begins with dashes or pluses", () => {
     const display = "@@ -1,2 +1,2 @@\n--- drop the table\n+++ counter\n select";
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual([
       "  --- drop the table",
@@ -72,7 +72,7 @@ describe("callLines", () => {
 });
 
 describe("unfoldedBody", () => {
-  it("colors diffs, but leaves other output unchanged", () => {
+  it("colors removed and added lines of a diff, but leaves other output unchanged", () => {
     const colors = createColors(true);
     expect(unfoldedBody("@@ -1 +1 @@\n-a\n+b", colors)).toBe(
       `@@ -1 +1 @@\n${colors.red("-a")}\n${colors.green("+b")}`,

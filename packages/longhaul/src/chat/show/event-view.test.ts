@@ -85,14 +85,14 @@ const COMPACTED = {
   durationMs: 18_200,
 };
 
-describe("EventView", () => {
-  it("folds text between words on a narrow terminal", () => {
+describe("EventView, the output of a chat", () => {
+  it("wraps text between words on a narrow terminal", () => {
     const { screen, view } = viewed([], fakeAgent(), 20);
     view.say("  Best left as it is: a rewrite costs more.");
     expect(screen.printed.slice(1)).toEqual(["  Best left as it\n  is: a rewrite\n  costs more."]);
   });
 
-  it("shows a streamed answer once, without control characters", () => {
+  it("shows a streamed answer only once, without control characters", () => {
     const { screen } = viewed([text("\n\nHel\u0007lo "), text("world."), said("Hello world.")]);
     expect(screen.printed).toEqual(["", "Hello world."]);
   });
@@ -104,16 +104,16 @@ describe("EventView", () => {
     expect(screen.printed.slice(2).join("\n")).toMatch(/18,000 tokens.*Read/su);
   });
 
-  it("does not repeat a message that a compaction or an undo kept", () => {
+  it("does not print a message again that a compaction or an undo kept", () => {
     expect(viewed([said("Hello world.")]).screen.printed).toEqual([]);
   });
 
-  it("drops the partial answer when the model starts again", () => {
+  it("drops a partial answer and says so when the model starts again", () => {
     const { screen } = viewed([text("Hel"), { type: "restarted" }, text("Hello."), said("Hello.")]);
     expect(screen.printed).toEqual(["", "", "The answer was cut off. The model starts again.", "", "Hello."]);
   });
 
-  it("folds thinking into one line, and keeps its text for /unfold", () => {
+  it("shows thinking as one line with its duration, and keeps the text for /unfold", () => {
     const thinking: AgentEvent = { type: "thinking", text: "hm" };
     const { screen, folded } = viewed([thinking, 3_000, thinking, text("Yes."), said("Yes.")]);
     expect(screen.printed).toEqual(["", "✻ thought for 3.0 s", "", "Yes."]);
@@ -121,7 +121,7 @@ describe("EventView", () => {
     expect(viewed([thinking, 3_000]).live()).toEqual(["✻ thinking · 3.0 s"]);
   });
 
-  it("shows a running tool call live, and a line when the call has ended", () => {
+  it("shows a running tool call in the live lines, and prints one line when the call has ended", () => {
     const progress: AgentEvent = {
       type: "call-progress",
       callId: "npm test",
@@ -135,7 +135,7 @@ describe("EventView", () => {
     expect(live()).toEqual([]);
   });
 
-  it("shows the to-dos after TodoWrite", () => {
+  it("shows the to-dos after a TodoWrite call", () => {
     const agent = fakeAgent({
       todos: [
         { content: "one", status: "completed" },
@@ -168,7 +168,7 @@ describe("EventView", () => {
     expect(viewed([agent("a", started("Read", "1"))]).live()).toEqual(["  ┆ task a · 1 call · Read 1"]);
   });
 
-  it("shows the result of a compaction, whether its boundary or its figures arrive first", () => {
+  it("shows the result of a compaction once, whether its boundary entry or its figures arrive first", () => {
     const restored = compactor({
       type: "restored",
       items: [
@@ -192,7 +192,7 @@ describe("EventView", () => {
     }
   });
 
-  it("keeps the summary of a compaction for Ctrl-O, and mentions the key", () => {
+  it("keeps the summary of a compaction for Ctrl-O, and says that Ctrl-O shows it", () => {
     const entry = (given: unknown): AgentEvent =>
       ({ type: "entry", conversationId: "d", entry: given }) as AgentEvent;
     const content = "The summary says that the quota is 4,711 ships.\u001b[2J";
@@ -207,7 +207,7 @@ describe("EventView", () => {
     expect(next.folded.size).toBe(1);
   });
 
-  it("shows the figures of a compaction whose boundary never arrives", () => {
+  it("shows the figures of a compaction even if its boundary entry never arrives", () => {
     const { screen } = viewed([
       compactor(COMPACTED),
       { type: "ended", reason: "answered", text: "", turns: 1 },
@@ -215,7 +215,7 @@ describe("EventView", () => {
     expect(screen.printed.join()).toContain("Compacted: 167,210 → 41,300 tokens");
   });
 
-  it("shows the progress of a compaction live", () => {
+  it("shows the progress of a compaction in the live lines until it ends", () => {
     const events: readonly (AgentEvent | number)[] = [
       { type: "compacting", progress: undefined },
       12_000,

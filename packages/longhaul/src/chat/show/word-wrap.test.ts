@@ -14,7 +14,7 @@ function inPieces(text: string, width: number, pieces: readonly number[]): strin
 }
 
 describe("WordWrap", () => {
-  it("wraps between words, and indents wrapped list items under their text", () => {
+  it("wraps text between words, and indents wrapped list items under their text", () => {
     expect(wrapped("one two three", 9)).toBe("one two\nthree");
     expect(wrapped("- one two three\n10. four five six", 9)).toBe(
       "- one two\n  three\n10. four\n    five\n    six",
@@ -22,7 +22,7 @@ describe("WordWrap", () => {
     expect(wrapped("一二三 四五六", 8)).toBe("一二三\n四五六");
   });
 
-  it("leaves code, tables and overlong words unchanged", () => {
+  it("does not wrap code, tables and words that are longer than a row", () => {
     const code = "```ts\nconst answer = 42;\n```";
     expect(wrapped(`a b c d e f\n${code}\na b c d e f`, 6)).toBe(`a b c\nd e f\n${code}\na b c\nd e f`);
     expect(wrapped("| a | table | row |", 6)).toBe("| a | table | row |");
@@ -30,7 +30,7 @@ describe("WordWrap", () => {
     expect(wrapped("x".repeat(20), 6)).toBe("x".repeat(20));
   });
 
-  it("wraps a text the same way for any split into pieces, within the width, and changes only spaces", () => {
+  it("wraps a streamed text within the width, the same for all pieces, and changes only white space", () => {
     const words = fc.array(fc.stringMatching(/^[a-zä-ü一]{1,6}$/), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(words, fc.integer({ min: 12, max: 40 }), fc.array(fc.nat(7)), (all, width, pieces) => {

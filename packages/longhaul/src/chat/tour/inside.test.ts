@@ -23,8 +23,8 @@ const pathOf = (path: string): string => {
   return block?.type === "tool_use" ? String(block.input.file_path) : "";
 };
 
-describe("insideOf", () => {
-  it("keeps the path of every tool call inside the folder", () => {
+describe("insideOf, the limit for paths of the demo model", () => {
+  it("keeps the path of every tool call inside the folder of the tour", () => {
     const start = fc.constantFrom(FOLDER, `${FOLDER}2`, "", "..", "src");
     const part = fc.oneof({ weight: 3, arbitrary: fc.constantFrom("..", ".", "src") }, fc.string());
     fc.assert(
@@ -35,7 +35,7 @@ describe("insideOf", () => {
     );
   });
 
-  it("leaves paths inside the folder and other inputs unchanged", () => {
+  it("leaves tool inputs unchanged if they are no paths or paths inside the folder of the tour", () => {
     expect(pathOf(join(FOLDER, "src", "a.ts"))).toBe(join(FOLDER, "src", "a.ts"));
     expect(pathOf("/validator.ts")).toBe(join(FOLDER, "validator.ts"));
     expect(read({ pattern: "/x", limit: 3 })).toMatchObject({ input: { pattern: "/x", limit: 3 } });

@@ -16,7 +16,7 @@ afterEach(() => simulator.close());
 const REQUEST = { messages: [{ role: "user" as const, content: "hello" }], max_tokens: 1_000 };
 
 describe("loopbackClient", () => {
-  it("streams a complete answer, and counts tokens exactly", async () => {
+  it("streams a complete answer of the simulator, and counts tokens exactly", async () => {
     const pieces: string[] = [];
     const reply = await complete(model, REQUEST, {}, (event) => {
       if (event.type === "text") pieces.push(event.text);
@@ -27,7 +27,7 @@ describe("loopbackClient", () => {
     expect((await model.countTokens(REQUEST)).source).toBe("exact");
   });
 
-  it("reports the same failures as the SDK: refused, overloaded in the stream, aborted, unreachable", async () => {
+  it("reports refused, overloaded, aborted and unreachable calls with the same failures as the SDK", async () => {
     simulator.fail(529);
     await expect(complete(model, REQUEST)).rejects.toMatchObject({ failure: { kind: "overloaded" } });
     simulator.fail({ kind: "overload-in-stream" });

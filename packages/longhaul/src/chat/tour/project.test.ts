@@ -52,7 +52,7 @@ function edited(files: ReadonlyMap<string, string>, edits: readonly Call[]): Rea
 }
 
 describe("project of the tour", () => {
-  it("fails the new test before the edits of the tour's scene, and passes all tests after them", async () => {
+  it("the tour's project fails its new test before the edits of the fix, and passes all tests after them", async () => {
     const files = tourFiles(7);
     const edits = callsOf(FIX_PROMPT).filter(({ tool }) => tool === "Edit");
     expect(await testRun(edited(files, edits.slice(0, 1)))).toMatch(/pass 4\b.*fail 1\b/s);
@@ -61,14 +61,14 @@ describe("project of the tour", () => {
     expect(await testRun(fixed)).toMatch(/pass 5\b.*fail 0\b/s);
   });
 
-  it("contains every file that a scene of the tour reads", () => {
+  it("the tour's project contains every file that the demo model reads", () => {
     const files = tourFiles(7);
     const read = scenes.flatMap(({ prompt }) => callsOf(prompt)).filter(({ tool }) => tool === "Read");
     expect(read.length).toBeGreaterThan(40);
     expect(read.filter(({ input }) => !files.has(String(input.file_path)))).toEqual([]);
   });
 
-  it("generates the tour's project from its seed, with the requested water level only in the log", () => {
+  it("a seed always generates the same tour project, with the requested water level only in the log", () => {
     const files = tourFiles(3);
     expect(files).toEqual(tourFiles(3));
     const level = levelIn(files.get(GAUGE_LOG) ?? "");

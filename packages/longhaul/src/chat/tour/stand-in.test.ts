@@ -60,8 +60,8 @@ function worked(behavior: Behavior, rounds: number): ApiMessage[] {
   return messages;
 }
 
-describe("standIn", () => {
-  it("plays a scene step by step, answers, and ignores prompts that belong to no scene", () => {
+describe("standIn, the demo model of the tour", () => {
+  it("the demo model plays a scene step by step, and ignores prompts that belong to no scene", () => {
     const behavior = standIn(SCENES, counter);
     expect(ask(behavior, [user("Something else.")])).toBeUndefined();
     const messages = worked(behavior, 4);
@@ -95,7 +95,7 @@ describe("standIn", () => {
     );
   });
 
-  it("continues after its last step when only a summary is left, but not after the scene has ended", () => {
+  it("the demo model continues a scene if only a summary is left, but not after the scene has ended", () => {
     const behavior = standIn(SCENES, counter);
     const messages = worked(behavior, 2);
     const summary = continuationMessage({ summary: "All.", keptRecent: false, trigger: "auto" });
@@ -105,7 +105,7 @@ describe("standIn", () => {
     expect(ask(behavior, [user(summary, "Something of their own.")])).toBeUndefined();
   });
 
-  it("never repeats the id of a tool call, even when the same prompt comes again", () => {
+  it("the demo model never repeats the id of a tool call, even if the person repeats a prompt", () => {
     const behavior = standIn(SCENES, counter);
     const ids = [worked(behavior, 3), worked(behavior, 3)]
       .flat()

@@ -19,7 +19,7 @@ const USAGE = {
 };
 
 describe("tourGuide", () => {
-  it("advances after each completed step with current figures, and ends after the last one", async () => {
+  it("shows the next step of the tour after each completed step, with current figures, until the last one", async () => {
     const guide = tourGuide(STEPS, parts());
     expect(await guide.next(undefined)).toEqual({ words: "Hello.", input: "Look around." });
     guide.saw({ type: "usage", usage: USAGE, model: "m" });
@@ -29,7 +29,7 @@ describe("tourGuide", () => {
     expect(await guide.next("and then")).toBeUndefined();
   });
 
-  it("repeats its step while the person does something else", async () => {
+  it("repeats the current step of the tour while the person does something else", async () => {
     const guide = tourGuide(STEPS, parts());
     await guide.next(undefined);
     expect(await guide.next("Something else.")).toMatchObject({ input: "Look around." });
@@ -37,7 +37,7 @@ describe("tourGuide", () => {
     expect(await guide.next("Look around.")).toMatchObject({ words: "0 so far." });
   });
 
-  it("runs the preparation of a step once, right before the step", async () => {
+  it("runs the preparation of a tour step once, right before its text is shown", async () => {
     const done: string[] = [];
     const before = async (): Promise<void> => {
       done.push("noon");

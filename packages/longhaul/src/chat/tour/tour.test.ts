@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("passes seed 0 of the tour to the simulated coder", async () => {
+it("openTour passes the seed 0 to the simulated coder instead of a default", async () => {
   const tour = await openTour({ seed: 0 });
   await tour.close();
   expect(vi.mocked(coder)).toHaveBeenLastCalledWith(expect.objectContaining({ seed: 0 }));

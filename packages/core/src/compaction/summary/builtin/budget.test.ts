@@ -13,12 +13,12 @@ const draft = (heading: string, forms: readonly (readonly string[])[], importanc
 });
 
 describe("fitSections", () => {
-  it("writes every piece at full length when there is room", () => {
+  it("writes every piece of a summary section at full length when the budget allows it", () => {
     const fitted = fitSections([draft("# A", [["long one", "l"]]), draft("# B", [])], 1_000, countTokens);
     expect(fitted).toMatchObject({ text: "# A\nlong one\n\n# B\nNone.", leftOutPieces: 0 });
   });
 
-  it("never exceeds the token budget, whatever the pieces are", () => {
+  it("never exceeds the token budget, whatever pieces the summary sections have", () => {
     const piece = fc.record({
       forms: fc.array(fc.string({ maxLength: 300 }), { minLength: 1, maxLength: 3 }),
       importance: fc.integer({ min: 0, max: 1_200 }),
@@ -38,7 +38,7 @@ describe("fitSections", () => {
     );
   });
 
-  it("counts the tokens of the whole text, which can exceed the sum of its parts", () => {
+  it("counts the tokens of the whole summary, which can exceed the sum of its parts", () => {
     const opening = "Opening\n";
     const dearer = (text: string): number => countTokens(text) + (text.startsWith(opening) ? 15 : 0);
     const forms = Array.from({ length: 20 }, () => ["y".repeat(40)]);
@@ -48,7 +48,7 @@ describe("fitSections", () => {
     expect(fitted.tokens).toBeLessThanOrEqual(100);
   });
 
-  it("never counts a long piece as a whole, and counts only once when everything fits", () => {
+  it("never counts a long piece of a summary as a whole, and counts only once when everything fits", () => {
     const counted: string[] = [];
     const counting = (text: string): number => {
       counted.push(text);
@@ -68,7 +68,7 @@ describe("fitSections", () => {
     expect(counted).toEqual(["# A\nin full"]);
   });
 
-  it("stays within the budget when samples of a long piece misjudge its size", () => {
+  it("stays within the budget even when samples of a long piece suggest too few tokens", () => {
     const dense = (text: string): number =>
       Math.ceil(text.replace(/z/g, "").length / 4) + text.split("z").length - 1;
     const uneven = fc
@@ -94,14 +94,14 @@ describe("fitSections", () => {
     );
   });
 
-  it("uses short forms when a long piece costs more than its samples suggest", () => {
+  it("writes the short form of a long piece that has more tokens than its samples suggest", () => {
     const dense = (text: string): number => text.split("z").length - 1 + Math.ceil(text.length / 4);
     const misleading = `${"a".repeat(120)}${"z".repeat(1_800)}${"a".repeat(4_080)}`;
     const fitted = fitSections([draft("# A", [[misleading, "in short"], ["another"]])], 1_600, dense);
     expect(fitted.text).toBe("# A\nin short\nanother");
   });
 
-  it("shortens pieces before it leaves any out", () => {
+  it("shortens pieces of a summary section before it leaves any piece out", () => {
     const long = "x".repeat(400);
     const fitted = fitSections(
       [
@@ -125,12 +125,12 @@ describe("fitSections", () => {
     expect(fitted.text).toContain(`(${fitted.leftOutPieces} more)`);
   });
 
-  it("repeats how many pieces earlier summaries left out", () => {
+  it("repeats how many pieces earlier summaries left out of a section", () => {
     const fitted = fitSections([{ ...draft("# A", [["text"]]), alreadyLeftOut: 3 }], 100, countTokens);
     expect(fitted.text).toBe("# A\ntext\n(3 more)");
   });
 
-  it("keeps an essential piece before all others", () => {
+  it("keeps an essential piece of a summary before all other pieces", () => {
     const others = draft(
       "# A",
       Array.from({ length: 30 }, (_, index) => [`other ${index}`.padEnd(60)]),
@@ -140,12 +140,12 @@ describe("fitSections", () => {
     expect(fitSections([others, essential], 70, countTokens).text).toContain("the essential piece");
   });
 
-  it("writes the label of a group once, above the pieces of the group", () => {
+  it("writes the label of a group of pieces once, above these pieces", () => {
     const pieces = ["a", "b"].map((text) => ({ forms: [text], importance: 1, group: "**G:**" }));
     expect(fitSections([{ ...draft("# A", []), pieces }], 100, countTokens).text).toBe("# A\n**G:**\na\nb");
   });
 
-  it("keeps only the headings when there is room for nothing else", () => {
+  it("keeps only the section headings when the budget allows nothing else", () => {
     expect(fitSections([draft("# A", [["text"]]), draft("# B", [])], 1, countTokens).text).toBe("# A\n# B");
   });
 });

@@ -39,7 +39,7 @@ describe("builtInModel", () => {
     expect(presentSections(summary ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("writes the same summary from messages as from the entries behind them", async () => {
+  it("the built-in model writes the same summary as summarize does from the original entries", async () => {
     const { entries } = conversation();
     const direct = summarize(
       entries.map(({ cwd: _, ...entry }: Entry & { cwd?: unknown }) => entry as Entry),
@@ -105,7 +105,7 @@ describe("builtInModel", () => {
 });
 
 describe("entriesOf", () => {
-  it("splits merged messages back into tool results and single texts", () => {
+  it("splits a merged user message back into an entry for each tool result and each text", () => {
     const entries = entriesOf([
       {
         role: "user",

@@ -55,7 +55,7 @@ describe("summaries of summaries", () => {
     }
   });
 
-  it("lists a kept message once when the earlier summary contains it too", () => {
+  it("lists a user message once when the earlier summary contains it too", () => {
     const text = compacted(firstSummary(), (session) =>
       session.user("Add a retry to the fetcher and test it"),
     );
@@ -77,7 +77,7 @@ describe("summaries of summaries", () => {
     expect(text.length).toBeLessThanOrEqual(once.length * 1.1);
   });
 
-  it("quotes a long request in full again when it is no longer the current one", () => {
+  it("quotes a long request in full again when it is no longer the current request", () => {
     const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
     const session = new ConversationBuilder();
     session.user(request);
@@ -147,19 +147,19 @@ describe("summaries of summaries", () => {
       session.assistant("The header is fixed.");
     };
 
-    it("lists the next step of an earlier summary as pending when work continued since", () => {
+    it("lists the next step of an earlier summary as a pending task when the agent has worked since", () => {
       const text = compacted(theirs, withWork);
       expect(sectionOf(text, "Pending Tasks")).toContain("Measure the importer with ten workers.");
       expect(sectionOf(text, "Optional Next Step")).not.toContain("ten workers");
     });
 
-    it("keeps the next step of an earlier summary in place when nothing happened since", () => {
+    it("keeps the next step of an earlier summary as the next step when nothing happened since", () => {
       const text = compacted(theirs, () => {});
       expect(sectionOf(text, "Optional Next Step")).toContain("ten workers");
       expect(sectionOf(text, "Pending Tasks")).not.toContain("ten workers");
     });
 
-    it("keeps pending tasks that a newer to-do list does not name", () => {
+    it("keeps pending tasks of an earlier summary that a newer to-do list does not name", () => {
       const text = compacted(theirs, (session) => {
         const todos = [{ content: "ship it", status: "pending" }];
         session.tool("w2", "TodoWrite", { todos }, "ok");
@@ -179,7 +179,7 @@ describe("summaries of summaries", () => {
   });
 });
 
-describe("summary by another author", () => {
+describe("earlier summary that longhaul did not write", () => {
   const names = Array.from({ length: 60 }, (_, index) => `berth${index}`);
   const listed = (what: string): string => names.map((name) => `- ${what} of ${name} in words`).join("\n");
   const kept = SECTION_NAMES.filter((name) => name !== "Current Work");
@@ -210,7 +210,7 @@ describe("summary by another author", () => {
     }
   });
 
-  it("keeps each of several items about a file that changed since", () => {
+  it("keeps all items of an earlier summary about a file that changed since", () => {
     const session = new ConversationBuilder();
     session.summary("3. Files and Code Sections:\n- `quay.ts`: holds the map\n- `quay.ts`: draws the tide");
     const edit = { file_path: "/project/quay.ts", old_string: "a", new_string: "b" };
@@ -220,14 +220,14 @@ describe("summary by another author", () => {
     expect(files).toContain("draws the tide");
   });
 
-  it("keeps an error that begins with a quotation", () => {
+  it("keeps an error of an earlier summary that begins with a quotation", () => {
     const session = new ConversationBuilder();
     session.summary('4. Errors and fixes:\n- "no such quay" came up, fixed by a new map');
     const { text } = summarize(session.entries, { countTokens });
     expect(text).toContain('"no such quay" came up, fixed by a new map');
   });
 
-  it("states how many items of an earlier summary had no room", () => {
+  it("states how many items of an earlier summary did not fit", () => {
     const session = new ConversationBuilder();
     session.summary(theirs);
     const { text } = summarize(session.entries, { countTokens, budgetTokens: 2_000 });
@@ -265,7 +265,7 @@ describe("collapsed spans in a summary", () => {
     expect(text).not.toMatch(/These notes (?:replace|stand for)/);
   });
 
-  it("keeps the text of a collapsed span that has no headings", () => {
+  it("keeps the notes of a collapsed span even when the notes have no headings", () => {
     const session = new ConversationBuilder();
     session.summary('## All User Messages\n- "Begin."');
     span(session, "The harbour was dredged.");

@@ -37,7 +37,7 @@ describeRecorded("summaries of recorded sessions", () => {
       },
     );
 
-    it("includes every user message of a recorded session verbatim when there is room", () => {
+    it("includes every user message of a recorded session verbatim when the budget allows it", () => {
       const { text } = summarize(entries, { countTokens, budgetTokens: 200_000 });
       for (const { message } of digestSession(entries).exchanges) {
         if (message) expect(text.includes(message.text), `message of entry ${message.at}`).toBe(true);

@@ -65,24 +65,24 @@ describe("summarize", () => {
     expect(presentSections(summaryOf([]))).toEqual(SECTION_NAMES);
   });
 
-  it("quotes the latest request in full", () => {
+  it("quotes the user's latest request in full", () => {
     expect(sectionOf(text, "Primary Request and Intent")).toContain("Add a retry to the fetcher and test it");
   });
 
-  it("lists each file with what was done to it, why, and the last edit as code", () => {
+  it("lists each file with what the agent did to it, why, and the last edit as code", () => {
     const files = sectionOf(text, "Files and Code Sections");
     expect(files).toContain("`src/fetch.ts` — edited 2×, read 1×");
     expect(files).toContain("Now add the retry loop");
     expect(text).toContain('import { retry } from "p-retry";');
   });
 
-  it("lists errors with their fixes", () => {
+  it("a summary lists errors of the session with their fixes", () => {
     expect(sectionOf(text, "Errors and Fixes")).toMatch(
       /npm test.*retry is not defined.*fixed after editing fetch\.ts/,
     );
   });
 
-  it("lists causes that the agent stated", () => {
+  it("lists causes of problems that the agent stated", () => {
     expect(sectionOf(text, "Problem Solving")).toContain("retry was never imported");
   });
 
@@ -92,7 +92,7 @@ describe("summarize", () => {
     expect(pending).not.toContain("[ ] retry");
   });
 
-  it("describes the last work with commands, outcomes and the agent's last words", () => {
+  it("describes the last work with commands, outcomes and the agent's last message", () => {
     const work = sectionOf(text, "Current Work");
     expect(work).toContain("Tests 9 passed (9)");
     expect(work).toContain("commit abc1234");
@@ -113,7 +113,7 @@ describe("summarize", () => {
     );
   });
 
-  it("attributes a plan to the assistant, and calls it approved only with an approval on record", () => {
+  it("attributes a plan to the assistant, and says when no approval by the user is on record", () => {
     const session = new ConversationBuilder();
     session.tool("p", "ExitPlanMode", { plan: "# Plan\n1. rewrite all" }, "no answer");
     expect(summaryOf(session.entries)).toMatch(
@@ -121,7 +121,7 @@ describe("summarize", () => {
     );
   });
 
-  it("summarizes sessions in other languages", () => {
+  it("summarizes sessions in Chinese and Russian", () => {
     const session = new ConversationBuilder();
     session.user("请修复登录页面的缓存错误");
     session.assistant("问题在于缓存键没有包含用户编号。我决定改为按用户缓存，而不是全局缓存。现在修改代码。");
@@ -133,7 +133,7 @@ describe("summarize", () => {
     expect(sectionOf(summary, "All User Messages")).toContain("Теперь добавь тест");
   });
 
-  it("keeps items that the user's instructions name before all others", () => {
+  it("prefers items that the user's instructions name when not all items fit", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 60; index++) {
       const name = index === 3 ? "billing" : `module${index}`;
@@ -168,12 +168,12 @@ describe("summarize", () => {
   });
 });
 
-describe("budget of a summary", () => {
+describe("token budget of a summary", () => {
   const userTexts = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 400 }), {
     maxLength: 20,
   });
 
-  it("a summary never exceeds its budget", () => {
+  it("a summary never exceeds its token budget", () => {
     fc.assert(
       fc.property(userTexts, fc.integer({ min: 300, max: 9_000 }), (texts, budgetTokens) => {
         const session = workSession();
@@ -221,7 +221,7 @@ describe("budget of a summary", () => {
     );
   });
 
-  it("shortens old messages before it drops any, and states how many it dropped", () => {
+  it("shortens old user messages before it drops any, and states how many it dropped", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 40; index++) session.user(`request ${index}: ${"detail ".repeat(60)}`);
     const messages = sectionOf(summaryOf(session.entries, 4_000), "All User Messages");
@@ -231,7 +231,7 @@ describe("budget of a summary", () => {
     );
   });
 
-  it("cuts a huge message to head and tail, and states how much is missing", () => {
+  it("cuts a huge message to head and tail, and states how many characters are missing", () => {
     const session = new ConversationBuilder();
     session.user(`START ${"log line\n".repeat(20_000)} END`);
     session.user("what does it say?");

@@ -71,7 +71,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  it("estimates two texts together at about the sum of both", () => {
+  it("the estimate of two joined texts is about the sum of their estimates", () => {
     const part = fc
       .tuple(fc.constantFrom(...kinds), fc.nat({ max: 20_000 }), fc.integer({ min: 200, max: 6_000 }))
       .map(([kind, from, length]) => texts[kind].slice(from, from + length));
@@ -86,7 +86,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  it("the estimate grows with the text, sampled or not", () => {
+  it("a longer text has a higher estimate, whether the text is read whole or sampled", () => {
     for (const kind of kinds) {
       const text = texts[kind];
       const sizes = [500, 2_000, 8_000, 16_000, 32_000, 60_000];
@@ -95,7 +95,7 @@ describe("estimateTokens", () => {
     }
   });
 
-  it("samples lines of equal length at different columns", () => {
+  it("estimates long texts of equal lines within 6 percent, whatever the length of the lines", () => {
     for (const width of [32, 64, 128, 256, 320, 512]) {
       const line = `2025-04-01T10:00:00.000Z 7f3a9c04 ${"a plain sentence about nothing much ".repeat(14)}`;
       const lines = `${line.slice(0, width - 1)}\n`;
