@@ -7,13 +7,13 @@ import { fileURLToPath } from "node:url";
 import { lowerQuartile, median } from "./measure.mjs";
 import { table, times } from "./table.mjs";
 
-/** Ratio from which a row counts as slower. */
+/** A row counts as slower from this ratio of its time to the other build's time. */
 const NOTICEABLE = 1.1;
 const UNITS = { s: 1000, ms: 1, µs: 0.001, MB: 1, GB: 1000 };
 const SEPARATOR = " · ";
 const HERE = fileURLToPath(new URL("..", import.meta.url));
 
-/** Prints every time and size of the sections in both builds. The other checkout must be built. */
+/** Measures the sections in both builds and prints every time and size. The other checkout must be built. */
 export function compareWith(folder, { sections, rounds, isQuick }) {
   const checkouts = [resolve(folder), HERE];
   const figures = checkouts.map(() => new Map());
@@ -72,7 +72,7 @@ function comparison(old, now, rounds) {
   const rows = [...now].flatMap(([name, values]) => {
     const before = old.get(name);
     if (before === undefined) return [];
-    // Uses the fastest quarter of the runs, which other programs disturbed least.
+    // Compares the lower quartiles, because other programs disturb the fastest runs least.
     const [was, is] = [lowerQuartile(before), lowerQuartile(values)];
     const [title, ...row] = name.split(SEPARATOR);
     return [{ title, row: row.join(", "), was, is, ratio: is / was }];

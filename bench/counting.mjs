@@ -11,11 +11,11 @@ const MAX_ERROR = 0.1;
 const MAX_ERROR_ON_MIX = 0.05;
 const MIN_SPEEDUP = 10;
 const ROUNDS = 3;
-/** Several texts, because some counters cache words: repeating one text would cost them little. */
+/** Number of different texts. Some counters cache words, so repeating one text would cost them little. */
 const MIXES = 40;
 const MIX_LENGTH = 200_000;
 const FIRST_SEED = 1_000;
-/** Messages of a conversation are short. A counter that samples or caps long texts must not profit here. */
+/** Messages of a conversation are short, so a counter gains nothing if it samples or caps long texts. */
 const LONGEST_MESSAGE = 4_000;
 
 const SHORT_NAMES = {
@@ -48,7 +48,7 @@ export async function run({ isQuick }) {
   };
 }
 
-/** Makes a flat string, as a parser returns it, from a rope of slices and concatenations. */
+/** Copies a text into one flat string. The original may be a rope of slices, which is slower to read. */
 const asRead = (text) => Buffer.from(text).toString();
 
 /** Joins lines up to the maximum message length. */
@@ -102,7 +102,7 @@ function errorOf(counter, exact, parts) {
   return exact?.count ? total(counter.count, parts) / total(exact.count, parts) - 1 : Number.NaN;
 }
 
-/** Returns the megabytes of UTF-8 per second. Each call gets a new text as long as there are any. */
+/** Returns the megabytes of UTF-8 per second. Each call gets the next text of the pool. */
 async function speedOf(count, pool, budgetMs) {
   const bytes = pool.flat().reduce((sum, part) => sum + Buffer.byteLength(part), 0) / pool.length;
   const prepare = () => {

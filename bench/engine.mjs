@@ -20,9 +20,12 @@ const MIN_PLAIN_PASS = 100;
 const MAX_IDLE_GROWTH = 2;
 const MAX_METER_GROWTH = 5;
 const MIN_PEER_RATIO = 10;
-/** A slower rival is not among the fastest. */
+/** A library that takes longer does not count as one of the fastest rivals. */
 const SLOWEST_RIVAL_MS = 200;
-/** Slightly above linear, or above what the machine's caches do to the linear yardstick. */
+/**
+ * Maximum exponent of the growth. A step may exceed it by as much as the linear yardstick does, plus the next
+ * constant.
+ */
 const MAX_EXPONENT = 1.1;
 const MAX_ABOVE_YARDSTICK = 0.1;
 const MAX_HEAP_GROWTH = 1.1;

@@ -1,4 +1,4 @@
-// Measures how well a count predicts the next one that the provider reports, on recorded sessions.
+// Measures on recorded sessions how well a count predicts the next count that the provider reports.
 import { basename } from "node:path";
 import { ContextMeter, ESTIMATORS, measureEntries } from "@longhaul/core/measure";
 import { loadSession } from "@longhaul/sessions";
@@ -6,7 +6,7 @@ import { claim } from "./claims.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";
 import { signedPercent, table } from "./table.mjs";
 
-/** Enough responses to learn from. */
+/** Number of responses from which the counter learns before its predictions count. */
 const RESPONSES_SEEN = 10;
 const FEWEST_RESPONSES = 5;
 const MAX_ERROR = 0.1;
@@ -45,15 +45,18 @@ export async function growthOnRealSessions() {
   };
 }
 
-/** Subagents of old versions wrote to the same file. Each thread has a separate context. */
+/**
+ * Returns the entries of the main conversation. Subagents of old versions wrote to the same file, and each
+ * has a separate context.
+ */
 function mainThread(entries) {
   const side = entries.filter((entry) => entry.isSidechain === true);
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
 }
 
 /**
- * Skips compactions, contexts that shrank (cleared without a trace in the file) and changes of the model
- * (another prompt, another vocabulary). The file does not show that growth.
+ * Compares predicted and reported growth. Skips compactions, contexts that shrank because of clearing, and
+ * changes of the model (another prompt, another vocabulary), because the file does not show the growth there.
  */
 function growthOf(entries) {
   const meter = new ContextMeter();

@@ -10,7 +10,7 @@ import { megabytes, milliseconds, table } from "./table.mjs";
 
 const LINES = 200_000;
 const QUICK_LINES = 20_000;
-/** About the content of a window of 200,000 tokens. */
+/** Number of lines that fill a window of about 200,000 tokens. */
 const LINES_PER_COMPACTION = 600;
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -82,7 +82,7 @@ function* session(lines, linesPerCompaction) {
   }
 }
 
-/** Repeats a prompt, a call, its result and an answer. */
+/** Creates the nth message of a session that repeats a prompt, a call, its result and an answer. */
 function message(nth) {
   const id = `toolu_${nth - (nth % 4)}`;
   const usage = { input_tokens: 4, cache_read_input_tokens: 20_000 + (nth % 100_000), output_tokens: 120 };

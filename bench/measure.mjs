@@ -2,12 +2,12 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Bench } from "tinybench";
 
-/** A shorter sample would mostly measure the clock. */
+/** Minimum length of a sample. A shorter one would mostly measure the clock. */
 const SHORTEST_SAMPLE_MS = 0.5;
 const MAX_CALLS_PER_SAMPLE = 100_000;
 
 setFlagsFromString("--expose-gc");
-/** Runs between rows, so that no row pays for the garbage of the previous one. */
+/** Collects garbage. Call it between rows, so that no row pays for the garbage of the previous one. */
 export const collectGarbage = runInNewContext("gc");
 
 /** Results are passed here, so that the JIT cannot remove unused work. */
@@ -24,12 +24,15 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Compares long and short calls on a busy machine, where the median of long calls includes waits. */
+/**
+ * Returns the lower quartile. On a busy machine it compares long and short calls better than the median,
+ * because the median of long calls includes waits.
+ */
 export const lowerQuartile = (values) => values.toSorted((a, b) => a - b)[values.length >> 2];
 
 /**
- * Median milliseconds of a call. Short calls are bundled into samples long enough for the clock. A call that
- * exceeds the budget is measured once, cold.
+ * Returns the median milliseconds of a call. Short calls are bundled into samples long enough for the clock.
+ * A call that exceeds the budget is measured once, without a warm-up.
  * @param prepare creates the input of each call, untimed, for calls that change their input.
  */
 export async function medianMs(run, { prepare, budgetMs = 400, samples = 9 } = {}) {

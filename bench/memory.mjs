@@ -1,4 +1,4 @@
-// Measures memory work: the cost of a compaction from notes compared to one JSON.stringify of the
+// Measures the work with notes: the cost of a compaction from notes compared to one JSON.stringify of the
 // conversation. Also checks that an update of notes without a model costs only the new part.
 
 import { ESTIMATORS } from "@longhaul/core/measure";
@@ -18,12 +18,12 @@ import { milliseconds, table, times } from "./table.mjs";
 const SIZES = [50_000, 200_000, 1_000_000];
 const MAX_STRINGIFY = 1;
 const MAX_UPDATE_GROWTH = 2;
-/** About 5,000 tokens: the new messages when notes are updated. */
+/** Number of new messages when notes are updated: about 5,000 tokens. */
 const FRESH_ENTRIES = 8;
 const SAMPLES = 25;
 const QUICK_SAMPLES = 7;
 
-/** Returns a window that the conversation half fills, so that nothing happens automatically. */
+/** Returns a window twice as large as the conversation, so that the engine does nothing automatically. */
 const windowFor = (tokens) => tokens * 2;
 
 const template = parseTemplate(NOTES_TEMPLATE);
@@ -52,8 +52,8 @@ const STEPS = [
       const host = new Host({
         window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
-        // The session was recorded long ago, so its results would be cleared and notes would no longer be
-        // worth it.
+        // The session was recorded long ago, so its old results would be cleared. Then a compaction from
+        // notes would not pay.
         clearing: { form: "off" },
         modules: [sessionNotes({ file })],
       });

@@ -16,12 +16,15 @@ const SIZES = [10e6, 100e6, 500e6];
 const CHILD = fileURLToPath(new URL("open-child.mjs", import.meta.url));
 const MAX_LOAD = 1.2;
 const MAX_RESUME = 2;
-/** A slower run is not repeated. Faster runs repeat until their total reaches this time. */
+/**
+ * A run that takes longer than `SLOW_MS` is not repeated. Faster runs repeat until their total reaches
+ * `ENOUGH_MS`.
+ */
 const SLOW_MS = 5_000;
 const ENOUGH_MS = 2_000;
 const FEWEST_RUNS = 3;
 const MAX_RUNS = 9;
-/** Reading the largest file at once takes gigabytes. */
+/** Heap size of a process. Reading the largest file at once takes gigabytes. */
 const HEAP = "--max-old-space-size=6144";
 
 const execute = promisify(execFile);
@@ -80,7 +83,10 @@ function isEnough(taken) {
   return taken.length >= (spent > ENOUGH_MS ? FEWEST_RUNS : MAX_RUNS) || taken[0]?.ms > SLOW_MS;
 }
 
-/** Infinite if a library fails, like those that read a file into one string beyond half a gigabyte. */
+/**
+ * Opens a file once. Returns infinite figures if a library fails, as those do that read more than half a
+ * gigabyte into one string.
+ */
 async function openOnce({ key, ours }, path) {
   try {
     const { stdout } = await execute(process.execPath, [HEAP, CHILD, key, path]);

@@ -30,7 +30,7 @@ export function writeSession(path, bytes) {
   writeLines(path, longSession(bytes));
 }
 
-/** Writes the same messages in the form of pi, which would overwrite a file of any other form. */
+/** Writes the same messages in the format of pi. pi would overwrite a file of any other format. */
 export async function writePiSession(path, bytes) {
   const { entryOf, messageOf } = await import("./peers/pi.mjs");
   const { turnsOf } = await import("./peers/turns.mjs");
@@ -43,7 +43,7 @@ export async function writePiSession(path, bytes) {
       cwd: "/project",
     };
     let index = 0;
-    // It keeps no copy of the results for the screen, so more messages are needed to fill the file.
+    // pi keeps no second copy of the results, so more messages are needed to fill the file.
     for (const entry of longSession(bytes * 4)) {
       const turns = entry.message ? turnsOf([entry]) : [];
       for (const turn of turns) yield entryOf(messageOf(turn, NO_USAGE), index++);

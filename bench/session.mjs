@@ -1,16 +1,22 @@
-// Conversations and session files of any size, made from demo sessions with several seeds: copied with new
-// ids and concatenated. Equal on every machine and in every run.
+// Creates conversations and session files of any size from demo sessions with several seeds. The sessions are
+// copied with new ids and concatenated. The result is equal on every machine and in every run.
 
 import { contextTokens } from "@longhaul/core/measure";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
-/** More would cost time and change nothing: each copy has new strings, so no copy profits from another. */
+/**
+ * Number of different demo sessions. More would change nothing: each copy has new strings, so no copy profits
+ * from another.
+ */
 const VARIANTS = 4;
 const FIRST_SEED = 1;
 
-/** Tokens per copy: about the point where an agent with a 200,000 window compacts. */
+/** Tokens per copy, about the size at which an agent with a window of 200,000 tokens compacts. */
 const COPY_TOKENS = 170_000;
-/** The shortest version, for the end of a file: the part to read after a recent compaction. */
+/**
+ * Requests the shortest demo session, for the end of a file: the part that a resume reads after a recent
+ * compaction.
+ */
 const TAIL_TOKENS = 1;
 
 let tellings;
@@ -67,8 +73,8 @@ function* copyOf(telling, copy, before) {
 const lastUuid = (telling, copy) => renamed(telling.findLast((entry) => entry.uuid).uuid, copy);
 
 /**
- * Creates one in-memory conversation without a compaction that the provider counts as `tokens` tokens, and
- * its next message.
+ * Creates an in-memory conversation without compactions that the provider counts as `tokens` tokens. Also
+ * returns its next message.
  */
 export function conversationOf(tokens) {
   const entries = [];
@@ -80,7 +86,7 @@ export function conversationOf(tokens) {
       const entry = JSON.parse(JSON.stringify(renamedEntry));
       const blocks = Array.isArray(entry.message?.content) ? entry.message.content : [];
       const isResult = blocks.some((block) => block.type === "tool_result");
-      // Ends before a tool result, like most turns. That result is the new message.
+      // The conversation ends before a tool result, like most turns. That result is the next message.
       if (isResult && open === 1 && reportedTokens(entries.at(-1)) >= tokens) {
         return { entries, next: { ...entry, message: sameResult(blocks[0].tool_use_id) } };
       }
@@ -92,7 +98,7 @@ export function conversationOf(tokens) {
   }
 }
 
-/** Creates the new message, which has the same length at every size. */
+/** Creates the next message. Its length is the same for every size of conversation. */
 function sameResult(toolUseId) {
   const content = "  42→  const remaining = limits.perHour - used; // what is left of the quota\n".repeat(30);
   return { role: "user", content: [{ type: "tool_result", tool_use_id: toolUseId, content }] };

@@ -13,16 +13,18 @@ import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";
 
 const MAX_TIMES = 2;
-/** Requested sizes of the demo sessions. The sent size is smaller: see the table. */
+/** Requested sizes of the demo sessions. The sent size is smaller, as the table shows. */
 const SIZES = [15_000, 180_000, 600_000];
-/** The size of the claim: 150,000 tokens in the request. */
+/** Requested size for the claim about a request of 150,000 tokens. */
 const CLAIMED = 180_000;
 const CONVERSATIONS = 5;
-/** Conversations before the first measurement: the JIT compiles frequent code, and a test suite runs long. */
+/**
+ * Number of conversations before the first measurement, because a long test suite also runs compiled code.
+ */
 const WARM_UP = 4;
 /** Turns of each conversation, after its first request. */
 const TURNS = 12;
-/** The simulator's own default. */
+/** Number of request bodies that the simulator keeps by default. */
 const KEPT_BODIES = 100;
 const PATH = "/v1/messages";
 const HEADERS = {
@@ -82,7 +84,7 @@ function coldRatio(processes) {
   return median(ratios);
 }
 
-/** Each turn adds an answer and its results to the previous one. */
+/** Measures conversations of one size. Each turn adds an answer and its results to the previous request. */
 async function measure(size, conversations) {
   const figures = { beginning: [], parsing: [], handling: [] };
   let last;
@@ -126,7 +128,10 @@ function timed(run) {
   return performance.now() - startedAt;
 }
 
-/** The server's whole path from bytes to bytes, without any cache from an earlier round. */
+/**
+ * Creates a simulator without caches from an earlier round. Returns a function that handles a request from
+ * bytes to bytes.
+ */
 async function freshSimulator() {
   const log = new RequestLog(KEPT_BODIES);
   const lasting = { counter: await createTokenCounter(), clock: createFixedClock(), log };

@@ -36,7 +36,7 @@ const ROWS = [
 
 export async function run({ isQuick }) {
   const samples = new Map(ROWS.map(({ key }) => [key, []]));
-  // Alternates all of them, so that a busy moment of the machine affects each.
+  // Alternates all rows, so that a busy moment of the machine affects each of them.
   for (let round = 0; round < (isQuick ? 5 : 15); round++) {
     for (const { key, args } of ROWS) {
       const startedAt = performance.now();

@@ -26,7 +26,7 @@ export function table(title, head, rows, notes = []) {
   return ["", title, rule, text[0], rule, ...text.slice(1), ...notes.map((note) => `  ${note}`)].join("\n");
 }
 
-/** Formats three significant digits, because no figure here is more precise. */
+/** Formats a time with three significant digits, because no figure here is more precise. */
 export function milliseconds(value) {
   if (value === undefined) return "—";
   if (value >= 1000) return `${(value / 1000).toPrecision(3)} s`;

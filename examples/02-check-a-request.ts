@@ -9,7 +9,7 @@ const { valid, findings, request } = checkRequest({
       role: "assistant",
       content: [{ type: "tool_use", id: "call_1", name: "Bash", input: { command: "ls" } }],
     },
-    // A crash lost the answer to call_1, and there is an empty text.
+    // A crash lost the result of call_1, and one text is empty.
     {
       role: "user",
       content: [

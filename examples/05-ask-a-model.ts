@@ -1,5 +1,5 @@
-// One call through the port, which is the same for every provider. It uses the local simulator and needs no
-// key. Omit `baseURL` and `apiKey` to use yours.
+// One call through the model port, which is the same for every provider. It uses the local simulator and
+// needs no key. Omit `baseURL` and `apiKey` to use your own account.
 import { anthropicModel } from "@longhaul/anthropic";
 import { withRetries } from "@longhaul/core";
 import { startSimulator } from "@longhaul/simulator";

@@ -22,7 +22,7 @@ import {
 
 const PACKAGES = fileURLToPath(new URL("../packages", import.meta.url));
 const ENDING = ".api.md";
-/** Packages whose types refer to those of Node. */
+/** Packages whose types refer to types of Node. */
 const NEED_NODE = ["agent"];
 
 interface Manifest {
@@ -54,7 +54,10 @@ const SILENT = { default: { logLevel: "none" } } as NonNullable<
   IExtractorMessagesConfig["tsdocMessageReporting"]
 >;
 
-/** The extractor has a separate compiler, because TypeScript 7 has no API. */
+/**
+ * Returns the settings of API Extractor for an entry. The extractor has its own compiler, because TypeScript
+ * 7 has no API.
+ */
 function configOf(name: string, entry: Entry, output: string): ExtractorConfig {
   const folder = join(PACKAGES, name);
   const compilerOptions = {
@@ -90,7 +93,7 @@ function configOf(name: string, entry: Entry, output: string): ExtractorConfig {
   });
 }
 
-/** Reports of a package by file name. One program serves all entries. */
+/** Returns the reports of a package by file name. One compiler program serves all entries. */
 function reportsOf(name: string): ReadonlyMap<string, string> {
   const entries = entriesOf(join(PACKAGES, name));
   const missing = entries.find(({ types }) => !existsSync(types));

@@ -73,13 +73,13 @@ const CHUNKS = {
   includeDependenciesRecursively: false,
 };
 
-/** Types that entries share are in one file. */
+/** Puts the types that several entries share into one file. */
 const TYPES = { groups: [{ name: "types.d", minShareCount: 2 }] };
 
 async function build(name) {
   const startedAt = new Date();
   const dist = join(PACKAGES, name, "dist");
-  rmSync(dist, { recursive: true, force: true }); // a file deleted from src must not stay published
+  rmSync(dist, { recursive: true, force: true }); // A file that was deleted from src must not stay published.
   const options = {
     input: entriesOf(name),
     external: (id) => isPackage(id) && !(PROGRAMS.includes(name) && isOurs(id)),
@@ -111,7 +111,7 @@ async function build(name) {
     cpSync(join(ROOT, "docs"), join(PACKAGES, name, "docs"), { recursive: true });
   }
   writeFileSync(stampOf(name), "");
-  utimesSync(stampOf(name), startedAt, startedAt); // a file that changes during the build is built next time
+  utimesSync(stampOf(name), startedAt, startedAt); // The stamp has the start time, so a file that changes during the build is built next time.
 }
 
 const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
@@ -123,7 +123,7 @@ function newestIn(path) {
 }
 
 const sources = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, "package.json")));
-/** A private package is only part of a program. */
+/** Names of the packages to build. A private package is only bundled into a program. */
 const names = sources.filter((name) => manifestOf(name).private !== true);
 const common = Math.max(
   modifiedAt(fileURLToPath(import.meta.url)),

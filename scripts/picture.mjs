@@ -29,11 +29,11 @@ const COLORS = {
 const CLI = join(dirname(fileURLToPath(import.meta.url)), "..", "packages", "longhaul", "dist", "main.js");
 const longhaul = (...args) => execFileSync(process.execPath, [CLI, ...args], { encoding: "utf8" });
 
-/** Runs the demo and reads its session as it was before the compaction and as it is after it. */
+/** Runs the demo and returns the figures of its session before and after the compaction. */
 function measure() {
   const [path] = /\S*longhaul-demo-\w+[/\\]session\.jsonl/.exec(longhaul("demo")) ?? [];
   if (path === undefined) throw new Error("The output of `longhaul demo` does not name the session file.");
-  // A compaction only appends, so the lines before the boundary are the session as it was.
+  // A compaction only appends lines, so the lines before its boundary are the earlier session.
   const lines = readFileSync(path, "utf8").split("\n");
   const boundary = lines.findIndex((line) => line !== "" && JSON.parse(line).subtype === "compact_boundary");
   const earlier = path.replace(/\.jsonl$/, "-before.jsonl");

@@ -1,6 +1,6 @@
-// Prepares a fresh clone, so that `npm start` and `npm test` can be the first command. Does nothing if
-// nothing changed. scripts/build.mjs builds the packages that did. Plain JavaScript, because it runs before
-// anything is installed.
+// Prepares a fresh clone, so that `npm start` and `npm test` can be the first command. Installs only if
+// something changed, and lets scripts/build.mjs build the changed packages. Plain JavaScript, because it runs
+// before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -11,7 +11,7 @@ import { parseSync } from "oxc-parser";
 import { SLOW_TESTS } from "../test/slow-tests.ts";
 import { requestsIn, targetOf } from "./house/graph.ts";
 
-/** Nothing starts after this time. The rest of the two minutes is for running tests. */
+/** No batch starts after this time. The rest of the two minutes is for batches that are still running. */
 const BUDGET_MS = 75_000;
 /** A batch that is still running is stopped at this time. */
 const LIMIT_MS = 110_000;
@@ -20,11 +20,14 @@ const BATCH = 12;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Tests that start the command line import this file, which knows its program only by its path. */
+/**
+ * Tests that start the command line import this file. It refers to the program only by its path, so no import
+ * leads there.
+ */
 const STARTS_PROGRAM = "test/support/cli.ts";
 const PROGRAM = "packages/longhaul/src/main.ts";
 
-/** Tests that read files which nothing imports. */
+/** Files that no test imports, with the tests that read them. */
 const READERS: readonly (readonly [files: RegExp, tests: RegExp])[] = [
   [/\.md$|^docs\/|^examples\//, /^test\/(?:docs|examples|slow-tests)[\w-]*\.test\.ts$/],
   [/package\.json$|^scripts\/(?:build|api-report)/, /^test\/(?:boundaries|packages\/\w+)\.test\.ts$/],
@@ -41,7 +44,7 @@ if (changed === undefined) {
   process.exitCode = runNearest(testsNear(changed), changed);
 }
 
-/** Returns the paths under the root. Undefined if git does not know the commit. */
+/** Returns the changed files as paths under the root. Undefined if git does not know the commit. */
 function changedFiles(since: string): readonly string[] | undefined {
   const git = (...args: readonly string[]) => spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
   const tracked = git("diff", "--name-only", "--diff-filter=d", since, "--");

@@ -36,7 +36,7 @@ const BELOW_ENGINE: readonly string[] = [
   "compaction",
 ];
 
-/** Folders of its package that a folder may import. All folders may import files next to them. */
+/** Folders that a folder of the same package may import. All folders may import files next to them. */
 const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   core: {
     messages: [],
@@ -93,10 +93,12 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
   longhaul: { view: [], chat: ["commands", "view"], commands: ["chat", "view"] },
 };
 
-/** Side effects are at the edge. Everything else runs in any JavaScript runtime. */
+/** Only these packages have side effects. All others run in any JavaScript runtime. */
 const MAY_IMPORT_NODE = ["sessions", "agent", "simulator", "lab", "longhaul"];
 
-/** Programs bundle our packages, so they need the dependencies of those too. See scripts/build.mjs. */
+/**
+ * Programs bundle our packages, so they also need the dependencies of these packages. See scripts/build.mjs.
+ */
 const PROGRAMS = ["simulator", "longhaul"];
 
 interface Manifest {
@@ -109,7 +111,7 @@ interface Manifest {
 interface Import {
   /** Path under `packages`. */
   readonly file: string;
-  /** The specifier as written. */
+  /** The import specifier as it is written in the file. */
   readonly request: string;
 }
 

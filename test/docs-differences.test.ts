@@ -40,8 +40,8 @@ const TEMPLATE = parseTemplate(NOTES_TEMPLATE);
 const USUAL = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 const usual = computeThresholds(USUAL);
 
-describe("docs/design/differences.md", () => {
-  it("the table of differences is sorted by section and has a reason in every row", () => {
+describe("the page docs/design/differences.md", () => {
+  it("the table on the differences page is sorted by section and has a reason in every row", () => {
     const lines = PAGE.split("\n").filter((line) => /^\| \d/.test(line));
     expect(rows).toHaveLength(lines.length);
     expect(rows.length).toBeGreaterThan(40);
@@ -53,19 +53,19 @@ describe("docs/design/differences.md", () => {
     }
   });
 
-  it("each section of the differences has exactly one title", () => {
+  it("all rows of one section on the differences page have the same section title", () => {
     const titles = new Map(rows.map(({ section, title }) => [section, title]));
     expect(rows.filter(({ section, title }) => titles.get(section) !== title)).toEqual([]);
   });
 
-  it("the differences page states the warning threshold of a low percentage as the code computes it", () => {
+  it("the differences page states the computed warning threshold for a low auto-compact percentage", () => {
     const low = computeThresholds(USUAL, { autoCompactPercent: 5 });
     const row = rowWith("warning = threshold");
     expect(row).toContain(`threshold is ${formatCount(low.autoCompact)}`);
     expect(row).toContain(`the warning ${formatCount(low.warning)}`);
   });
 
-  it("the differences page states the smallest window and that there is no smallest blocking limit", () => {
+  it("the differences page states the smallest window, and the code accepts any blocking limit", () => {
     expect(rowWith("a smaller window can be set")).toContain(`under ${formatCount(MIN_WINDOW_TOKENS)} `);
     expect(resolveSettings({ values: { blockingLimit: 1 } })).toMatchObject({
       settings: { blockingLimit: 1 },
@@ -73,7 +73,7 @@ describe("docs/design/differences.md", () => {
     });
   });
 
-  it("the differences page states where the provider's clearing starts, and the engine sends one edit", async () => {
+  it("the differences page states when the provider clears results, and the engine requests one such edit", async () => {
     const row = rowWith("clearing by the API starts");
     for (const tokens of [API_CLEARING_TRIGGER_TOKENS, usual.warning, usual.autoCompact, usual.blocking]) {
       expect(row).toContain(formatCount(tokens));
@@ -105,7 +105,7 @@ describe("docs/design/differences.md", () => {
     expect(rowWith("one for write-like tools")).toContain(`${least} tokens each`);
   });
 
-  it("the differences page states the numbers of a compaction as in the code", () => {
+  it("the differences page states the same numbers for a compaction as the code", () => {
     const { share, tokens } = SMALLEST_WORTHWHILE_SAVING;
     expect(rowWith("keeps no messages")).toContain(formatCount(KEEP_RECENT_TOKENS));
     const saving = rowWith("compaction-ineffective");
@@ -118,7 +118,7 @@ describe("docs/design/differences.md", () => {
     expect(notes).toContain(formatCount(NOTES_LIMITS.totalTokens));
   });
 
-  it("the differences page states the restore order as in the code", async () => {
+  it("the differences page states the same order of restored content as the code", async () => {
     rowWith("todos, plan, plan mode");
     const restored = await restoreAll(
       {

@@ -15,7 +15,7 @@ const firstColumn = (heading: string): readonly string[] =>
     .flatMap(([cell]) => codeIn(cell))
     .sort();
 
-/** Returns the code of the last column, by code of the first. */
+/** Returns for each row the code words of the last column, by the code word of the first column. */
 const fieldsInTable = (heading: string): ReadonlyMap<string, readonly string[]> =>
   new Map(tableUnder(page, heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
 
@@ -40,7 +40,7 @@ function fieldsOf(type: string): readonly string[] {
   return names;
 }
 
-/** Members of an exported union type, as text. */
+/** Returns the source text of an exported union type. */
 function declaration(code: string, name: string): string {
   const start = code.indexOf(`export type ${name} =`);
   expect(start, name).toBeGreaterThanOrEqual(0);
@@ -74,8 +74,8 @@ const interfaceFields = (code: string, name: string): readonly string[] => {
 const literals = (name: string): readonly string[] =>
   [...declaration(events, name).matchAll(/"([\w-]+)"/g)].map(([, value = ""]) => value).sort();
 
-describe("docs/events.md", () => {
-  it("the page about events is compared with the real source", () => {
+describe("the page docs/events.md", () => {
+  it("the test of the events page reads the event types and their fields from the source", () => {
     const type =
       "{ readonly a: A; readonly b?: readonly B[]; readonly c: readonly { readonly d: D }[]; readonly e: { readonly f: F }; readonly g: G }";
     expect(fieldsOf(type)).toEqual(["a", "b[]", "c[]", "c[].d", "e", "e.f", "g"]);
@@ -105,13 +105,13 @@ describe("docs/events.md", () => {
     expect(shapes.get("netSaving")).toEqual(interfaceFields(costs, "NetSaving"));
   });
 
-  it("the page about events lists exactly the reasons for failing and for skipping", () => {
+  it("the page about events lists exactly the reasons for failed and for skipped compactions", () => {
     expect(firstColumn("### Why a compaction failed")).toEqual(literals("FailureReason"));
     expect(firstColumn("### Why nothing was compacted")).toEqual(literals("SkipReason"));
   });
 });
 
-describe("the OpenTelemetry section", () => {
+describe("the OpenTelemetry section of the events page", () => {
   const names = withoutComments(read("packages", "otel", "src", "names.ts"));
   const values = (constant: string): readonly string[] =>
     [...braces(names, names.indexOf("{", names.indexOf(`const ${constant} =`))).matchAll(/"([^"]+)"/g)]

@@ -64,7 +64,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   "write-a-hook.md": [/^true \d+\n$/],
 };
 
-/** Names that the code of the README's first screen leaves to the reader. */
+/** Declarations of the names that the code on the first screen of the README uses without declaring them. */
 const README_NAMES = `
 import { anthropicModel } from "@longhaul/anthropic";
 import type { ApiMessage, ModelReply, ToolResultBlock } from "@longhaul/core";
@@ -83,7 +83,7 @@ const readmeProgram = codeBlocks(readFileSync(join(ROOT, "README.md"), "utf8"))
   .map(({ code }) => `${README_NAMES}${code}console.log(messages.map(({ role }) => role).join(" "));\n`)
   .join("");
 
-/** Code on the other pages omits common declarations. */
+/** Code blocks of the other pages. They omit common declarations, which the test adds. */
 const fragments = readdirSync(join(ROOT, "docs"))
   .filter((name) => name.endsWith(".md"))
   .flatMap((name) => codeBlocks(readFileSync(join(ROOT, "docs", name), "utf8")))
@@ -128,7 +128,7 @@ const demo = (tokens: number): string => {
   return text;
 };
 
-/** Restores the home, with the session of the guide's section as the newest one. */
+/** Resets the home folder. The session for the guide's section is the newest one. */
 async function begin({
   guide,
   heading,
@@ -158,8 +158,8 @@ function run(command: string, args: readonly string[], cwd = project): Promise<C
   });
 }
 
-describe("the guides", () => {
-  it("every command that a guide marks as not run has a reason in this test", () => {
+describe("the code blocks of the guides", () => {
+  it("every code block that a guide marks as not run is listed with its reason in this test", () => {
     const marked = blocks.filter(({ notRun }) => notRun !== undefined);
     expect(Object.fromEntries(marked.map(({ code, notRun }) => [code.split("\n")[0], notRun]))).toEqual(
       NOT_RUN,
@@ -172,7 +172,7 @@ describe("the guides", () => {
 const shell = blocks.filter(({ language, notRun }) => language === "sh" && notRun === undefined);
 const sections = [...new Set(shell.map(({ guide, heading }) => `${guide}: ${heading}`))];
 
-/** Commands that write say which session `latest` is. */
+/** Matches the line in which a command that writes says which session `latest` is. */
 const NAMED_LATEST = /^longhaul: The latest session is .*\n/gm;
 
 /** Commands of a section build on each other. Each section starts with a fresh session. */
@@ -193,7 +193,7 @@ describe("the programs of the guides", () => {
   const programs = blocks
     .filter(({ language }) => language === "ts")
     .map((block, index) => ({ ...block, file: `program-${index}.ts` }));
-  /** The private package has no build. */
+  /** Returns true for a program that imports the private package, which has no build. */
   const isPrivate = ({ code }: { readonly code: string }): boolean => code.includes('from "@longhaul/lab"');
   let folder: string;
   beforeAll(() => {
@@ -205,7 +205,7 @@ describe("the programs of the guides", () => {
     }
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.base.json"), "utf8"));
-    // These are programs, not modules that others import.
+    // The guides show programs, not modules that others import, so these compiler options are off.
     const lenient = { isolatedDeclarations: false, declaration: false, noUnusedLocals: false };
     const options = { ...compilerOptions, ...lenient, types: ["node"] };
     const own = programs.filter(isPrivate).map(({ file }) => file);
@@ -243,8 +243,8 @@ describe("the programs of the guides", () => {
     const mark = "=== next program";
     const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
     const printed = new Map<string, string>();
-    // One process for all of them, because starting one takes longer than running them. The private package
-    // has another.
+    // Runs all programs in one process, because starting a process takes longer than running a program.
+    // Programs with the private package run in a second process.
     for (const fromSource of [false, true]) {
       const own = programs.filter((program) => isPrivate(program) === fromSource);
       const all = own.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");

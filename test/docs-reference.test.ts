@@ -34,7 +34,7 @@ const INSTRUCTIONS = fields("core/compaction/summary/summary-prompt.ts", "Summar
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 describe("declaredFields", () => {
-  it("finds exactly the fields of an interface", () => {
+  it("declaredFields finds exactly the fields of an interface", () => {
     const code =
       "export interface A extends B {\n  /** a: */\n  readonly a: C;\n  b?(c: D): { readonly e: F };\n  readonly g?: {\n    readonly h: I;\n  };\n}\n";
     expect(declaredFields(code, "A")).toEqual(["a", "b", "g"]);
@@ -92,13 +92,13 @@ describe("the settings page", () => {
     },
   );
 
-  it("the settings page has exactly one row for each port", () => {
+  it("the settings page has exactly one row for each port that a host can implement", () => {
     const clock = fields("core/compaction/apply/new-entries.ts", "CompactionPorts");
     const ports = [...clock, ...fields("core/engine/options.ts", "EnginePorts")];
     expect(firstColumn(settings, "### `ports`")).toEqual(unique(ports));
   });
 
-  it("the settings page names what a host can restore", () => {
+  it("the settings page names everything that a host can restore", () => {
     const row = tableUnder(settings, "## `createCompactor`").find(([option]) => option === "`state`");
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name));
     expect(unique(named)).toEqual(fields("core/compaction/restore/host-state.ts", "HostState"));
@@ -150,7 +150,7 @@ describe("tables of options on other pages", () => {
 describe("the agent events page", () => {
   const code = withoutComments(read("packages", "agent", "src", "agent-events.ts"));
   const union = code.slice(code.indexOf("export type AgentEvent"), code.indexOf("export interface"));
-  /** Fields next to `type`, and fields that an interface adds. */
+  /** Fields of each event besides `type`, including fields of an interface that the event extends. */
   const declared = union
     .split(/\n {2}\| /)
     .slice(1)
@@ -179,7 +179,7 @@ describe("the agent guide", () => {
   });
 });
 
-describe("the table of entries in the packages guide", () => {
+describe("the table of package entries in the packages guide", () => {
   const rows = tableUnder(read("docs", "guides", "packages.md"), "## Entry points").map(
     ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
   );
@@ -196,11 +196,11 @@ describe("the table of entries in the packages guide", () => {
     }),
   );
 
-  it("the table of entries has exactly one row for each public entry of every package", () => {
+  it("the packages guide has exactly one row for each public entry of every package", () => {
     expect(rows.map(([entry]) => entry).sort()).toEqual([...entries.keys()].sort());
   });
 
-  it.each(rows)("the table of entries names only exports of %s", (entry, named) => {
+  it.each(rows)("the packages guide names only existing exports of %s", (entry, named) => {
     const exported = new Set(entries.get(entry)?.match(/\w+/g));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((one) => !exported.has(one))).toEqual([]);

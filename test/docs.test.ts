@@ -27,7 +27,7 @@ const anchorsOf = (text: string): readonly string[] =>
       .replace(/\s/g, "-"),
   );
 
-describe.each(pages.map((page) => [relative(ROOT, page), page]))("links and paths in %s", (_, page) => {
+describe.each(pages.map((page) => [relative(ROOT, page), page]))("links and file names in %s", (_, page) => {
   const text = readFileSync(page, "utf8");
 
   it("a page links only to files that exist", () => {
@@ -56,7 +56,7 @@ it.each(pages.map((page) => relative(ROOT, page)))("%s has no unfinished part", 
   expect(readFileSync(join(ROOT, page), "utf8").match(/^.*TODO-.*$/gm) ?? []).toEqual([]);
 });
 
-describe("tarballs that pages name", () => {
+describe("package tarballs that pages name", () => {
   const manifestOf = (name: string) =>
     JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
   const { version } = manifestOf("longhaul");
@@ -88,7 +88,7 @@ describe("tarballs that pages name", () => {
   });
 });
 
-describe("package names on pages", () => {
+describe("package names on documentation pages", () => {
   const packages = readdirSync(join(ROOT, "packages")).map((name) =>
     JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8")),
   );
@@ -97,7 +97,7 @@ describe("package names on pages", () => {
   );
   const publicEntries = entries.filter((entry) => !/\/(?:internal\b|package\.json)/.test(entry));
 
-  it.each(pages.map((page) => relative(ROOT, page)))("%s imports only public entries", (page) => {
+  it.each(pages.map((page) => relative(ROOT, page)))("%s imports only public package entries", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
     const imported = [...text.matchAll(/(?:from|import) "(@?longhaul[^"]*)"/g)].map(([, name = ""]) => name);
     expect(imported.filter((name) => !publicEntries.includes(name))).toEqual([]);
@@ -105,22 +105,22 @@ describe("package names on pages", () => {
 
   // The changelog names former entries.
   const current = pages.map((page) => relative(ROOT, page)).filter((page) => page !== "CHANGELOG.md");
-  it.each(current)("%s names only entries that exist", (page) => {
+  it.each(current)("%s names only package entries that exist", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
     const named = [...text.matchAll(/`(@?longhaul\/[a-z][\w/-]*)`/g)].map(([, name = ""]) => name);
-    const known = [...entries, "@longhaul/source"]; // The development condition.
+    const known = [...entries, "@longhaul/source"]; // This name is the export condition for development.
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 });
 
-describe("options of the command line on pages", () => {
-  it("the pages name only options that the program has", () => {
+describe("command line options on documentation pages", () => {
+  it("documentation pages name only options that the command line has", () => {
     const folder = join(ROOT, "packages", "longhaul", "src");
     const program = readdirSync(folder)
       .filter((name) => /(?:program|-command)\.ts$/.test(name))
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .join("\n");
-    // A line with only a package name, such as `@longhaul/core`, is about another program.
+    // `@longhaul/core` names a package, so options after it in a line belong to another program.
     const options = new Set(
       pages.flatMap(
         (page) => readFileSync(page, "utf8").match(/(?<=(?<!@)longhaul[^\n|]*)--[a-z][a-z-]+/g) ?? [],

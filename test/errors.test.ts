@@ -9,7 +9,7 @@ const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...
 
 interface Entry {
   readonly code: string;
-  /** First words of every message. `…` is any value. */
+  /** First words of every message with this code. `…` replaces any value. */
   readonly opening: string;
   readonly meaning: string;
   readonly remedy: string;
@@ -33,7 +33,7 @@ const declared = [
 const sites = throwSites();
 const entryOf = (code: string | undefined): Entry | undefined => entries.find((entry) => entry.code === code);
 
-/** True if the place only passes on the message of another error. */
+/** Returns true if the place only passes on the message of another error. */
 const isPassedOn = (message: string): boolean => message === "…";
 
 function opens({ opening }: Entry, message: string): boolean {
@@ -43,7 +43,7 @@ function opens({ opening }: Entry, message: string): boolean {
 
 const NOTHING_TO_DO = /^nothing\b/;
 
-/** Problems of a site with its reference entry, in words. */
+/** Returns descriptions of the contradictions between a place and the reference entry of its code. */
 function problemsOf({ file, code, messages, hasRemedy }: ThrowSite): readonly string[] {
   const entry = entryOf(code);
   if (entry === undefined) return code === undefined ? [] : [`${file}: ${code} has no entry`];
@@ -59,29 +59,29 @@ function problemsOf({ file, code, messages, hasRemedy }: ThrowSite): readonly st
   ];
 }
 
-describe("the page of errors", () => {
-  it("the page of errors has exactly one row for each code", () => {
+describe("the reference page of errors", () => {
+  it("the page of errors has exactly one row for each error code", () => {
     expect(entries.map(({ code }) => code).sort()).toEqual([...declared].sort());
   });
 
-  it("the page of errors says for each code how it opens, what it means and what to do", () => {
+  it("the page of errors gives the first words, the meaning and the remedy of each error code", () => {
     const poor = ({ opening, meaning, remedy }: Entry): boolean =>
       opening.length < 8 || meaning.length < 10 || remedy.length < 5;
     expect(entries.filter(poor)).toEqual([]);
   });
 });
 
-describe("the places that create errors", () => {
-  it("each code is thrown somewhere", () => {
+describe("the places in the code that create errors", () => {
+  it("each error code is thrown somewhere", () => {
     const thrown = new Set(sites.map(({ code }) => code));
     expect(declared.filter((code) => !thrown.has(code))).toEqual([]);
   });
 
-  it("each place fits the reference entry of its code", () => {
+  it("each place that throws an error fits the reference entry of its code", () => {
     expect(sites.flatMap(problemsOf)).toEqual([]);
   });
 
-  it("no message opens like the entry of another code", () => {
+  it("no error message starts like the reference entry of another code", () => {
     const alike = sites.flatMap(({ code, messages }) =>
       messages
         .filter((message) => code !== undefined && !isPassedOn(message))
@@ -94,14 +94,14 @@ describe("the places that create errors", () => {
     expect(alike).toEqual([]);
   });
 
-  it("only these places take the code from a caller or from another error", () => {
+  it("only the listed places take the error code from a caller or from another error", () => {
     const files = sites.filter(({ code }) => code === undefined).map(({ file }) => file);
     expect(files).toEqual([
       // Replaces the remedy.
       "packages/core/src/engine/recover.ts",
       // Repeats a failure of the summary model as a notice.
       "packages/core/src/engine/reporter.ts",
-      // Words for every kind of failure. The kinds are in the adapters.
+      // Creates the message for every kind of failed call. The adapters choose the kind.
       "packages/core/src/models/model-error.ts",
       // Replaces the remedy.
       "packages/longhaul/src/hints.ts",
@@ -109,11 +109,11 @@ describe("the places that create errors", () => {
   });
 });
 
-describe("the check of the places", () => {
+describe("the check of the places that create errors", () => {
   const problemsIn = (code: string): readonly string[] =>
     sitesIn([parse("packages/core/src/a.ts", code)]).flatMap(problemsOf);
 
-  it("finds a code with the message of another situation", () => {
+  it("problemsOf finds an error code with the message of another code", () => {
     const wrong =
       'throw new LonghaulError("nothing-to-undo", "No message found: " + why + ".", { remedy: "Try." });';
     expect(problemsIn(wrong)).toEqual([
@@ -121,7 +121,7 @@ describe("the check of the places", () => {
     ]);
   });
 
-  it("finds a wrong code in a subclass and in a choice between two codes", () => {
+  it("problemsOf finds a wrong error code in a subclass and in a choice between two codes", () => {
     const subclass =
       'class AnError extends LonghaulError { constructor() { super("query-empty", "Nothing to undo.", { remedy }); } }';
     expect(problemsIn(subclass)).toHaveLength(1);
@@ -130,16 +130,16 @@ describe("the check of the places", () => {
     expect(problemsIn(choice)).toHaveLength(1);
   });
 
-  it("finds a missing remedy and a message that is not a sentence", () => {
+  it("problemsOf finds an error without a remedy and a message that is not a sentence", () => {
     expect(problemsIn('new LonghaulError("query-empty", "Empty query");')).toHaveLength(2);
     expect(problemsIn('new LonghaulError("model-aborted", "The call was aborted.");')).toEqual([]);
   });
 
-  it("finds a message that it cannot read", () => {
+  it("problemsOf finds an error message that it cannot read from the source", () => {
     expect(problemsIn('new LonghaulError("query-empty", text(), { remedy });')).toHaveLength(1);
   });
 
-  it("finds the kind of a failed call", () => {
+  it("problemsOf finds a wrong message for the kind of a failed model call", () => {
     const wrong = 'new ModelError({ kind: "refused" }, "The model is overloaded.", { remedy });';
     const base = "class ModelError extends LonghaulError {}";
     expect(problemsIn(`${base} ${wrong}`)).toHaveLength(1);

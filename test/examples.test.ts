@@ -23,7 +23,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "10-agent.ts": /Read\(tides\.txt\)\nberths\(north\)\nHigh water is at 04:12/,
 };
 
-describe("examples", () => {
+describe("the example programs", () => {
   it("examples are numbered, under 40 lines each, and have an expected outcome", () => {
     expect(names).toEqual(Object.keys(EXPECTED));
     for (const name of names) {
@@ -40,7 +40,7 @@ describe("examples", () => {
     expect(stdout).toMatch(EXPECTED[name] as RegExp);
   });
 
-  it("the guide to your own loop quotes the example of a loop to the letter", () => {
+  it("the loop guide quotes the example of an agent loop exactly", () => {
     const guide = readFileSync(join(ROOT, "docs", "guides", "use-it-in-your-loop.md"), "utf8");
     const example = readFileSync(join(EXAMPLES, "07-agent-loop.ts"), "utf8");
     expect(codeBlocks(guide).map(({ code }) => code)).toContain(example);

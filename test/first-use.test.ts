@@ -42,12 +42,12 @@ afterEach(() => simulator.close());
 /** A way to install longhaul on a machine. Folders are relative to the machine. */
 interface Way {
   readonly name: string;
-  /** The folder of the package. */
+  /** Folder in which the package is installed. */
   readonly home: string;
-  /** The folder for its dependencies, and later for the packages of the command. */
+  /** Folder of its dependencies, and of packages that the suggested install command adds later. */
   readonly modules: string;
   readonly files?: Readonly<Record<string, object>>;
-  /** The program as a person starts it. */
+  /** Path of the program that a person starts. */
   readonly link: string;
   readonly command: () => string;
 }
@@ -106,7 +106,7 @@ function linkFile(target: string, path: string): void {
   symlinkSync(target, path);
 }
 
-/** Creates a foreign folder with packages that must never run. */
+/** Creates a folder with hostile packages that must never run. */
 function strangeFolder(): string {
   const folder = join(machine, "strange");
   for (const name of ["ai", "@ai-sdk/openai", "@anthropic-ai/sdk"]) {
@@ -148,13 +148,13 @@ function chat({ link }: Way, args: readonly string[], cwd: string): Promise<Run>
   });
 }
 
-// Links and folders differ on Windows. The test next to the function covers its Windows commands.
+// Links and folders differ on Windows. The unit test of the function covers the commands for Windows.
 describe.skipIf(process.platform === "win32").each(WAYS)(
   "longhaul chat after the first installation ($name)",
   (way) => {
     const OTHER = ["--model", "openai:gpt-5", "--base-url", "http://127.0.0.1:9"];
 
-    it("chat works with only a key after the installation, and names the command for another provider", async () => {
+    it("chat works after its installation with an API key, and names the install command for other providers", async () => {
       install(way);
       const cwd = strangeFolder();
 
@@ -167,7 +167,7 @@ describe.skipIf(process.platform === "win32").each(WAYS)(
       );
       expect(missing.stderr.split("\n")).toContain(`  ${way.command()}`);
 
-      // The effect of that command, without the network.
+      // Links the packages that the suggested command would install, without the network.
       linkPackage("ai", way.modules);
       linkPackage("@ai-sdk/openai", way.modules);
       const again = await chat(way, OTHER, cwd);

@@ -1,4 +1,4 @@
-/** Tests may take this long without a reason. */
+/** A test file may take this long without a reason in the list below. */
 export const SLOW_TEST_MS = 10_000;
 
 /** Test files that take longer than ten seconds on two cores, each with the reason. `docs/testing.md` shows the list. */

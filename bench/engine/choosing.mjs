@@ -1,7 +1,7 @@
 // Measures the cost of a turn that has something to do, and what other libraries pay to find out.
 import { collectGarbage, consume, lowerQuartile, medianMs } from "../measure.mjs";
 
-/** Skips libraries at sizes for which they are expected to take longer. */
+/** A library is skipped at sizes for which it is expected to take longer than this. */
 export const PATIENCE_MS = 10_000;
 export const KINDS = ["check", "clear", "keep"];
 
@@ -23,7 +23,7 @@ export async function loadPeers() {
   return peers;
 }
 
-/** Writes the milliseconds of each kind into the peer. */
+/** Measures a library at one size. Stores the milliseconds of each kind of work in `peer`. */
 export async function measurePeer(peer, conversations, index, budgetMs) {
   if (!peer.open) return;
   const sizes = conversations.map(({ tokens }) => tokens);
@@ -55,7 +55,10 @@ export async function compareClearing(peers, conversation, rounds) {
   return new Map(rivals.map(({ name, ms }) => [name, lowerQuartile(ms)]));
 }
 
-/** Extrapolates from the last two sizes, with at most quadratic growth. */
+/**
+ * Returns true if a library is expected to exceed the limit at the next size. Extrapolates from the last two
+ * sizes, with at most quadratic growth.
+ */
 function isTooSlow(times, index, sizes) {
   if (index === 0) return false;
   const last = times[index - 1];

@@ -1,7 +1,7 @@
-// A typical host of an agent builder: it keeps the conversation, and adds a call and its result each turn.
+// A typical host of the engine: it keeps the conversation, and adds a call and its result each turn.
 import { createCompactor, messageSnip } from "@longhaul/core";
 
-/** So large that nothing is ever compacted. */
+/** A window that is so large that nothing is ever compacted. */
 export const ENDLESS_WINDOW = 1_000_000_000;
 const MODEL = "claude-sonnet-5";
 /** Length of new messages, the same at every size of the conversation. */
@@ -31,7 +31,7 @@ function newMessages(resultRepeats = RESULT_REPEATS) {
     { role: "assistant", content: [{ type: "text", text: CALL_TEXT.repeat(CALL_REPEATS) }, call] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
   ];
-  // Flat strings as they come from the network, not ropes of repetitions.
+  // Makes flat strings, as they come from the network, instead of ropes of repetitions.
   return JSON.parse(JSON.stringify(messages));
 }
 

@@ -7,12 +7,12 @@ import { ENDLESS_WINDOW, Host } from "./host.mjs";
 const MAX_GROWTH = 0.1;
 const TOKENS_PER_TURN = 500;
 const TURNS_PER_ROUND = 40;
-/** Enough turns for the JIT to compile everything. */
+/** Number of turns after which the JIT has compiled everything. */
 const WARM_UP_TURNS = 1_500;
 
 const onEvent = () => undefined;
 
-/** The claims are about the first variant. */
+/** Ways to use the engine. The claims of the benchmark are about the first one. */
 export const VARIANTS = [
   { name: "longhaul, before(): messages, pushed", options: {} },
   { name: "longhaul, same, a new array each turn", options: { grows: "spread" } },
@@ -22,8 +22,8 @@ export const VARIANTS = [
 ];
 
 /**
- * Alternates all sizes, each next to a plain pass over the same conversation, so that a busy moment of the
- * machine affects all of them.
+ * Measures all sizes in alternation, each next to a plain pass over the same conversation, so that a busy
+ * moment of the machine affects all of them.
  * @returns `{ before, mean, after, plain }`, milliseconds by size: lower quartiles except for the mean
  */
 export async function measureIdle(options, conversations, rounds) {

@@ -17,7 +17,7 @@ const entry = {
   message,
 };
 
-// Without clearing, there is a compaction about every 60 turns. With it, there would be almost none.
+// Without clearing, there is a compaction about every 60 turns. With clearing, there would be almost none.
 const host = new Host({ window: { tokens: WINDOW_TOKENS }, form, clearing: { form: "off" } });
 await host.open({ messages: [message], entries: [entry] });
 const bytes = [];
@@ -27,7 +27,7 @@ for (let turn = 1; bytes.length < parts; turn++) {
   const { turn: made } = await host.before();
   if (!made.compaction) continue;
   compactions++;
-  // Always right after a compaction has shortened the conversation.
+  // Measures the heap only right after a compaction has shortened the conversation.
   if (turn >= ((bytes.length + 1) * turns) / parts) bytes.push(heapBytes());
 }
 process.stdout.write(JSON.stringify({ bytes, compactions }));

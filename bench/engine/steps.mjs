@@ -10,14 +10,17 @@ import { ENDLESS_WINDOW, Host } from "./host.mjs";
 const KEPT_TURNS = 2;
 const OVERHEAD_TOKENS = 3_000;
 const TARGET_TOKENS = 160_000;
-/** An estimate gets a padding of a third. Then come summary, answer and a margin, as in any large window. */
+/**
+ * Factor and tokens that the engine adds to an estimated size: a padding of a third, then space for summary,
+ * answer and a margin.
+ */
 const DECISION_PADDING = 4 / 3;
 const WINDOW_RESERVE = 33_000 + 2_000;
-/** With known prices, a summary may be cheaper than clearing. */
+/** A model without known prices. With known prices, a summary may be cheaper than clearing. */
 const UNPRICED_MODEL = "a-model-of-ones-own";
-/** About 10,000 tokens, which fills the window. */
+/** Repetitions for a result of about 10,000 tokens, which fills the window. */
 const LARGE_RESULT_REPEATS = 600;
-/** For shorter samples, the system's CPU time of a process is too coarse. */
+/** Minimum length of a sample. The CPU time of a process is too coarse for shorter ones. */
 const SHORTEST_SAMPLE_MS = 1;
 
 const open = async (conversation, options = {}) => {
@@ -26,7 +29,7 @@ const open = async (conversation, options = {}) => {
   return host;
 };
 
-/** Creates a host whose window the next large result fills, so that old results are cleared. */
+/** Creates a host with an almost full window, in which the next large result causes clearing. */
 async function almostFull(conversation) {
   conversation.ownTokens ??= (await open(conversation, { model: UNPRICED_MODEL })).tokens;
   const host = new Host({
@@ -39,7 +42,7 @@ async function almostFull(conversation) {
   return host;
 }
 
-/** Uses the counts of the turns, without measuring again. */
+/** Returns a conversation with its token counts, so that a step does not measure it again. */
 function counted({ entries }) {
   const tokens = new Map(entries.map((entry) => [entry, measureEntries([entry], ESTIMATORS.classic)]));
   const context = measureContext(entries);
@@ -62,8 +65,9 @@ const must = (turn, isDone) => {
 };
 
 /**
- * `prepare` is not timed. It runs again for each call that `changes` its input. The yardstick is linear and
- * touches everything, so it shows the effect of a conversation that outgrows the machine's caches.
+ * The measured steps. `prepare` is not timed, and runs again for each call of a step that `changes` its
+ * input. The yardstick is linear and reads everything, so it shows the effect of a conversation that exceeds
+ * the machine's caches.
  */
 export const STEPS = [
   {
@@ -91,7 +95,7 @@ export const STEPS = [
   {
     name: "before() that clears by size",
     changes: true,
-    // Below this size there is not enough to clear.
+    // Smaller conversations do not have enough results to clear.
     from: 200_000,
     prepare: almostFull,
     run: async (host) =>
@@ -132,7 +136,7 @@ export const STEPS = [
   },
 ];
 
-/** Time for the JIT to compile. Otherwise the first calls on a large conversation would dominate. */
+/** The JIT needs this time to compile. Otherwise the first calls on a large conversation would dominate. */
 const WARM_UP_MS = 1_000;
 
 export async function warmUp({ prepare, run, changes }, conversation) {
@@ -162,7 +166,7 @@ export async function leastMs({ prepare, run, changes }, conversation, samples) 
   return least;
 }
 
-/** Returns the exponent of the growth: 1 is linear, 2 quadratic. Fitted by least squares. */
+/** Returns the exponent of the growth, fitted by least squares: 1 is linear, 2 quadratic. */
 export function growthExponent(sizes, times) {
   const points = sizes.map((size, index) => [Math.log(size), Math.log(times[index])]);
   const mean = (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;

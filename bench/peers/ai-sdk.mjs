@@ -1,7 +1,7 @@
 import { pruneMessages } from "ai";
 import { versionOf } from "./version.mjs";
 
-/** Returns the messages of the AI SDK. Mastra passes the same form to a model. */
+/** Returns the messages of a turn in the form of the AI SDK. Mastra passes the same form to a model. */
 export function modelMessageOf(turn) {
   if (turn.kind === "user") return { role: "user", content: [{ type: "text", text: turn.text }] };
   if (turn.kind === "result") {

@@ -13,7 +13,7 @@ function messageOf(turn, index) {
   return new AIMessage({ id, content: turn.text, tool_calls: calls });
 }
 
-// One at a time, because every array of messages takes memory.
+// Keeps the messages of only one conversation, because they take memory.
 let converted;
 function messagesOf(turns) {
   if (converted?.turns !== turns) converted = { turns, messages: turns.map(messageOf) };
@@ -41,7 +41,7 @@ const clear = {
       await edit.apply({ messages: list, countTokens: countTokensApproximately });
       return list;
     };
-    // It modifies the list that it gets.
+    // The edit modifies the list that it gets, so each call needs a copy.
     const prepare = () => [...messages];
     return {
       check: { run: () => apply(Number.MAX_SAFE_INTEGER, messages) },

@@ -57,7 +57,7 @@ const plan = {
   },
 };
 
-/** Uses the cheapest estimate, like the others. */
+/** Uses the cheapest estimate, like the other libraries. */
 const tokensOf = ({ content }) => measureContent(content, ESTIMATORS.classic);
 
 function indexOf(entries) {
@@ -66,9 +66,9 @@ function indexOf(entries) {
   return index;
 }
 
-/** The defaults: down to 40,000 tokens, and no batch below 20,000. */
+/** The engine's defaults: clears down to 40,000 tokens, and no batch below 20,000. */
 const BATCH = { targetTokens: 40_000, minimumSavingTokens: 20_000 };
-/** All except the newest three, like the others. */
+/** Clears all results except the newest three, like the other libraries. */
 const ALL = { targetTokens: 1, minimumSavingTokens: 1 };
 const clearAs = (index, entries, options) => {
   const clearing = chooseBySize(index, options);
@@ -81,7 +81,8 @@ const clearBatch = {
   isBatch: true,
   open({ entries }) {
     const index = indexOf(entries);
-    // Earlier turns have cleared what they could. Slightly more than the minimum batch has come since.
+    // Simulates earlier turns that have cleared all they could. Since then, slightly more than the minimum
+    // batch was added.
     const earlier = chooseBySize(index, {
       targetTokens: BATCH.targetTokens + BATCH.minimumSavingTokens * 1.2,
     });

@@ -1,6 +1,6 @@
 import { versionOf } from "./version.mjs";
 
-// Not everything is exported, and the whole package takes a second to load.
+// Imports single files. The package does not export everything, and takes a second to load as a whole.
 const part = (path) =>
   import(new URL(`../node_modules/@mariozechner/pi-coding-agent/dist/core/${path}`, import.meta.url));
 const { estimateContextTokens, prepareCompaction, shouldCompact } = await part("compaction/index.js");

@@ -10,13 +10,16 @@ export interface Encoding {
 
 export interface Passage {
   readonly text: string;
-  /** Weight of this passage: its share of its kind's weight. */
+  /** Weight of this passage: its part of the weight of its kind of text. */
   readonly weight: number;
   /** Number of tokens that begin within each character. */
   readonly starts: Uint8Array;
 }
 
-/** Long enough to be typical of a text, short enough that its error shows which features are wrong. */
+/**
+ * Length of a passage: long enough to be typical of a text, short enough that its error shows which features
+ * are wrong.
+ */
 const PASSAGE = 1500;
 
 /**

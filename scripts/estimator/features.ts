@@ -26,7 +26,7 @@ export interface Visitor {
    * Counts one occurrence of this feature. It accounts for the tokens that begin between these characters.
    */
   feature(slot: number, from: number, to: number, factor: number): void;
-  /** A word, before any lookup. */
+  /** Reports a word before it is looked up in the table. */
   word?(hash: number, from: number, to: number): void;
 }
 
@@ -43,7 +43,10 @@ interface State {
   known: number;
 }
 
-/** `afterSpace` is the factor for an emoji after a space, which is learned first. */
+/**
+ * Reports the features of a text to the visitor. `afterSpace` is the factor for an emoji after a space, which
+ * training learns first.
+ */
 export function visitFeatures(text: string, sets: Sets, visitor: Visitor, afterSpace = 1): void {
   const state: State = { at: 0, last: EDGE, secondLast: EDGE, noise: 0, known: 1 };
   while (state.at < text.length) {

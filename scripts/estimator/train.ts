@@ -28,7 +28,7 @@ import { packSet, packWeights } from "./pack.ts";
 interface Plan {
   readonly name: string;
   readonly encoding: Encoding;
-  /** Words selected by their frequency in the corpus, and by their age in the vocabulary. */
+  /** Numbers of words to select by their frequency in the corpus, and by their age in the vocabulary. */
   readonly frequentWords: number;
   readonly earlyWords: number;
   readonly earlyCyrillic: number;
@@ -139,7 +139,7 @@ function cjkHashes(encoding: Encoding): Set<number> {
   return hashes;
 }
 
-/** Returns the initial value of a slot, and the number of characters of text that outweighs it. */
+/** Returns the initial value of each slot, and how many characters of text outweigh it. */
 function priors(plan: Plan): { value: Float64Array; weight: Float64Array } {
   const tokenizer = new Tokenizer(plan.encoding as ConstructorParameters<typeof Tokenizer>[0]);
   const alone = (point: number): number => tokenizer.count(String.fromCodePoint(point));
@@ -161,7 +161,8 @@ function priors(plan: Plan): { value: Float64Array; weight: Float64Array } {
   ] as const) {
     for (let point = from; point < to; point++) set(layout.symbolSlot(point), alone(point), 0.01);
   }
-  // Emoji are rare in any corpus and independent of other text, so the vocabulary's value is final.
+  // Uses the vocabulary's value for emoji as final, because emoji are rare in any corpus and independent of
+  // other text.
   for (let index = 0; index < layout.EMOJI_COUNT; index++) {
     set(layout.EMOJI_AT + index, alone(layout.EMOJI_FIRST + index), Number.MAX_SAFE_INTEGER);
   }
@@ -206,9 +207,9 @@ function means(
   const variances = weights.map(
     (mean, slot) => Math.max(0, (squares[slot] ?? 0) / (seen[slot] ?? 1) - mean ** 2) + 0.002,
   );
-  // Long runs contain too little information about passages to be adjusted.
+  // Does not adjust the weights for long runs, because passages contain too few of them.
   variances.fill(0, layout.LONG_RUN_AT);
-  // Exact values stay: emoji, and digits if three of them are always one token.
+  // Does not adjust exact values: emoji, and digits if three of them are always one token.
   variances.fill(0, layout.EMOJI_AT, layout.AFTER_SPACE_AT + 1);
   if (plan.name === "o200k") variances.fill(0, layout.DIGITS_AT, layout.DIGITS_AT + layout.DIGIT_GROUP + 1);
   return { weights, variances };

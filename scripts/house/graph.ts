@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** A shorter file with one importer usually belongs in it. */
+/** A file with fewer lines and only one importer usually belongs into that importer. */
 const SPLINTER_LINES = 40;
 const LONGEST_FILE_LINES = 500;
 /** Maximum number of files with the same name. */
 const MAX_NAMESAKES = 2;
 
-/** Returns true for entries of packages, whose names necessarily repeat. */
+/** Returns true for an entry of a package. Such names repeat in every package. */
 const isEntry = (file: string): boolean => /^[^/]+\/src\/(?:internal\/)?[\w-]+\.ts$/.test(file);
 
 const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);

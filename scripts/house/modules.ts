@@ -1,7 +1,7 @@
 // Optional modules of the engine, for test runs without one of them.
 import type { Plugin } from "vite";
 
-/** By name: the file and the factory of a module, and words that identify tests about it. */
+/** The file and the factory of an optional module, and words that identify tests about it. */
 interface Module {
   readonly file: string;
   readonly maker: string;

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import { readGraph } from "./graph.ts";
 
-/** Files of a run, and how often the next one is in another folder of a package. */
+/** Files that a run passes through, and how often it moves to another folder of a package. */
 export interface Way {
   readonly files: number;
   readonly changes: number;
@@ -58,7 +58,7 @@ export function trace(root: string, scenario: string): Way {
   }
 }
 
-/** Adds a report to the start of each function that has a statement body. */
+/** Adds a call that reports the file to the start of each function that has a statement body. */
 function withCalls(text: string, at: number): string {
   const { program } = parseSync("file.ts", text);
   const places: number[] = [];

@@ -30,7 +30,10 @@ export function compareDocuments(root: string, revision: string): Comparison {
   return { pages: old.length, facts: everyPage.reduce((sum, { facts }) => sum + facts.length, 0), missing };
 }
 
-/** Each fact starts with its kind. Links count by the page that they lead to, wherever the linking page is. */
+/**
+ * Returns the facts of a page, each with its kind in front. A link counts as the page that it leads to,
+ * wherever the linking page is.
+ */
 export function factsIn(page: string, text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)].flatMap(([, body = ""]) =>
     body.split("\n"),

@@ -1,7 +1,10 @@
 // Draws texts at random, the same ones for the same seed.
 import { createHash } from "node:crypto";
 
-/** Sorts by a digest of the seed and the position: a draw without replacement that needs no generator. */
+/**
+ * Returns `count` texts. Sorts them by a digest of the seed and the position, so it draws without replacement
+ * and without a random generator.
+ */
 export function draw<T>(texts: readonly T[], count: number, seed: number): readonly T[] {
   const keyed = texts.map((text, at) => ({
     text,

@@ -1,13 +1,19 @@
 // Two rules of plain English that a script can check: how comments open, and phrases that no reader should meet.
 import type { Text, Texts } from "./texts.ts";
 
-/** A definition starts with a noun, and a description of a function with a verb. */
+/**
+ * A comment must not open like this. A definition starts with a noun, and a description of a function with a
+ * verb.
+ */
 const OPENER = /^(?:What|Whoever|Whatever|Where|Those)\b/;
 
-/** Comment lines that may open in such a way. Some sentences wrap there. */
+/**
+ * Maximum share of comment lines that open in such a way, because a wrapped sentence may continue with such a
+ * word.
+ */
 export const MAX_OPENERS_SHARE = 0.03;
 
-/** Each phrase with the words of the field to use instead. */
+/** Each phrase to avoid, with the words of the field to use instead. */
 const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b(?:go|goes|going|went|gone) on\b(?! to\b)/i, "continue, resume"],
   [/\bfor ever\b/i, "without end, permanently"],
@@ -20,7 +26,10 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bkinds? of answers?\b/i, "the type of the answer"],
 ];
 
-/** A page that quotes old wording, and sources that recognize such words in files or in what people write. */
+/**
+ * Files with old wording: a page that quotes it, and sources that recognize such words in files or in what
+ * people write.
+ */
 const QUOTES_OLD_WORDING: readonly string[] = [
   "docs/design/0011-prompts.md",
   "packages/core/src/compaction/facts/said-words.ts",
@@ -46,7 +55,10 @@ export interface FoundPhrase extends Text {
   readonly instead: string;
 }
 
-/** Comments count too: the published types carry them. */
+/**
+ * Finds phrases to avoid in pages, strings and comments. Comments count too, because the published types
+ * contain them.
+ */
 export function findPhrases({
   comments,
   literals,

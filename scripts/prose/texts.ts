@@ -21,7 +21,7 @@ export interface Texts {
   readonly pages: readonly Text[];
 }
 
-/** Instructions to tools, which look like comments. */
+/** Comments that are instructions to tools. */
 const DIRECTIVE = /^\s*(?:biome-ignore|@ts-|v8 |#!)/;
 
 const isTest = (file: string): boolean => /\.(?:test|case)\.ts$/.test(file) || file.startsWith("test/");

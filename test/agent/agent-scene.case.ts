@@ -10,9 +10,12 @@ import { z } from "zod";
 export interface AgentScene extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly cwd: string;
-  /** Next to the folder, because agents do not work in the home folder. */
+  /**
+   * The home folder. It is next to the working directory, because agents ask before each action in the home
+   * folder.
+   */
   readonly home: string;
-  /** Events outside of runs. */
+  /** Events that agents report outside of runs. */
   readonly idle: AgentEvent[];
   open(options?: Partial<AgentOptions>): Promise<Agent>;
 }
@@ -49,7 +52,7 @@ export async function agentScene(options: SimulatorOptions = {}): Promise<AgentS
       return agent;
     },
     [Symbol.asyncDispose]: async () => {
-      // An agent that can no longer write reports it on close. Its test has already checked that.
+      // An agent that cannot write its session reports that on close. The test has already checked it.
       for (const agent of opened) await agent.close().catch(() => undefined);
       await simulator.close();
       await rm(base, { recursive: true, force: true });

@@ -17,11 +17,11 @@ interface Body {
 const toolsIn = ({ tools }: Body): readonly unknown[] =>
   Array.isArray(tools) ? tools.map(({ name }) => name) : [];
 
-/** Only the main conversation can start agents. */
+/** Returns true for a request of the main conversation. Only that conversation can start agents. */
 const isMain = (body: Body = {}): boolean => toolsIn(body).includes("Task");
 export const isSubagent = (body: Body = {}): boolean => toolsIn(body).length > 0 && !isMain(body);
 
-/** Scripts the answers of the main conversation, whatever its subagents get meanwhile. */
+/** Scripts the answers of the main conversation, independent of the answers that its subagents get. */
 export const main = (...turns: readonly Turn[]): readonly ScriptedTurn[] =>
   turns.map(
     (turn) =>
@@ -39,7 +39,7 @@ export const subagent = (...turns: readonly Turn[]): Behavior =>
     ),
   );
 
-/** Answers of each of several subagents: first this, then that after its tool result. */
+/** Scripts the answers of several subagents: each gets `first`, and `then` after its tool result. */
 export const eachSubagent =
   (first: Turn, then: Turn): Behavior =>
   ({ body, messages }) => {

@@ -7,7 +7,7 @@ import { agentsFolder } from "../../packages/agent/src/agent-session.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 import { Gate, isSubagent, main, Read, subagent, task, withTasks } from "./agents.case.ts";
 
-/** Returns the body of the last call to the model as text. */
+/** Returns the body of a model call as text. */
 const sent = (body: unknown): string => JSON.stringify(body);
 
 const filesOf = (folder: string): readonly string[] => readdirSync(folder).sort();

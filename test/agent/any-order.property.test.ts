@@ -10,7 +10,8 @@ import { type AgentScene, agentScene, ran, toolOf } from "./agent-scene.case.ts"
 
 const page = "The tide table of the outer harbour, line by line. ".repeat(40);
 /**
- * Skips informational lines, because the file has one after a compaction that left kept messages in place.
+ * Returns the uuids of entries. Skips informational lines, because the file has one after a compaction that
+ * kept messages in place.
  */
 const uuids = (entries: readonly Entry[]): readonly unknown[] =>
   entries.flatMap((entry) => ("subtype" in entry && entry.subtype === "informational" ? [] : [entry.uuid]));
@@ -39,8 +40,8 @@ const step = fc.oneof(
 );
 
 /**
- * All operations that people can run on a conversation. An operation that is impossible at the moment throws
- * and changes nothing.
+ * Runs the operations that people can run on a conversation. An operation that is impossible at the moment
+ * throws and changes nothing.
  */
 class Played {
   readonly said: string[] = [];
@@ -101,7 +102,9 @@ class Played {
     expect(simulator.requests.invalid, step).toEqual([]);
   }
 
-  /** Returns a prompt in the middle, possibly before a compaction. Empty without prompts. */
+  /**
+   * Returns the uuid of a prompt in the middle, possibly before a compaction. Empty if there are no prompts.
+   */
   async #middle(): Promise<readonly string[]> {
     const prompts = await this.agent.prompts();
     const prompt = prompts[Math.floor(prompts.length / 2)];

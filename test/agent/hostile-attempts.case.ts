@@ -5,7 +5,7 @@ import type { Entry } from "@longhaul/core";
 import { ConversationBuilder } from "../support/builders.ts";
 import { type HostileWorld, program, type Step } from "./hostile-world.case.ts";
 
-/** Rules of docs/security.md that stop an attempt. The first group asks, the second needs no question. */
+/** Rules of docs/security.md that stop an attempt. Those from `safe-git` on need no question to the user. */
 export type Rule =
   | "shell"
   | "change"
@@ -30,9 +30,9 @@ export interface Attempt {
   readonly name: string;
   readonly rule: Rule;
   readonly steps: (world: HostileWorld) => readonly Step[];
-  /** Prepares files that a hostile project may contain. */
+  /** Prepares files of a hostile project for the attempt. */
   readonly given?: (world: HostileWorld) => Promise<unknown> | unknown;
-  /** Keys that the person allows with "always" before the attempt. */
+  /** Permission keys that the person allows with "always" before the attempt. */
   readonly grants?: readonly string[];
   /** Paths that an allowed step may change. */
   readonly mayChange?: readonly string[];
@@ -57,7 +57,10 @@ const reads = (rule: Rule, ...paths: readonly string[]): readonly Attempt[] =>
   paths.map((path) => ({ name: `read ${path}`, rule, steps: () => [read(path)] }));
 const runs = (rule: Rule, ...commands: readonly string[]): readonly Attempt[] =>
   commands.map((command) => ({ name: `run ${command}`, rule, steps: () => [bash(command)] }));
-/** The person has allowed the first command for the session. The second must not profit from it. */
+/**
+ * Creates attempts in which the person has allowed the first command for the session. That must not allow the
+ * second command.
+ */
 const after = (rule: Rule, first: string, grant: string, ...seconds: readonly string[]): readonly Attempt[] =>
   seconds.map((second) => ({
     name: `allow ${first}, then run ${second}`,
@@ -194,7 +197,10 @@ const inRepository = (world: HostileWorld, ...settings: readonly string[]): void
   }
 };
 
-/** Creates a repository setting that would run a program with a command that was allowed for the session. */
+/**
+ * Creates an attempt with a git setting that would run a program during a command that is allowed for the
+ * session.
+ */
 const gitRuns = (
   name: string,
   command: string,
@@ -228,7 +234,7 @@ const hook =
     chmodSync(join(project, ".git", "hooks", name), 0o755);
   };
 
-/** The newest commit has a signature, which git would check with a program. */
+/** Signs the newest commit. git would run a program to check the signature. */
 function signed({ project, outside }: HostileWorld): void {
   const signer = join(outside, "signer.sh");
   const signature = "-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n";
@@ -244,7 +250,7 @@ function signed({ project, outside }: HostileWorld): void {
   });
 }
 
-/** Simulates a partial clone: git fetches the content of a file on demand. */
+/** Simulates a partial clone, in which git fetches the content of a file when it is needed. */
 function lacksAnObject({ project }: HostileWorld): void {
   const id = execFileSync("git", ["rev-parse", "HEAD:a.txt"], { cwd: project, encoding: "utf8" }).trim();
   rmSync(join(project, ".git", "objects", id.slice(0, 2), id.slice(2)));

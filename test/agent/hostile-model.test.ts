@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ATTEMPTS, type Attempt, type Rule } from "./hostile-attempts.case.ts";
 import { type HostileWorld, hostileWorld, type Played, play, SECRET } from "./hostile-world.case.ts";
 
-/** Rules that stop an attempt without a question, by the text that the model gets. */
+/** Rules that stop an attempt without a question, with the text that the model gets. */
 const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "left-out": /Not searched: \d+ files? that may contain credentials/,
   "wrong-input": /NUL character|is not as it should be/,
@@ -17,7 +17,7 @@ const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "session-claims": /There is no agent|no longer known|program ended before the agent finished/,
 };
 
-/** A tool of a host or an MCP server that does not describe its needs. */
+/** A tool of a host or an MCP server that does not declare which permissions it needs. */
 const deploy = defineTool({
   name: "deploy",
   description: "Deploys.",
@@ -55,7 +55,7 @@ async function attack(attempt: Attempt, mode: "default" | "accept-edits"): Promi
   expect(played.seen).not.toContain(SECRET);
   expect(world.visits).toEqual([]);
   expect({ ...played, seen: "", stopped: stoppedBy(played, attempt.rule) }).toMatchObject({ stopped: true });
-  // A question hides nothing from the person.
+  // The text of a question contains no characters that hide a part of it from the person.
   const shown = JSON.stringify(played.asked.map(({ title, detail }) => [title, detail]));
   for (const hidden of ["\\u001b", "\u202e", "\u200b"]) expect(shown).not.toContain(hidden);
 }
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === "win32").each(Object.keys(ATTEMPTS))(
       ),
     )("%s", async (_, attempt) => {
       await attack(attempt, "default");
-      // This mode allows ordinary edits.
+      // The mode `accept-edits` allows ordinary edits.
       if (attempt.rule !== "change") await attack(attempt, "accept-edits");
     });
   },

@@ -10,7 +10,7 @@ import type { AgentEvent, AgentOptions, PermissionMode, PermissionNeed, Person }
 import { openAgent } from "@longhaul/agent";
 import { type ScriptedModel, scriptedModel } from "@longhaul/simulator";
 
-/** Part of everything that only the user may see. */
+/** A text in every file that only the user may see. */
 export const SECRET = "CANARY-5d41402abc4b2a76b9719d911017c592";
 
 /** A project, a home and a place outside of both, as a hostile model finds them. */
@@ -19,7 +19,7 @@ export interface HostileWorld extends AsyncDisposable {
   readonly project: string;
   readonly home: string;
   readonly outside: string;
-  /** Created by a command or hook that should not run. */
+  /** A file that exists only if a command or hook ran that should not run. */
   readonly pwned: string;
   /** Address of a server on this machine, and the requested paths. */
   readonly server: string;
@@ -96,7 +96,7 @@ export interface Step {
 }
 
 export interface Played {
-  /** Questions to the person, before each was refused or granted. */
+  /** Questions to the person. Each was then refused or granted. */
   readonly asked: readonly PermissionNeed[];
   readonly rules: readonly string[];
   /** Results of all steps, as the models saw them. */
@@ -109,7 +109,10 @@ export interface Played {
 
 export interface PlayOptions extends Partial<AgentOptions> {
   readonly mode: PermissionMode;
-  /** The first question whose key begins with one of these is answered with "always", all others with no. */
+  /**
+   * Permission keys. The first question whose key begins with one of them is answered with "always", all
+   * others with no.
+   */
   readonly grants?: readonly string[] | undefined;
   /** Steps of a subagent of type "worker", and the tools that its type names. */
   readonly workerSteps?: readonly Step[] | undefined;

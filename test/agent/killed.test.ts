@@ -28,7 +28,7 @@ function killWhen(isEnough: (printed: string) => boolean, args: readonly string[
   });
   return new Promise((resolve) => {
     child.once("close", () => {
-      // The last line may be incomplete.
+      // Drops the last line, which may be incomplete.
       const lines = printed.split("\n").slice(0, -1);
       const reported = lines.flatMap((line) => (line.startsWith("entry ") ? [line.slice(6)] : []));
       resolve({ session: lines[0]?.replace("session ", "") ?? "", reported });

@@ -46,7 +46,7 @@ describe("the agent's loop", () => {
       log.push(`look ${of}`);
       looking += 1;
       if (looking === 2) release();
-      // Ends only after the other one has started.
+      // This call ends only after the other parallel call has started.
       if (of !== "after") await both;
       return of;
     });

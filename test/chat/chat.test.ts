@@ -72,7 +72,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
       await pty.waitFor("Yes, and don't ask again");
       const ignored = "Typing does not answer";
       for (const put of [() => pty.type(word), () => pty.paste(word)]) {
-        // Once right after the question appeared, and once later.
+        // Sends the word twice: right after the question appeared, and again after the waiting time.
         put();
         pty.press("enter");
         await pty.waitFor(ignored);
@@ -99,7 +99,8 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     const pty = await chat();
     send(pty, "run it");
     await pty.waitFor("Yes, and don't ask again");
-    // Repeats keys that a busy machine ignores as too early. The last option stays selected.
+    // Repeats the keys, because a busy machine may ignore them as too early. Additional keys do not move
+    // beyond the last option.
     for (let tries = 0; tries < 10 && !/^> No, and say/m.test(pty.screenText()); tries++) {
       await sleep(EARLY_MS + TIMER_SLACK_MS);
       pty.press("down", "down", "down", "down");

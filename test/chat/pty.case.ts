@@ -48,8 +48,8 @@ export interface Pty {
 }
 
 /**
- * A timer may fire slightly early, and the clocks of two processes differ: a key just before the limit is
- * dropped.
+ * Additional waiting time. A timer may fire slightly early and the clocks of two processes differ, so a key
+ * just before the limit would be dropped.
  */
 export const TIMER_SLACK_MS = 200;
 
@@ -88,7 +88,10 @@ const loaded: { readonly spawn?: Spawn; readonly problem?: string } = await impo
 );
 if (loaded.problem !== undefined) process.stderr.write(`Tests are skipped, ${loaded.problem}\n`);
 
-/** For `describe.skipIf`, because the package has binaries only for some platforms. */
+/**
+ * True if no pseudo-terminal is available, for `describe.skipIf`. The package has binaries only for some
+ * platforms.
+ */
 export const hasNoPty: boolean = loaded.spawn === undefined;
 
 /** Starts the program as users get it: `longhaul` with these arguments. */
@@ -105,7 +108,7 @@ export const scriptArguments = (script: string): readonly string[] => [
   join(import.meta.dirname, script),
 ];
 
-/** Generous, for a busy machine. Only a failing test waits this long. */
+/** Time limit of `waitFor`, generous for a busy machine. Only a failing test waits this long. */
 const LIMIT_MS = 30_000;
 
 /** Starts any program. */
@@ -114,10 +117,10 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
   const { cols = 80, rows = 24, cwd } = options;
   const env = {
     PATH: process.env.PATH ?? "",
-    // Elsewhere, because in the home folder every action asks.
+    // The home is another folder, because in the home folder the agent asks before each action.
     HOME: `${cwd}-home`,
     TERM: "xterm-256color",
-    // Identifies the terminal, because terminals wrap rows differently.
+    // Names the terminal program, because terminals wrap rows differently.
     TERM_PROGRAM: "vscode",
     LANG: "C.UTF-8",
     ...options.env,
@@ -188,7 +191,7 @@ function watched(child: IPty, cols: number, rows: number): Watched {
   });
   const exit = new Promise<PtyExit>((resolve) =>
     child.onExit(({ exitCode, signal }) => {
-      // An empty write resolves after everything before it.
+      // An empty write resolves after all earlier writes.
       void buffer.write("").then(() => {
         exited = { code: exitCode, signal };
         resolve(exited);

@@ -3,7 +3,7 @@ import xterm, { type IBufferCell, type Terminal } from "@xterm/headless";
 /** A terminal screen without a window, with the rows that a person would see. */
 export interface ScreenBuffer {
   readonly terminal: Terminal;
-  /** Resolves when it has been drawn. */
+  /** Resolves when the data has been drawn. */
   write(data: string): Promise<void>;
   /** Returns the visible rows without trailing blanks. */
   rows(): readonly string[];

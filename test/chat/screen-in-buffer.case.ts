@@ -5,7 +5,7 @@ import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.
 import type { Screen, ScreenHandlers } from "../../packages/longhaul/src/chat/screen/screen.ts";
 import { openScreenBuffer, type ScreenBuffer } from "./screen-buffer.case.ts";
 
-/** The terminal of this editor, without its window. */
+/** Names the terminal of VS Code, because terminals wrap rows differently. */
 const ENVIRONMENT = { TERM: "xterm-256color", TERM_PROGRAM: "vscode" };
 
 /** A screen of this process, drawn on a terminal without a window. */
@@ -65,7 +65,7 @@ export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenI
   };
   const screen = openScreen({ input, output, environment, handlers, now: () => clock });
   const drawn = async (): Promise<void> => {
-    // The first turn reads the input, the second draws.
+    // The first turn of the event loop reads the input, the second draws.
     await nextTurn();
     await nextTurn();
     await buffer.write("");

@@ -36,10 +36,10 @@ function step(vocabulary: readonly string[], isTall: boolean): fc.Arbitrary<Step
   );
 }
 
-/** The terminal inserts a blank if a wide character does not fit into a row. */
+/** Removes all blanks, because the terminal inserts one if a wide character does not fit into a row. */
 const squeezed = (text: string): string => text.replace(/\s+/gu, "");
 
-/** Record of the printed lines, with unique words. */
+/** Records the printed lines. Each line has unique words. */
 class Record {
   readonly printed: string[] = [];
   #begun = "";
@@ -66,7 +66,7 @@ class Record {
   }
 }
 
-/** Removes the part that we add. */
+/** Returns a line without the control sequences that the test adds. */
 const shown = (line: string): string =>
   squeezed(line.replaceAll("\u001b[2J", "").replaceAll("\u001b[31m", ""));
 
@@ -153,7 +153,8 @@ it("the screen loses no printed line when an emoji has another width or the live
   await fc.assert(
     fc.asyncProperty(fc.array(step([...PLAIN_WORDS, ...JOINED], false), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, () => undefined);
-      // Live rows may leave remnants above, because widths are underestimated rather than overestimated.
+      // Keeps only the last copy of each line. Live rows may leave remnants above, because the screen
+      // underestimates widths.
       expect([...new Set(found.toReversed())].toReversed()).toEqual(printed);
     }),
     { numRuns: 20 },

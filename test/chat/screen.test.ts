@@ -147,7 +147,7 @@ describe("questions on the screen", () => {
       await shown.send("ma");
       const answer = shown.screen.choose(question);
       await shown.send("y");
-      // The person has paused, so the key counts.
+      // The user has paused, so the next key answers the question.
       shown.wait(2000);
       await shown.send("2");
       expect(await answer).toEqual({ picked: [1] });

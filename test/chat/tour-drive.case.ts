@@ -10,7 +10,7 @@ export interface Driven {
   readonly agent: Agent;
   readonly steps: readonly GuideStep[];
   readonly events: readonly AgentEvent[];
-  /** Last answer to each input. Empty for commands. */
+  /** The last answer of the model to each input. Empty for commands. */
   readonly answers: ReadonlyMap<string, string>;
   readonly report: TourReport;
   close(): Promise<void>;

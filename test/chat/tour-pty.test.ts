@@ -17,10 +17,10 @@ afterEach(async () => {
 });
 
 const isLong = process.env.LONGHAUL_LONG_RUN === "1";
-/** The tour is made for watching, so it takes time. */
+/** Time limit of a tour test. The tour is made for watching, so it takes time. */
 const TOUR_LIMIT_MS = 180_000;
 
-/** The input line contains this, and nothing is running. */
+/** Returns true if the input line offers this text, so nothing is running. */
 const offers =
   (input: string) =>
   (screen: string): boolean =>

@@ -13,7 +13,7 @@ import {
 import { type Driven, driveTour } from "./tour-drive.case.ts";
 
 const SEED = 7;
-/** Enough for some compactions of each kind. The full length is optional. */
+/** Number of turns, enough for some compactions of each kind. A long test run plays the full length. */
 const TURNS = process.env.LONGHAUL_LONG_RUN === "1" ? 300 : 120;
 
 let driven: Driven;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => driven.close());
 
-/** Returns the events of the context in short form. */
+/** Returns short names of the events that concern the context. */
 const eventNames = (events: readonly AgentEvent[]): readonly string[] =>
   events.flatMap((event) => {
     if (event.type === "agent") return ["subagent"];
@@ -39,8 +39,8 @@ const eventNames = (events: readonly AgentEvent[]): readonly string[] =>
   });
 
 /**
- * Returns each kind of event once, in the order of the first occurrence. Skips notes, which are written in
- * parallel, so the seed does not fix their time.
+ * Returns the name of each kind of event once, in the order of its first occurrence. Skips updates of notes,
+ * because they run in parallel and their time does not depend on the seed.
  */
 const storyOf = (events: readonly AgentEvent[]): readonly string[] => [
   ...new Set(eventNames(events).filter((name) => name !== "notes-updated")),
@@ -67,7 +67,7 @@ describe("the guided tour", () => {
     expect(tour.requests.invalid).toEqual([]);
     expect(report).toMatchObject({ refused: 0, isSound: true, fromBackground: 1, said: { lost: [] } });
     expect([...answers.values()].filter((answer) => answer !== "")).toHaveLength(4);
-    // The guide uses different words for things that did not happen.
+    // The tour's text differs if one of these things did not happen.
     const words = steps.map((step) => step.words).join("\n");
     for (const pattern of [
       /bar is yellow/,

@@ -7,7 +7,7 @@ const TURNS = 300;
 
 describe("longhaul chat --demo without a user", () => {
   it(`chat --demo runs ${TURNS} turns unattended in a window of 32,000 tokens, without questions`, async () => {
-    // Rejects unless it exits with 0.
+    // The promise rejects unless the program exits with 0.
     const running = promisify(execFile)(
       process.execPath,
       [CLI_MAIN, "chat", "--demo", "--turns", String(TURNS)],

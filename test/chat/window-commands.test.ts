@@ -54,7 +54,7 @@ async function send(pty: Pty, text: string, shown: Parameters<Pty["waitFor"]>[0]
   return await pty.waitFor(shown);
 }
 
-/** Sends a prompt whose answer reads a separate file. */
+/** Sends a prompt. The model answers it by reading a file with this name. */
 async function reads(pty: Pty, name: string): Promise<void> {
   const path = join(home, `${name}.txt`);
   writeFileSync(path, `The ${name} is on page nine of the tide table.\n`.repeat(400));
@@ -122,7 +122,7 @@ describe.skipIf(hasNoPty)("window commands in a terminal", () => {
   it("/collapse collapses spans and expands one of them, in 44 columns without colors", async () => {
     const pty = await chat([], { cols: 44, env: { NO_COLOR: "1" } });
     await send(pty, "/collapse on", "Context collapse is on");
-    // Text instead of tool results, so that nothing can be cleared.
+    // The model answers with long texts instead of tool results, so that nothing can be cleared.
     for (const name of ["heron", "plover", "gannet", "curlew", "godwit", "avocet", "dunlin"]) {
       simulator.reply(textTurn(`${"The tide table of the outer harbor. ".repeat(450)}Found the ${name}.`));
       await send(pty, `find ${name}`, `Found the ${name}.`);

@@ -14,7 +14,7 @@ describe("clearing for a model whose thinking is valid only after unchanged mess
   beforeEach(async () => {
     simulator = await startSimulator();
     agent = new Agent(simulator, { model: "claude-opus-5-5", onThinkingMismatch: "fail" });
-    // Everything before the first change stays valid.
+    // The first tool is never cleared, so the thinking before the first cleared result stays valid.
     await agent.step(THINKING, { thinks: true, tool: "AskUserQuestion" });
     for (let call = 0; call < 6; call++) await agent.step(THINKING, { thinks: true });
   });

@@ -6,7 +6,7 @@ import { measureBlock } from "../../packages/core/src/measure/tokens/measure.ts"
 import { arbitraryEntries } from "../support/arbitraries.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
-/** Four characters are a token, so that a test can set the size of a result. */
+/** Counts four characters as a token, so that a test can set the size of a result. */
 export const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.classic);
 
 export const textOf = (tokens: number): string => "word".repeat(tokens);
@@ -36,7 +36,7 @@ export function arbitraryWork(options: { readonly damaged?: boolean } = {}): fc.
   return fc.tuple(arbitraryEntries(options), tools, sizes).map(([entries, names, lengths]) => {
     let calls = 0;
     let answers = 0;
-    // Equal objects stay equal: an entry that is in the list twice is one entry.
+    // Maps each entry only once, so that an entry that is in the list twice stays one object.
     const seen = new Map<Entry, Entry>();
     const varied = (block: ContentBlock): ContentBlock => {
       if (block?.type === "tool_use")

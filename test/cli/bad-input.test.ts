@@ -202,18 +202,21 @@ describe("compact --in-place writes the whole compaction or nothing", () => {
     expect(readFileSync(path, "utf8")).toBe(long);
   });
 
-  it.skipIf(process.platform !== "linux")("compact --in-place reports a full disk and leaves the file unchanged", async () => {
-    const path = write("full.jsonl", long);
-    const blocks = Math.floor(Buffer.byteLength(long) / 1024) + 2;
-    // A limit on file size makes a write fail in the middle, like a full disk, and needs no privileges.
-    const command = `ulimit -f ${blocks}; exec "$0" --import "$1" "$2" compact "$3" --in-place`;
-    const survive = "data:text/javascript,process.on('SIGXFSZ', () => {})";
-    const result = spawnSync("bash", ["-c", command, process.execPath, survive, CLI_MAIN, path], {
-      encoding: "utf8",
-      env: { PATH: process.env.PATH ?? "", HOME: home },
-    });
-    expect(result.status).toBe(1);
-    expect(result.stderr).toMatch(/not written/);
-    expect(readFileSync(path, "utf8")).toBe(long);
-  });
+  it.skipIf(process.platform !== "linux")(
+    "compact --in-place reports a full disk and leaves the file unchanged",
+    async () => {
+      const path = write("full.jsonl", long);
+      const blocks = Math.floor(Buffer.byteLength(long) / 1024) + 2;
+      // A limit on file size makes a write fail in the middle, like a full disk, and needs no privileges.
+      const command = `ulimit -f ${blocks}; exec "$0" --import "$1" "$2" compact "$3" --in-place`;
+      const survive = "data:text/javascript,process.on('SIGXFSZ', () => {})";
+      const result = spawnSync("bash", ["-c", command, process.execPath, survive, CLI_MAIN, path], {
+        encoding: "utf8",
+        env: { PATH: process.env.PATH ?? "", HOME: home },
+      });
+      expect(result.status).toBe(1);
+      expect(result.stderr).toMatch(/not written/);
+      expect(readFileSync(path, "utf8")).toBe(long);
+    },
+  );
 });

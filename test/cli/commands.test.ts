@@ -197,22 +197,25 @@ describe("longhaul compact", () => {
   });
 });
 
-describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect with the setting %s", (variable) => {
-  const run = (...args: string[]) =>
-    runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
+describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])(
+  "longhaul inspect with the setting %s",
+  (variable) => {
+    const run = (...args: string[]) =>
+      runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
 
-  it("inspect announces no automatic compaction when it is disabled, in text and in JSON", async () => {
-    const { stdout } = await run();
-    expect(stdout).toContain(variable);
-    expect(stdout).not.toMatch(/┴auto|auto-compact at|auto-compact threshold/);
-    const report = JSON.parse((await run("--json")).stdout);
-    expect(report.window).toMatchObject({
-      autoCompact: null,
-      headroomBy: variable === "DISABLE_COMPACT" ? "nobody" : "manual",
+    it("inspect announces no automatic compaction when it is disabled, in text and in JSON", async () => {
+      const { stdout } = await run();
+      expect(stdout).toContain(variable);
+      expect(stdout).not.toMatch(/┴auto|auto-compact at|auto-compact threshold/);
+      const report = JSON.parse((await run("--json")).stdout);
+      expect(report.window).toMatchObject({
+        autoCompact: null,
+        headroomBy: variable === "DISABLE_COMPACT" ? "nobody" : "manual",
+      });
+      expect(report.state.isAboveAutoCompactThreshold).toBe(false);
     });
-    expect(report.state.isAboveAutoCompactThreshold).toBe(false);
-  });
-});
+  },
+);
 
 describe("longhaul sessions", () => {
   it("sessions lists sessions newest first, with size, context and project", async () => {

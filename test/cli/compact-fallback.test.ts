@@ -9,7 +9,7 @@ import { type CliRun, runCli } from "../support/cli.ts";
 
 const MODEL = "claude-sonnet-5-5";
 const UP_TO_TITLES = [...SECTION_NAMES.slice(0, 7), "Work Completed", "Context for Continuing Work"];
-/** A session file has no cached prefix that a call could share. */
+/** The fork is unavailable, because a session file has no cached prefix that a call could share. */
 const NO_FORK = { step: "fork", outcome: "unavailable", reason: "no-shared-prefix", cuts: 0 };
 let home: string;
 let text: string;
@@ -41,7 +41,7 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
     env: { ANTHROPIC_API_KEY: "sk-simulated" },
   });
 
-describe("compact with a model that fails", () => {
+describe("longhaul compact with a model that fails", () => {
   it.each([
     ["stays overloaded", 529, "model-overloaded", /overloaded/],
     ["breaks off in every answer", { kind: "cut", afterBytes: 2_000 }, "model-cut-off", /cut off/],
@@ -51,7 +51,7 @@ describe("compact with a model that fails", () => {
     async (_, fault, reason, words) => {
       simulator.fail(fault, { times: 20 });
       const { code, ...shown } = await compact("--in-place");
-      // Joined to one line, wherever the terminal's width broke it.
+      // Joins the output to one line, because the terminal's width breaks it.
       const stdout = shown.stdout.replace(/\s+/g, " ");
       expect(code).toBe(0);
       expect(stdout).toMatch(words);
@@ -71,7 +71,7 @@ describe("compact with a model that fails", () => {
     },
   );
 
-  it("uses the built-in summarizer and reports the cost when the model writes no summary", async () => {
+  it("compact uses the built-in summarizer and reports the cost when the model's answer has no summary", async () => {
     await restart({ behaviors: [badSummary("only-analysis")] });
     const { stdout, code } = await compact("--json");
     expect(code).toBe(0);
@@ -98,8 +98,8 @@ describe("compact with a model that fails", () => {
   });
 });
 
-describe("compact with a model that writes the summary", () => {
-  it("compact reports the number of cuts in JSON, and shows no fallback chain in the text", async () => {
+describe("longhaul compact with a model that writes the summary", () => {
+  it("compact reports how often it cut the conversation in JSON, and shows no fallback chain in the text", async () => {
     await restart({ windowTokens: 34_000 });
     const { stdout, code } = await compact("--json");
     expect(code).toBe(0);
@@ -109,7 +109,7 @@ describe("compact with a model that writes the summary", () => {
     expect((await compact()).stdout).not.toMatch(/own call|shared prefix/);
   });
 
-  it("the model renames the last summary sections when newer messages follow", async () => {
+  it("a model's summary has other titles for its last sections when newer messages follow", async () => {
     const summary = UP_TO_TITLES.map((title, index) => `## ${index + 1}. ${title}\nsomething`).join("\n\n");
     simulator.reply(`<summary>\n${summary}\n</summary>`, `<summary>\n${summary}\n</summary>`);
     await expectUpToTitles("model", []);
@@ -117,11 +117,11 @@ describe("compact with a model that writes the summary", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("the built-in summarizer renames the last summary sections when newer messages follow", async () => {
+  it("a built-in summary has other titles for its last sections when newer messages follow", async () => {
     await expectUpToTitles("built-in", ["--model", "built-in"]);
   });
 
-  it("a summary with --from leaves earlier messages unchanged, and its request is valid", async () => {
+  it("compact --from keeps the earlier messages, and its request to the model is valid", async () => {
     const prompts = JSON.parse((await runCli(["inspect", session, "--prompts", "--json"], { home })).stdout);
     const { summary, kept } = JSON.parse((await compact("--from", prompts.at(2).uuid, "--json")).stdout);
     expect(summary).toMatchObject({ source: "model", titles: SECTION_NAMES });

@@ -32,7 +32,7 @@ const compact = (args: readonly string[], env: Record<string, string> = KEY): Pr
   runCli(["compact", session, ...args, "--base-url", simulator.url], { home, env });
 
 describe("longhaul compact --model", () => {
-  it("the model writes the summary, and the output says who wrote it, its usage and its cost", async () => {
+  it("compact --model lets the model write the summary, and prints its name, usage and cost", async () => {
     const { stdout, code } = await compact(["--model", MODEL, "--json"]);
     expect(code).toBe(0);
     const { summary, fits } = JSON.parse(stdout);
@@ -47,7 +47,7 @@ describe("longhaul compact --model", () => {
   });
 
   it.each(["claude-fable-5-1", "claude-opus-5-5", "claude-opus-4-6", "claude-haiku-4-5"])(
-    "compact works with %s, whatever thinking and tools the model supports",
+    "compact --model works with %s, whatever thinking and tools the model supports",
     async (model) => {
       const { code, stderr } = await compact(["--model", model]);
       expect([code, stderr]).toEqual([0, ""]);
@@ -55,7 +55,7 @@ describe("longhaul compact --model", () => {
     },
   );
 
-  it("condenses the oldest rounds when they do not fit the model's window, and says so", async () => {
+  it("compact condenses the oldest rounds when they do not fit the model's window, and says so", async () => {
     await simulator.close();
     simulator = await startSimulator({ windowTokens: 90_000 });
     const { stdout, code } = await compact(["--model", MODEL]);
@@ -65,7 +65,7 @@ describe("longhaul compact --model", () => {
     expect(simulator.requests.last?.status).toBe(200);
   });
 
-  it("retries when the provider is overloaded, also in the middle of the answer", async () => {
+  it("compact retries when the provider is overloaded, even in the middle of an answer", async () => {
     simulator.fail(529);
     simulator.fail({ kind: "overload-in-stream", afterEvents: 4 });
     const { code } = await compact(["--model", MODEL]);
@@ -94,7 +94,7 @@ describe("longhaul compact --model", () => {
       /npm install @ai-sdk\/mistral@3/,
     ],
   ])(
-    "explains a failure with %s, offers the built-in summarizer, and exits with 1",
+    "compact explains a failure with %s, offers the built-in summarizer, and exits with 1",
     async (_, args, env, code, words) => {
       await simulator.close();
       simulator = await startSimulator({ apiKeys: [KEY.ANTHROPIC_API_KEY] });
@@ -110,7 +110,7 @@ describe("longhaul compact --model", () => {
     },
   );
 
-  it("sends no request when the provider in --model is unknown", async () => {
+  it("compact sends no request when the provider in --model is unknown", async () => {
     const args = ["compact", session, "--model", "nonsense:gpt-5"];
     const { code, stderr } = await runCli(args, { home, env: KEY });
     expect(code).toBe(1);
@@ -121,14 +121,14 @@ describe("longhaul compact --model", () => {
     expect(own.stderr).toMatch(/The provider has no model nonsense:gpt-5/);
   });
 
-  it("a dry run calls no model and says so", async () => {
+  it("compact --dry-run calls no model and says so", async () => {
     const { stdout, code } = await compact(["--model", MODEL, "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/claude-sonnet-5-5 was not called: a dry run calls no model/);
     expect(simulator.requests.length).toBe(0);
   });
 
-  it("an interrupt ends the summary call at once and changes nothing", async () => {
+  it("an interrupt of compact ends the summary call at once and changes nothing", async () => {
     simulator.fail({ kind: "silence" });
     const before = readFileSync(session);
     const child = spawn(
@@ -148,14 +148,14 @@ describe("longhaul compact --model", () => {
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
-  it("names the missing --base-url when the model is on another server", async () => {
+  it("compact names the missing --base-url when the model is on another server", async () => {
     const args = ["compact", session, "--model", "openai-compatible:local"];
     const { code, stderr } = await runCli(args, { home });
     expect(code).toBe(1);
     expect(stderr).toMatch(/--base-url/);
   });
 
-  it("rejects a --base-url that is not an address", async () => {
+  it("compact rejects a --base-url that is not an address", async () => {
     const { code, stderr } = await runCli(["compact", session, "--base-url", "nonsense"], { home });
     expect(code).toBe(2);
     expect(stderr).toMatch(/must be an address/);

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const isUnchanged = (): boolean => readFileSync(session).equals(before);
 
-describe("longhaul compact of a session where compaction does not pay", () => {
+describe("longhaul compact of a session that a compaction would barely shorten", () => {
   it.each([
     [["--in-place"]],
     [["--in-place", "--keep-recent", "0"]],
@@ -46,7 +46,7 @@ describe("longhaul compact of a session where compaction does not pay", () => {
     expect(existsSync(session.replace(".jsonl", ".notes.md"))).toBe(false);
   });
 
-  it("a preview says that the compaction does not pay, and exits with 0", async () => {
+  it("a preview of compact says that the compaction would not pay, and exits with 0", async () => {
     for (const options of [["--dry-run"], ["--dry-run", "--in-place"], []]) {
       const { code, stdout } = await run("compact", session, ...options);
       expect(code).toBe(0);
@@ -62,7 +62,7 @@ describe("longhaul compact of a session where compaction does not pay", () => {
     expect(isUnchanged()).toBe(true);
   });
 
-  it("a preview fails like --in-place when there is nothing to compact", async () => {
+  it("compact --dry-run fails like compact --in-place when there is nothing to compact", async () => {
     const { entries } = longSession(40);
     writeFileSync(session, linesOf(entries));
     expect((await run("compact", session, "--in-place", "--keep-recent", "0")).code).toBe(0);
@@ -75,7 +75,7 @@ describe("longhaul compact of a session where compaction does not pay", () => {
   });
 
   it.each([[["--force"]], [["--instructions", "keep the parts"]]])(
-    "compact with %j compacts even when it does not pay",
+    "compact with %j compacts even when the compaction does not pay",
     async (options) => {
       const { code, stdout } = await run("compact", session, "--in-place", ...options);
       expect(code).toBe(0);

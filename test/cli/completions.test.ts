@@ -27,7 +27,7 @@ writeFileSync(join(home, "harbor-file.jsonl"), "");
 
 const env = { PATH: `${bin}:${process.env.PATH ?? ""}`, HOME: home, TERM: "xterm" };
 
-/** Returns true if a shell is missing. Also says so, because its tests are skipped then. */
+/** Returns true if a shell is missing. Also prints that its tests are skipped. */
 function isMissing(shell: string): boolean {
   const isFound = spawnSync(shell, ["-c", "exit 0"], { env }).status === 0;
   if (!isFound) process.stderr.write(`Completion in ${shell} is not tested: ${shell} is not installed.\n`);
@@ -40,7 +40,7 @@ function outputOf(shell: string, ...args: readonly string[]): readonly string[] 
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-/** Words before the cursor, with the candidates for the last of them. */
+/** Words before the cursor, and the candidates that complete the last of them. */
 const CASES: readonly (readonly [words: readonly string[], candidates: readonly string[]])[] = [
   [["led"], ["ledger"]],
   [["co"], ["compact", "completions"]],
@@ -66,59 +66,65 @@ const CASES: readonly (readonly [words: readonly string[], candidates: readonly 
   [["chat", "--resume", "5e"], ["5e551044"]],
 ];
 
-describe.skipIf(process.platform === "win32" || isMissing("bash"))("completion in bash", () => {
-  const complete = (...words: readonly string[]): readonly string[] =>
-    outputOf(
-      "bash",
-      "--norc",
-      "-c",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: bash expands it.
-      'eval "$(longhaul completions bash)"; COMP_WORDS=(longhaul "$@"); COMP_CWORD=$#; _longhaul longhaul; printf "%s\\n" "${COMPREPLY[@]}"',
-      "bash",
-      ...words,
-    );
+describe.skipIf(process.platform === "win32" || isMissing("bash"))(
+  "completion of longhaul commands in bash",
+  () => {
+    const complete = (...words: readonly string[]): readonly string[] =>
+      outputOf(
+        "bash",
+        "--norc",
+        "-c",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: bash expands it.
+        'eval "$(longhaul completions bash)"; COMP_WORDS=(longhaul "$@"); COMP_CWORD=$#; _longhaul longhaul; printf "%s\\n" "${COMPREPLY[@]}"',
+        "bash",
+        ...words,
+      );
 
-  it.each(CASES)("bash completes longhaul %j to %j", (words, candidates) => {
-    expect([...complete(...words)].sort()).toEqual(candidates);
-  });
+    it.each(CASES)("bash completes longhaul %j to %j", (words, candidates) => {
+      expect([...complete(...words)].sort()).toEqual(candidates);
+    });
 
-  it("bash completes a value after an equals sign", () => {
-    expect(complete("ledger", "--kind", "=", "t")).toEqual(["todo"]);
-    expect(complete("ledger", "--kind", "=")).toContain("directive");
-  });
+    it("bash completes the value of an option after an equals sign", () => {
+      expect(complete("ledger", "--kind", "=", "t")).toEqual(["todo"]);
+      expect(complete("ledger", "--kind", "=")).toContain("directive");
+    });
 
-  it("the bash script registers its completion for longhaul", () => {
-    const registered = outputOf(
-      "bash",
-      "--norc",
-      "-c",
-      'eval "$(longhaul completions bash)"; complete -p longhaul',
-    );
-    expect(registered).toEqual(["complete -F _longhaul longhaul"]);
-  });
-});
+    it("the bash script registers its completion for longhaul", () => {
+      const registered = outputOf(
+        "bash",
+        "--norc",
+        "-c",
+        'eval "$(longhaul completions bash)"; complete -p longhaul',
+      );
+      expect(registered).toEqual(["complete -F _longhaul longhaul"]);
+    });
+  },
+);
 
-describe.skipIf(process.platform === "win32" || isMissing("fish"))("completion in fish", () => {
-  const complete = (...words: readonly string[]): readonly string[] =>
-    outputOf(
-      "fish",
-      "--no-config",
-      "-c",
-      `longhaul completions fish | source; complete -C "longhaul ${words.join(" ")}"`,
-    );
+describe.skipIf(process.platform === "win32" || isMissing("fish"))(
+  "completion of longhaul commands in fish",
+  () => {
+    const complete = (...words: readonly string[]): readonly string[] =>
+      outputOf(
+        "fish",
+        "--no-config",
+        "-c",
+        `longhaul completions fish | source; complete -C "longhaul ${words.join(" ")}"`,
+      );
 
-  it.each(CASES)("fish completes longhaul %j to %j", (words, candidates) => {
-    const values = complete(...words).map((line) => line.split("\t")[0]?.replace(/\/$/, ""));
-    expect([...values].sort()).toEqual(candidates);
-  });
+    it.each(CASES)("fish completes longhaul %j to %j", (words, candidates) => {
+      const values = complete(...words).map((line) => line.split("\t")[0]?.replace(/\/$/, ""));
+      expect([...values].sort()).toEqual(candidates);
+    });
 
-  it("fish describes commands by their help, and sessions by their title or first prompt", () => {
-    expect(complete("led")).toEqual(["ledger\tshow which facts the compactions kept"]);
-    expect(complete("inspect", "5")).toEqual(["5e551044\tWhich berth is free?"]);
-  });
-});
+    it("fish describes commands by their help text, and sessions by their title or first prompt", () => {
+      expect(complete("led")).toEqual(["ledger\tshow which facts the compactions kept"]);
+      expect(complete("inspect", "5")).toEqual(["5e551044\tWhich berth is free?"]);
+    });
+  },
+);
 
-describe.skipIf(hasNoPty || isMissing("zsh"))("completion in zsh", () => {
+describe.skipIf(hasNoPty || isMissing("zsh"))("completion of longhaul commands in zsh", () => {
   const ptys: Pty[] = [];
   afterEach(async () => {
     await Promise.all(ptys.splice(0).map((pty) => pty.close()));
@@ -159,8 +165,10 @@ describe.skipIf(hasNoPty || isMissing("zsh"))("completion in zsh", () => {
     await typed("ledger --kind=to", "longhaul ledger --kind=todo");
   });
 
-  it("zsh lists commands with their help, and sessions with their first prompt", async () => {
-    expect(await listed("co", /longhaul comp$/m, /completions +-- /)).toMatch(/compact +-- summarize the older part/);
+  it("zsh lists commands with their help text, and sessions with their first prompt", async () => {
+    expect(await listed("co", /longhaul comp$/m, /completions +-- /)).toMatch(
+      /compact +-- summarize the older part/,
+    );
     await typed("inspect 5", "longhaul inspect 5e551044");
     expect(await typed("inspect ", /latest +-- /)).toMatch(/5e551044 +-- Which berth is free\?/);
   });
@@ -170,7 +178,7 @@ describe.skipIf(hasNoPty || isMissing("zsh"))("completion in zsh", () => {
   });
 });
 
-it("rejects a shell without a completion script, and names the supported ones", async () => {
+it("longhaul completions rejects an unsupported shell, and names the supported ones", async () => {
   const { code, stderr } = await runCli(["completions", "tcsh"], { home });
   expect(code).toBe(2);
   expect(stderr).toContain("bash, zsh, fish");

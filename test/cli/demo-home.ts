@@ -8,7 +8,7 @@ export interface DemoHome {
   readonly home: string;
   /** Folder of the demo files. */
   readonly project: string;
-  /** Its session as the text of a file. */
+  /** The demo session as the text of a file. */
   readonly text: string;
   run(...args: readonly string[]): Promise<CliRun>;
   /** Runs a command with --json and parses its output. */

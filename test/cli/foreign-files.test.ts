@@ -48,7 +48,7 @@ const samples = FOREIGN_FILES.filter(({ file }) =>
 );
 
 it.each(samples)(
-  "every command refuses $file, says what it is, and leaves its folder unchanged",
+  "every command refuses $file, names its format, and leaves its folder unchanged",
   async (sample) => {
     const folder = mkdtempSync(join(home, "f-"));
     const path = join(folder, sample.file);

@@ -36,7 +36,7 @@ describe("longhaul compact --from-notes", () => {
     expect((await runJson("inspect", session)).compactions).toHaveLength(1);
   });
 
-  it("compact --from-notes builds missing notes and keeps them, but not in a preview", async () => {
+  it("compact --from-notes builds missing notes, and keeps them unless it is only a preview", async () => {
     const look = await run("compact", session, "--from-notes");
     expect(look.code).toBe(0);
     expect(unfolded(look.stdout)).toContain(
@@ -54,7 +54,7 @@ describe("longhaul compact --from-notes", () => {
     expect(stdout).toMatch(/─+\n# Session Title\n/);
   });
 
-  it("explains why notes from before the last compaction cannot be used, and what to do", async () => {
+  it("compact --from-notes explains why it cannot use notes from before the last compaction", async () => {
     await run("notes", session);
     await run("compact", session, "--in-place", "--keep-recent", "0");
     const before = readFileSync(session);
@@ -64,7 +64,7 @@ describe("longhaul compact --from-notes", () => {
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
-  it("explains when the notes cannot be read", async () => {
+  it("compact --from-notes explains why it cannot read the notes", async () => {
     mkdirSync(notes);
     const { code, stderr } = await run("compact", session, "--from-notes", "--in-place");
     expect(code).toBe(1);
@@ -72,7 +72,7 @@ describe("longhaul compact --from-notes", () => {
     expect(readFileSync(session, "utf8")).toBe(text);
   });
 
-  it("does not use the notes when a hook has instructions, and says so", async () => {
+  it("compact --from-notes does not use the notes when a hook adds instructions, and says so", async () => {
     mkdirSync(join(home, ".longhaul"), { recursive: true });
     const hooks = { PreCompact: [{ hooks: [{ type: "command", command: "echo look after the tides" }] }] };
     writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }), { mode: 0o600 });
@@ -90,7 +90,7 @@ describe("longhaul compact --from-notes", () => {
     ["--from", "x"],
     ["--up-to", "x"],
     ["--keep-recent", "5"],
-  ])("rejects --from-notes together with %s as wrong use", async (...option) => {
+  ])("compact rejects --from-notes together with %s as wrong use", async (...option) => {
     const { code, stderr } = await run("compact", session, "--from-notes", ...option);
     expect(code).toBe(2);
     expect(stderr).toContain("--from-notes");
@@ -98,7 +98,7 @@ describe("longhaul compact --from-notes", () => {
 });
 
 describe("compaction of a session that has notes", () => {
-  it("the summary message names the notes file, whoever writes the summary", async () => {
+  it("the summary message of a compaction names the notes file, whoever writes the summary", async () => {
     expect(
       (await runJson("compact", session)).restored.map(({ kind }: { kind: string }) => kind),
     ).not.toContain("session-memory");

@@ -43,8 +43,8 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
   runCli(["compact", session, "--project", project, ...args], { home });
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
-describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
-  it("hooks receive their input, instruct the summary, add to the conversation, and are shown", async () => {
+describe.skipIf(!isPosix)("compaction hooks in the user's settings", () => {
+  it("hooks receive their input, add to the summary request and the conversation, and are shown", async () => {
     configure({
       PreCompact: [{ command: "cat > pre.json; echo look after the tides" }],
       SessionStart: [{ command: "pwd" }],
@@ -97,7 +97,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     expect(stderr).toContain(`blocked the compaction: ${home}`);
   });
 
-  it("a blocking hook stops the compaction: exit 1, reason and remedy shown, nothing written", async () => {
+  it("a hook that blocks stops the compaction: exit code 1, the reason and the remedy, nothing written", async () => {
     configure({ PreCompact: [{ command: "echo not before the release is out >&2; exit 2" }] });
     const { code, stdout, stderr } = await compact("--in-place", "--json");
     expect(code).toBe(1);
@@ -125,7 +125,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     expect(stdout.length).toBeLessThan(10_000);
   });
 
-  it("ignores hooks when other users may write to the settings, and says so", async () => {
+  it("compact ignores hooks when other users may write to the settings, and says so", async () => {
     configure({ PreCompact: [{ command: "touch refused" }] });
     chmodSync(settingsPath(), 0o666);
     const { code, stderr } = await compact();
@@ -134,7 +134,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
     expect(existsSync(join(project, "refused"))).toBe(false);
   });
 
-  it("names unusable hooks and runs the others", async () => {
+  it("compact names unusable hooks and runs the others", async () => {
     writeFileSync(
       settingsPath(),
       JSON.stringify({
@@ -153,7 +153,7 @@ describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
   });
 });
 
-describe.skipIf(!isPosix)("interrupts while a hook runs", () => {
+describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
   const start = (): ChildProcessWithoutNullStreams =>
     spawn(process.execPath, [CLI_MAIN, "compact", session, "--in-place"], {
       env: { PATH: process.env.PATH ?? "", HOME: home },

@@ -91,8 +91,8 @@ async function compacted(
 }
 let counter = 0;
 
-describe("a hostile session file", () => {
-  it("restores a file of the current folder (control for the tests below)", async () => {
+describe("longhaul compact of a hostile session file", () => {
+  it("compact restores a file of the current folder, which shows that the tests below can fail", async () => {
     const { out } = await compacted({ cwd: "/etc", reads: [join(project, "a.txt")] });
     expect(out).toContain(HARMLESS);
   });
@@ -111,20 +111,26 @@ describe("a hostile session file", () => {
     ],
     ["secrets of the project", project, [".env", "keys/id_rsa", "settings.txt", join(project, ".env")]],
     ["names with other separators", project, ["..\\tides\\plan.txt", `${sibling}/./plan.txt`, "x\0/../a"]],
-  ])("does not restore %s for a hostile session", async (_, cwd, reads) => {
+  ])("compact does not restore %s for a hostile session", async (_, cwd, reads) => {
     const { out, stdout } = await compacted({ cwd, reads });
     expect(out).not.toContain(CANARY);
     expect(stdout).not.toContain(CANARY);
   });
 
-  it.skipIf(!isPosix)("does not restore system files of a claimed /etc", async () => {
-    const { out, stdout } = await compacted({ cwd: "/etc", reads: ["passwd", "/etc/passwd", "/etc/shadow"] });
-    expect(out).not.toContain("root:");
-    expect(stdout).toMatch(/outside {2}\/etc\/passwd/);
-    expect(stdout).toMatch(/secret {2}\/etc\/shadow/);
-  });
+  it.skipIf(!isPosix)(
+    "compact does not restore system files when the session claims to have run in /etc",
+    async () => {
+      const { out, stdout } = await compacted({
+        cwd: "/etc",
+        reads: ["passwd", "/etc/passwd", "/etc/shadow"],
+      });
+      expect(out).not.toContain("root:");
+      expect(stdout).toMatch(/outside {2}\/etc\/passwd/);
+      expect(stdout).toMatch(/secret {2}\/etc\/shadow/);
+    },
+  );
 
-  it("does not attach memory files of other folders, or files that memory files import", async () => {
+  it("compact does not attach memory files of other folders, or files that memory files import", async () => {
     const memory = [
       join(sibling, "CLAUDE.md"),
       join(project, "linked", "CLAUDE.md"),
@@ -137,7 +143,7 @@ describe("a hostile session file", () => {
     expect(out).not.toContain(CANARY);
   });
 
-  it("does not restore plans with a slug that leaves the folder, or plans of other sessions", async () => {
+  it("compact restores no plan whose slug leaves the plans folder, and no plan of another session", async () => {
     for (const slug of ["../outside", "merry-plan", "..", "a/../merry-plan"]) {
       const { out } = await compacted({ cwd: project, reads: ["a.txt"], slug });
       expect(out).not.toContain(CANARY);
@@ -150,7 +156,7 @@ describe("a hostile session file", () => {
     }
   });
 
-  it("restores nothing when the current folder is the home folder, unless --project names it", async () => {
+  it("compact restores nothing when the current folder is the home folder, unless --project names it", async () => {
     const reads = [join(home, "diary.txt"), join(project, "a.txt")];
     const { out, stdout } = await compacted({ cwd: home, reads }, [], { cwd: home });
     expect(out).not.toContain(CANARY);
@@ -162,7 +168,7 @@ describe("a hostile session file", () => {
     expect((await compacted({ cwd: home, reads }, ["--project", home], { cwd: home })).out).toContain(CANARY);
   });
 
-  it("restricts a session in Claude Code's store to the project of its location, not the claimed one", async () => {
+  it("compact restores files for the project in whose store the session is, not for the claimed project", async () => {
     const name = project.replace(/[^A-Za-z0-9]/g, "-");
     const session = join(home, ".claude", "projects", name, "id.jsonl");
     const reads = [join(sibling, "plan.txt"), "plan.txt", join(project, "a.txt")];
@@ -171,7 +177,7 @@ describe("a hostile session file", () => {
     expect(out).not.toContain(CANARY);
   });
 
-  it("lists skipped files in text and JSON, even in a dry run, and names --project", async () => {
+  it("compact lists skipped files in text and JSON, even in a dry run, and names --project", async () => {
     const reads = [1, 2, 3, 4, 5, 6].map((n) => write(join(sibling, `${n}.txt`), CANARY));
     const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads: [...reads, ".env"] }));
     const { stdout } = await compact(session, ["--dry-run"]);
@@ -189,7 +195,7 @@ describe("a hostile session file", () => {
     expect(report.project).toEqual({ folder: project, source: "current-folder", problem: null, advice });
   });
 
-  it("inspect reads memory files of the chosen folder only", async () => {
+  it("inspect reads memory files only of the folder that the user chose", async () => {
     const reads = [join(sibling, "x.ts"), join(project, "x.ts")];
     const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads }));
     const { stdout } = await runCli(["inspect", session, "--json"], { home, cwd: project });
@@ -200,7 +206,7 @@ describe("a hostile session file", () => {
   });
 
   it.skipIf(!isPosix)(
-    "runs hooks in the chosen folder, never in the folder that the session claims",
+    "compact runs hooks in the folder that the user chose, never in the folder that the session claims",
     async () => {
       const command = 'pwd; echo "$CLAUDE_PROJECT_DIR $LONGHAUL_PROJECT_DIR"; cat';
       const hooks = { PreCompact: [{ hooks: [{ type: "command", command: `${command} 2>/dev/null` }] }] };
@@ -215,7 +221,7 @@ describe("a hostile session file", () => {
     },
   );
 
-  it("rejects a --project that is not a folder as wrong use", async () => {
+  it("compact and inspect reject a --project that is missing, a file or the root folder as wrong use", async () => {
     const session = write(join(root, "s.jsonl"), hostile({ cwd: project, reads: [] }));
     for (const given of [join(root, "gone"), session, "/", ""]) {
       for (const command of ["compact", "inspect"]) {

@@ -50,7 +50,7 @@ const run = (home: string, cwd: string, ...args: readonly string[]): Promise<Cli
   runCli(args, { home, cwd });
 
 describe("the session name `latest`", () => {
-  it("latest is the newest session with a conversation, not a newer failed call", async () => {
+  it("`latest` is the newest session with a conversation, not a newer session whose first call failed", async () => {
     const { home, session } = newHome();
     const { stdout } = await run(home, home, "inspect", "latest", "--json");
     expect(JSON.parse(stdout).session.path).toBe(session);
@@ -69,7 +69,7 @@ describe("the session name `latest`", () => {
     );
   });
 
-  it("names the latest session with its project, and writes to it when no user can be asked", async () => {
+  it("compact latest names another project's session, and writes to it when it cannot ask the user", async () => {
     const { home, text } = newHome();
     const { code, stderr, stdout } = await run(home, home, "compact", "latest", "--in-place", "--json");
     expect(code).toBe(0);
@@ -80,7 +80,7 @@ describe("the session name `latest`", () => {
     expect(undone).toMatchObject({ code: 0, stderr: expect.stringContaining("11111111-talk") });
   });
 
-  it("read-only commands and named sessions do not mention latest", async () => {
+  it("commands that only read, and commands with a named session, do not mention `latest`", async () => {
     const { home } = newHome();
     for (const args of [
       ["inspect", "latest"],
@@ -105,7 +105,7 @@ describe.skipIf(hasNoPty)("the session name `latest` in a terminal", () => {
     return pty;
   }
 
-  it("writes to the latest session of another project only after a yes", async () => {
+  it("compact writes to the latest session of another project only after the user's yes", async () => {
     const { home, text } = newHome();
     for (const answer of ["", "n", "nonsense"]) {
       const pty = terminal(home, home, ["compact", "latest", "--in-place"]);
@@ -126,7 +126,7 @@ describe.skipIf(hasNoPty)("the session name `latest` in a terminal", () => {
     expect(text().length).toBeGreaterThan(demo.length);
   });
 
-  it("shows notes of another project without a question and asks before it writes them", async () => {
+  it("notes shows notes of another project's session at once, and asks before it writes them", async () => {
     const { home } = newHome();
     const asked = terminal(home, home, ["notes", "latest"]);
     await asked.waitFor("Use the session of another project? [y/N]");
@@ -143,7 +143,7 @@ describe.skipIf(hasNoPty)("the session name `latest` in a terminal", () => {
   });
 
   it.each(["ctrl-c", "ctrl-d"] as const)(
-    "leaves the latest session of another project alone after %s",
+    "clear leaves the latest session of another project unchanged after %s",
     async (key) => {
       const { home, text } = newHome();
       const pty = terminal(home, home, ["clear", "latest", "--in-place"]);
@@ -154,14 +154,14 @@ describe.skipIf(hasNoPty)("the session name `latest` in a terminal", () => {
     },
   );
 
-  it("writes to the latest session of the current project without a question", async () => {
+  it("compact writes to the latest session of the current project without a question", async () => {
     const { home, text } = newHome();
     const pty = terminal(home, project, ["compact", "latest", "--in-place"]);
     expect(await pty.exit).toMatchObject({ code: 0 });
     expect(text().length).toBeGreaterThan(demo.length);
   });
 
-  it("a chat resumes the latest session of another project only after a yes", async () => {
+  it("chat resumes the latest session of another project only after the user's yes", async () => {
     const { home, text } = newHome();
     const chat = (): Pty =>
       terminal(home, home, ["chat", "--resume", "latest"], {

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe("longhaul ledger", () => {
-  it("ledger shows the same counts as compact, and nothing lost", async () => {
+  it("ledger shows the same counts as compact, and says that nothing is lost", async () => {
     const first = await runJson("compact", session, "--in-place", "--keep-recent", "0");
     const { facts } = first.ledger;
     expect(facts.length).toBeGreaterThan(10);
@@ -45,7 +45,7 @@ describe("longhaul ledger", () => {
     for (const { fate } of absent.compactions[0].ledger.facts) expect(fate).toBe("recoverable");
   });
 
-  it("the boundary carries the ledger, so a program can read it from the session file", async () => {
+  it("the boundary in the session file contains the ledger, so that a program can read it", async () => {
     const { ledger } = await runJson("compact", session, "--in-place");
     const lines = readFileSync(session, "utf8")
       .trimEnd()
@@ -68,7 +68,7 @@ describe("longhaul ledger", () => {
     expect((await run("ledger", session, "--kind", "wishes")).code).toBe(2);
   });
 
-  it("ledger says that a session was not compacted", async () => {
+  it("ledger says that a session has not been compacted", async () => {
     const { stdout, code } = await run("ledger", session);
     expect(code).toBe(0);
     expect(unfolded(stdout)).toContain("This conversation has no compaction");
@@ -83,15 +83,15 @@ describe("longhaul ledger", () => {
   });
 });
 
-describe("facts in longhaul compact", () => {
-  it("compact summarizes in one line where the facts are, even in a dry run", async () => {
+describe("facts in the output of longhaul compact", () => {
+  it("compact says in one line how many facts are in the summary and elsewhere, even in a dry run", async () => {
     const { stdout } = await run("compact", session, "--dry-run");
     expect(unfolded(stdout)).toMatch(/Facts \d+ facts: \d+ in the summary.*\. Nothing is lost\./);
   });
 });
 
 describeRecorded("longhaul ledger of a recorded session", () => {
-  it("ledger shows what Claude Code's own compactions kept, and that longhaul computed it", async () => {
+  it("ledger shows the facts that Claude Code's own compactions kept, and that longhaul computed them", async () => {
     const copy = join(home, "70d782f7.jsonl");
     copyFileSync(realSessionPath("entireio-cli__70d782f7.jsonl"), copy);
     const { stdout, code } = await run("ledger", copy);

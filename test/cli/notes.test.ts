@@ -44,7 +44,7 @@ function appendExchange(): void {
 }
 
 describe("longhaul notes", () => {
-  it("notes builds missing notes beside the session, names the file, and leaves the session unchanged", async () => {
+  it("notes builds missing notes beside the session, names their file, and leaves the session unchanged", async () => {
     const { stdout, stderr, code } = await run("notes", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const name of ["Current State", "Task Specification", "Files and Functions", "Worklog"])
@@ -60,7 +60,7 @@ describe("longhaul notes", () => {
     );
   });
 
-  it("notes shows existing notes unchanged, and how many messages are newer", async () => {
+  it("notes shows existing notes unchanged, and says how many messages are newer", async () => {
     await run("notes", session);
     const before = readFileSync(notes, "utf8");
     expect(await runJson("notes", session)).toMatchObject({
@@ -110,7 +110,7 @@ describe("longhaul notes", () => {
     expect(existsSync(notes)).toBe(false);
   });
 
-  it("removes terminal control sequences from messages about an invalid template", async () => {
+  it("notes removes terminal control sequences from messages about an invalid template", async () => {
     const template = join(home, "hostile.md");
     writeFileSync(template, "# A\u001b[31mB\n\u001b]0;mine\u0007\n");
     writeSettings(home, { notes: { template } });
@@ -120,7 +120,7 @@ describe("longhaul notes", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
-  it("a template gives the notes other sections, and later runs recognize them without the template", async () => {
+  it("a template in the settings gives the notes other sections, and later runs recognize them without it", async () => {
     const template = join(home, "template.md");
     writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
     const names = ({ sections }: { sections: { name: string }[] }) => sections.map(({ name }) => name);
@@ -131,10 +131,10 @@ describe("longhaul notes", () => {
   });
 });
 
-describe("notes with manual changes", () => {
+describe("notes that the user has edited", () => {
   const THEIRS = "# Current State\n\nMy own words, which nobody may lose.\n";
 
-  it("shows manually edited notes and neither updates nor replaces them unless asked", async () => {
+  it("notes shows edited notes, and neither updates nor replaces them unless the user requests it", async () => {
     writeFileSync(notes, THEIRS);
     const { stdout } = await run("notes", session);
     expect(stdout).toContain("My own words");
@@ -217,7 +217,7 @@ describe("longhaul notes --model", () => {
       env: { ANTHROPIC_API_KEY: "sk-simulated" },
     });
 
-  it("the model writes the notes part by part, and the output shows the cost", async () => {
+  it("notes --model lets the model write the notes part by part, and prints the cost", async () => {
     const { stdout, code } = await model("--json");
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
@@ -233,14 +233,14 @@ describe("longhaul notes --model", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("shows existing notes without a model call", async () => {
+  it("notes --model shows existing notes without a model call", async () => {
     await run("notes", session);
     const { stdout } = await model();
     expect(unfolded(stdout)).toContain("claude-haiku-4-5 was not called: there are notes already.");
     expect(simulator.requests.length).toBe(0);
   });
 
-  it("an interrupt keeps the notes written so far, and says so", async () => {
+  it("an interrupt of notes --model keeps the notes written so far, and says so", async () => {
     let calls = 0;
     simulator.fail({ kind: "silence" }, { when: ({ endpoint }) => endpoint === "messages" && ++calls > 1 });
     const child = spawn(
@@ -261,7 +261,7 @@ describe("longhaul notes --model", () => {
     expect(existsSync(`${notes}.lock`)).toBe(false);
   });
 
-  it("uses the built-in note taker when the model never answers, and says so in text and JSON", async () => {
+  it("notes uses the built-in note taker when the model never answers, and says so in text and JSON", async () => {
     simulator.fail({ kind: "silence" }, { times: 99 });
     writeSettings(home, { notes: { firstByteTimeout: 1 } });
     const { code, stdout } = await model();
@@ -278,7 +278,7 @@ describe("longhaul notes --model", () => {
     expect(report.work.fallback).toEqual({ reason: "model-timed-out", messages: report.work.messages });
   });
 
-  it("keeps the notes written so far when the model fails, and offers the built-in note taker", async () => {
+  it("notes keeps the notes written so far when the model fails, and offers the built-in note taker", async () => {
     simulator.fail(401, { times: 99 });
     const { code, stderr } = await model();
     expect(code).toBe(1);

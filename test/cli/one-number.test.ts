@@ -34,12 +34,12 @@ async function expectAgreement(path: string): Promise<boolean> {
   if (preview === undefined) return false;
   expectBefore(preview, before);
   if (!preview.saving.pays) {
-    // `compact` would refuse it, so `inspect` does not offer it.
+    // `compact` would refuse a compaction that does not pay, so `inspect` does not offer it.
     expect(JSON.stringify(before.cost?.options ?? [])).not.toContain('"compact"');
     return false;
   }
   const compacted = await reported((it) => compact(path, { json, inPlace: true, hooks: false }, it));
-  // A preview is forced, so it shows more than the command without --force.
+  // A preview works like --force, so it also succeeds where the command without --force refuses.
   if (compacted === undefined) return false;
   expectPrices(preview, before);
   for (const name of ["before", "window", "notInFile", "summarized", "kept", "cost"])
@@ -62,7 +62,7 @@ function expectBefore(preview: Report, before: Report): void {
   expect(preview.window).toEqual(window);
   const { summarized, kept } = preview;
   const messages = summarized.messages + kept.messages - preview.before.messages;
-  // A message that the cut divides counts on both sides.
+  // A message that the compaction splits counts both as summarized and as kept.
   expect([0, 1]).toContain(messages);
   if (preview.notInFile === 0) return;
   const tokens = preview.notInFile + summarized.tokens + kept.tokens;
@@ -103,7 +103,7 @@ async function expectAfter(path: string, compacted: Report): Promise<void> {
   expect(after.context.messages).toBe(compacted.after.messages);
   expect(after.context.tokens).toBe(compacted.after.tokens);
   expect(after.accounting.notInFile).toBe(compacted.notInFile);
-  // The rest of the session may not name a model.
+  // The messages after the compaction may not name a model.
   if (after.session.model !== null) expect(after.window).toMatchObject(compacted.window);
   const cleared = await reported((it) => clear(path, { json, keep: 1, dryRun: true }, it));
   if (cleared !== undefined) expect(cleared.before.tokens).toBe(after.context.tokens);
@@ -123,7 +123,7 @@ describe("figures of inspect, compact, ledger, replay and clear", () => {
     await expectAgreement(written(built.entries));
   }, 120_000);
 
-  it("all commands report the same figures for any session that an agent may write", async () => {
+  it("all commands report the same figures for any generated session", async () => {
     let compared = 0;
     const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
     const overhead = fc.integer({ min: 0, max: 30_000 });
@@ -147,7 +147,7 @@ describeRecorded("figures of inspect, compact, ledger, replay and clear for reco
   );
 
   it.each(["spotter__4d5611e5", "context-evaluator__8209f1c2"])(
-    "finds the window of 200,000 tokens of %s from its newest automatic compaction",
+    "commands derive the window of 200,000 tokens of %s from its newest automatic compaction",
     async (name) => {
       const path = claudeCodeSessions().find((each) => basename(each, ".jsonl") === name) ?? "";
       const shown = { size: 200_000, origin: "auto-compaction", autoCompact: 167_000 };

@@ -66,8 +66,8 @@ describe("longhaul inspect --prompts", () => {
   });
 });
 
-describe("longhaul compact at a message", () => {
-  it("compact --up-to summarizes earlier messages and keeps the message and the rest", async () => {
+describe("longhaul compact with --from or --up-to", () => {
+  it("compact --up-to summarizes the messages before the given one, and keeps that message and later ones", async () => {
     const picked = prompts.at(-3);
     const report = await runJson("compact", session, "--up-to", promptAt(-3), "--in-place");
     expect(Math.abs(report.summarized.tokens - (picked?.tokensBefore ?? 0))).toBeLessThanOrEqual(2);
@@ -76,7 +76,7 @@ describe("longhaul compact at a message", () => {
     await expectReadBack(report.after.tokens);
   });
 
-  it("compact --from summarizes the message and later ones and keeps earlier ones", async () => {
+  it("compact --from summarizes the given message and later ones, and keeps the earlier ones", async () => {
     const report = await runJson("compact", session, "--from", promptAt(4), "--in-place");
     const left = await runJson("inspect", session, "--prompts");
     expect(left.map((prompt: Prompt) => prompt.text)).toEqual(
@@ -86,7 +86,7 @@ describe("longhaul compact at a message", () => {
     await expectReadBack(report.after.tokens);
   });
 
-  it("compact accepts the beginning of a uuid, and --out leaves the session unchanged", async () => {
+  it("compact accepts the beginning of a message's uuid, and --out leaves the session unchanged", async () => {
     const out = join(home, "part.jsonl");
     const report = await runJson("compact", session, "--up-to", promptAt(-2).slice(0, 6), "--out", out);
     expect(report.out).toBe(out);
@@ -116,7 +116,7 @@ describe("longhaul compact at a message", () => {
       "not-enough-messages",
       /Choose a later message/,
     ],
-  ])("compact fails with a remedy when the uuid %s", async (_, uuid, code, words) => {
+  ])("compact fails with a remedy when the uuid of the message %s", async (_, uuid, code, words) => {
     const {
       code: exit,
       stdout,
@@ -155,7 +155,7 @@ describe("content that a compaction restores", () => {
     ...new Set(report.restored.map(({ kind }) => kind)),
   ];
 
-  it("restores files, to-dos and the plan that Claude Code keeps for the session", async () => {
+  it("compact restores files, to-dos and the plan that Claude Code keeps for the session", async () => {
     expect(kindsOf(await runJson("compact", session, "--project", project))).toEqual(["todos", "file"]);
     const slug = "merry-plan";
     const store = join(home, ".claude", "projects", realpathSync(project).replace(/[^A-Za-z0-9]/g, "-"));
@@ -171,7 +171,7 @@ describe("content that a compaction restores", () => {
     expect((await run("compact", stored)).stdout).toMatch(/merry-plan\.md \(plan\)/);
   });
 
-  it("the summary names the transcript by a path that is valid in any folder", async () => {
+  it("the summary of compact names the transcript by an absolute path", async () => {
     const report = await runJson("compact", "session.jsonl", "--in-place");
     expect(report.out).toBe("session.jsonl");
     const added = readFileSync(session, "utf8").slice(text.length);
@@ -183,7 +183,7 @@ describe("content that a compaction restores", () => {
     expect([report.restored, report.skipped]).toEqual([[], []]);
   });
 
-  it("lists content that could not be restored with its type and reason", async () => {
+  it("compact lists content that it could not restore, with type and reason", async () => {
     rmSync(project, { recursive: true });
     const report = await runJson("compact", session, "--project", home);
     demoProject(project);

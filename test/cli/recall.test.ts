@@ -49,7 +49,7 @@ describe("longhaul recall", () => {
     expect(statSync(index).mode & 0o777).toBe(0o600);
   });
 
-  it("recall --id prints a match verbatim, even by the beginning of its id", async () => {
+  it("recall --id prints a match verbatim, and accepts the beginning of its id", async () => {
     const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
     const [hit] = hits;
     expect(hit).toMatchObject({ kind: "user", isInContext: false });
@@ -63,7 +63,7 @@ describe("longhaul recall", () => {
     expect(stdout).toContain(read.pieces[0].text);
   });
 
-  it("recall --exact, --pattern, --file and --tool return matches of all filters, newest first", async () => {
+  it("recall returns matches of all filters --exact, --pattern, --file and --tool, newest first", async () => {
     const exact = await runJson("recall", session, "--exact", "require If-Match", "--tool", "Bash");
     expect(exact.hits.length).toBeGreaterThan(1);
     for (const { text, tool } of exact.hits as Hit[])
@@ -84,7 +84,7 @@ describe("longhaul recall", () => {
     expect([...(await ids("--limit", "3")), ...(await ids("--limit", "3", "--page", "2"))]).toEqual(whole);
   });
 
-  it("recall searches the current context only with --all, including the newest messages", async () => {
+  it("recall searches the current context only with --all, and then includes the newest messages", async () => {
     await run("recall", session, "tide");
     appendMessage("paint the lighthouse vermilion");
     expect((await runJson("recall", session, "vermilion")).hits).toEqual([]);
@@ -94,7 +94,7 @@ describe("longhaul recall", () => {
     expect(hits).toMatchObject([{ id: "new-1", isInContext: true }]);
   });
 
-  it("recall does not find text that an undo restored, and finds it again after a redo", async () => {
+  it("recall does not find text that undo put back into the context, and finds it again after a redo", async () => {
     const found = async (): Promise<number> =>
       (await runJson("recall", session, "--exact", "stays on port 8471, metrics on 9464")).total;
     expect(await found()).toBe(1);
@@ -118,7 +118,7 @@ describe("longhaul recall", () => {
 });
 
 describe("failures of longhaul recall", () => {
-  it("recall --id tells a missing page from an ambiguous id", async () => {
+  it("recall --id fails with different errors for a missing page and for an ambiguous id", async () => {
     const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
     const { error: page } = await runJson("recall", session, "--id", hits[0].id, "--page", "99");
     expect(page).toMatchObject({ code: "page-not-found", facts: { page: 99 } });

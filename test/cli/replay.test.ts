@@ -28,7 +28,7 @@ describe("longhaul replay", () => {
     expect(unfolded(stdout)).toMatch(/longhaul costs [\d.]+ times as much as keeping everything/);
   });
 
-  it("replay draws a chart into a new file, and overwrites a file only with the flag", async () => {
+  it("replay --svg writes a chart to a new file, and overwrites an existing file only with --force", async () => {
     const chart = join(home, "chart.svg");
     const args = [session, "--window", "40000", "--policies", "drop-oldest", "--svg", chart];
     expect(await run(...args)).toMatchObject({ code: 0, stdout: expect.stringContaining("chart.svg") });

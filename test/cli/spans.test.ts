@@ -21,7 +21,7 @@ beforeAll(async () => {
   appendFileSync(session, linesOf(collapseLines(commitSpans(loaded.conversation, staged, options))));
 });
 
-describe("spans in longhaul inspect", () => {
+describe("collapsed spans in longhaul inspect", () => {
   it("inspect shows collapsed spans and the tokens they save", async () => {
     const { collapse } = await runJson("inspect", session);
     expect(collapse).toMatchObject({
@@ -36,7 +36,7 @@ describe("spans in longhaul inspect", () => {
     expect(stdout).toContain("5ba40000");
   });
 
-  it("inspect shows all messages of a span by its id or the beginning of it", async () => {
+  it("inspect --span shows all messages of a span, by its id or the beginning of its id", async () => {
     const report = await runJson("inspect", session, "--span", "5ba4");
     expect(report.spanId).toBe(SPAN);
     expect(report.entries.map(({ uuid }: { uuid: string }) => uuid)).toEqual(uuids);
@@ -49,7 +49,7 @@ describe("spans in longhaul inspect", () => {
     }
   });
 
-  it("inspect says that there is no span with the given id", async () => {
+  it("inspect --span says that there is no span with the given id", async () => {
     const { code, stderr } = await run("inspect", session, "--span", "ffff");
     expect(code).toBe(1);
     expect(stderr).toContain(
@@ -59,7 +59,7 @@ describe("spans in longhaul inspect", () => {
     expect((await run("inspect", session, "--span", "x", "--prompts")).code).toBe(2);
   });
 
-  it("inspect shows memory files for the touched files, with their cost in tokens", async () => {
+  it("inspect shows the memory files that apply to the touched files, with their cost in tokens", async () => {
     const { memory } = await runJson("inspect", session, "--project", project);
     expect(memory).toMatchObject({ attached: [], folder: project, skipped: [] });
     expect(memory.governing).toEqual([{ path: join(project, "AGENTS.md"), tokens: expect.any(Number) }]);
@@ -69,8 +69,8 @@ describe("spans in longhaul inspect", () => {
   });
 });
 
-describe("spans in longhaul notes", () => {
-  it("notes cover collapsed messages too", async () => {
+describe("collapsed spans in longhaul notes", () => {
+  it("the notes of a session also cover its collapsed messages", async () => {
     const { work } = await runJson("notes", session, "--dry-run");
     const { context } = await runJson("inspect", session);
     expect(work.messages).toBeGreaterThan(context.messages);

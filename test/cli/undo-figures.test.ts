@@ -29,17 +29,20 @@ const STEPS = {
 /** Returns the figures about the conversation of a session, without those about its file. */
 async function figuresOf(path: string): Promise<Report> {
   const { session, context, compactions, memory, ...rest } = await inspected(path);
-  // The file has more lines, including a boundary.
+  // Ignores the size of the file, because an undo adds lines to it.
   const { bytes, entries, ...sameSession } = session;
-  // The lines of the conversation are copies, which report no usage.
+  // Compares only tokens and messages, because an undo writes copies of the lines without reported usage.
   const { tokens, messages } = context;
-  // A compaction attaches memory files again.
+  // Ignores how often memory files were attached, because a compaction attaches them again.
   const attached = memory.attached.map(({ times, ...file }: Report) => file);
   const inspect = { ...rest, session: sameSession, context: { tokens, messages }, attached };
   return { inspect, replay: await replayed(path) };
 }
 
-/** Returns true if there was something to undo. */
+/**
+ * Checks that the figures are the same before a step and after its undo. Returns false if the step was
+ * refused.
+ */
 async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Promise<boolean> {
   const before = await figuresOf(path);
   if ((await STEPS[step](path)) === undefined) return false;
@@ -48,13 +51,13 @@ async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Prom
   return true;
 }
 
-describe.each(["compact", "clear"] as const)("figures after %s and undo", (step) => {
-  it("inspect and replay report the same figures after an undo of the demo session", async () => {
+describe.each(["compact", "clear"] as const)("figures of a session after %s and undo", (step) => {
+  it("inspect and replay report the same figures for the demo session before a step and after its undo", async () => {
     const path = written(createDemoSession({ cwd: join(home, "project") }));
     expect(await expectSameAfterUndo(path, step)).toBe(true);
   }, 120_000);
 
-  it("inspect and replay report the same figures after an undo of any agent's session", async () => {
+  it("inspect and replay report the same figures for any session before a step and after its undo", async () => {
     let compared = 0;
     const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
     const overhead = fc.integer({ min: 0, max: 30_000 });
@@ -74,7 +77,7 @@ describeRecorded("figures after a step and its undo in recorded sessions", () =>
       (["compact", "clear"] as const).map((step) => [step, basename(path), path] as const),
     ),
   )(
-    "inspect and replay report the same figures after %s and undo of %s",
+    "inspect and replay report the same figures before %s and after its undo for %s",
     async (step, _, path) => {
       await expectSameAfterUndo(copyOf(path), step);
     },

@@ -30,7 +30,7 @@ const shown = async (path: string): Promise<string> =>
 const isUntouched = (): boolean => readFileSync(session, "utf8") === compacted;
 
 describe("longhaul undo", () => {
-  it("undo previews the step and writes nothing without --in-place or --out", async () => {
+  it("undo shows what it would restore, and writes nothing without --in-place or --out", async () => {
     const { stdout, code, stderr } = await run("undo", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const words of ["Undo", "Undone", "compaction", "manual", "before", "after", "no newer messages"])
@@ -41,7 +41,7 @@ describe("longhaul undo", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("undo --in-place restores the conversation, --redo reverts that, and no line is removed", async () => {
+  it("undo --in-place restores the conversation, --redo reverts the undo, and no line is removed", async () => {
     const before = await shown(session);
     const undone = await runJson("undo", session, "--in-place");
     expect(undone).toMatchObject({ direction: "undo", step: { kind: "compaction", isUndo: false } });
@@ -63,7 +63,7 @@ describe("longhaul undo", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("undo --list shows the steps, and undo accepts the beginning of a step's id", async () => {
+  it("undo --list shows the steps that can be undone, and undo accepts the beginning of a step's id", async () => {
     const { stdout } = await run("undo", session, "--list");
     const id = /^[0-9a-f]{8}/m.exec(stdout)?.[0] ?? "";
     expect(stdout).toContain("compaction, manual");
@@ -72,7 +72,7 @@ describe("longhaul undo", () => {
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("--list")]);
   });
 
-  it("inspect counts an undo neither as a compaction nor as a call that fills the prompt cache", async () => {
+  it("inspect counts an undo neither as a compaction nor as a call that writes to the prompt cache", async () => {
     const { compactions } = await runJson("inspect", session);
     await run("undo", session, "--in-place");
     const { compactions: after, cost } = await runJson("inspect", session);

@@ -25,7 +25,7 @@ const tools = () =>
     ]),
   );
 
-describe("ai with @ai-sdk/anthropic", () => {
+describe("the AI SDK with @ai-sdk/anthropic", () => {
   it("generateText runs a conversation with tools against the simulator, step by step", async () => {
     const { steps, finishReason } = await generateText({
       model: model(),

@@ -36,8 +36,8 @@ const results = (content: readonly { type: string }[]): Anthropic.ToolResultBloc
 describe.each([
   ["1.x, API of 2026-10-21", () => new Anthropic(options()), "2026-10-21"],
   ["0.x, API of 2023-06-01", () => new Anthropic0(options()) as unknown as Anthropic, "2023-06-01"],
-] as const)("@anthropic-ai/sdk %s", (_, connect, version) => {
-  it("the Anthropic SDK runs a conversation with tools by plain calls", async () => {
+] as const)("the package @anthropic-ai/sdk in version %s", (_, connect, version) => {
+  it("the Anthropic SDK runs a conversation with tools without streaming", async () => {
     const client = connect();
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: REQUEST }];
     for (;;) {
@@ -50,7 +50,7 @@ describe.each([
     expect(simulator.requests.last?.version).toBe(version);
   });
 
-  it("the Anthropic SDK streams a conversation with tools, and accumulated messages can be sent back", async () => {
+  it("the Anthropic SDK streams a conversation with tools, and its collected messages can be sent back", async () => {
     const client = connect();
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: REQUEST }];
     const streamed: string[] = [];

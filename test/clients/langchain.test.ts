@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => simulator.close());
 
-describe("@langchain/anthropic", () => {
+describe("LangChain with @langchain/anthropic", () => {
   it.each([false, true])(
     "LangChain runs a conversation with tools against the simulator (streaming: %s)",
     async (streaming) => {

@@ -63,12 +63,12 @@ type CompactStep = Extract<Step, { kind: "whole" | "from" | "up-to" | "reactive"
 const NOTES = { text: "# Current State\n_what goes on_\n\nThe notes of all that went before." };
 const REFUSALS = ["not-enough-messages", "compaction-ineffective"];
 
-/** A conversation with any operations in any order, checked after each. */
+/** A conversation that goes through any operations in any order. Each operation is checked. */
 class Life {
   entries: readonly Entry[];
   readonly #ports: CompactionPorts = countingPorts();
   readonly #bindsThinking: boolean;
-  /** Everything that was ever in it, like a transcript. */
+  /** All entries that the conversation ever had, like a transcript. */
   readonly #written = new Map<string, Entry>();
   #goneOn = 0;
 
@@ -94,7 +94,8 @@ class Life {
   }
 
   /**
-   * Collapses several spans in one batch. Expanding restores the original, and a second time changes nothing.
+   * Collapses several spans in one batch. Expanding them restores the original, and expanding them again
+   * changes nothing.
    */
   #collapse({ spans, effectiveTokens }: Extract<Step, { kind: "collapse" }>): void {
     const before = this.entries;
@@ -200,8 +201,9 @@ function expectWhole(plan: CompactionPlan): void {
 }
 
 /**
- * Checks that kept messages are the same objects, unless their thinking had to be removed. Shortened messages
- * and markers, which are elsewhere on disk, are not compared. The summary at the start is always rewritten.
+ * Checks that kept messages are the same objects, unless their thinking had to be removed. Does not compare
+ * shortened messages and markers, because the transcript has their originals. The summary at the start is
+ * always rewritten.
  */
 function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
   const [opening] = plan.entries.filter((entry) => isEntry(entry) && !isCompactBoundary(entry));
@@ -232,8 +234,8 @@ function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], j
   expect(countOriginalMessages(after)).toBeGreaterThanOrEqual(countOriginalMessages(before) - joined);
 }
 
-describe("compaction tiers in any order, any number of times", () => {
-  it("any sequence of rewrites leaves a valid request, with every message kept, summarized or marked", async () => {
+describe("compactions, collapses, snips and clearing in any order, any number of times", () => {
+  it("any sequence of rewrites leaves a valid request that keeps, summarizes or marks every message", async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), steps, fc.boolean(), async (generated, list, bindsThinking) => {
@@ -245,7 +247,7 @@ describe("compaction tiers in any order, any number of times", () => {
     );
   }, 60_000);
 
-  it("every user request stays in the context, or a summary or a marker replaces it", async () => {
+  it("every user request stays in the context, or a summary or marker takes its place", async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {

@@ -67,7 +67,7 @@ function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
 const TARGET = 30_000;
 const last = (entries: readonly Entry[], back: number): string => entries.at(-back)?.uuid ?? "";
 
-/** Every way to compact a conversation, with its limit. */
+/** Every way to compact a conversation, as a function that plans it. */
 const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPlan>> = {
   "a compaction of the whole conversation": (entries) =>
     planCompaction({ entries }, { keepRecentTokens: 0, targetTokens: TARGET }),
@@ -94,26 +94,29 @@ const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPla
   },
 };
 
-describe.each(Object.keys(WAYS))("unseen results in %s", (name) => {
+describe.each(Object.keys(WAYS))("tool results that the model has not seen in %s", (name) => {
   const way = WAYS[name] as (entries: readonly Entry[]) => CompactionPlan;
 
   it.each([
     ["nothing", []],
     ["a message of the user", ["By the way, use tabs."]],
     ["reminders", ["<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"]],
-  ])("keeps unseen results in full as answers to their calls, followed by %s", async (_, after) => {
-    const entries = unseenSession([2_000, 40, 900], after);
-    const compaction = await carriedOut(way(entries), TARGET);
-    const answers = answersIn(rebuild(compaction));
-    expect([...answers.values()].map(tokensIn)).toEqual(
-      [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
-    );
-    expect(compaction.ledger?.shortened).toBeUndefined();
-    expect(JSON.stringify(compaction.summary)).toContain("You have not read them yet");
-  });
+  ])(
+    "a compaction keeps results that the model has not seen in full after their calls, followed by %s",
+    async (_, after) => {
+      const entries = unseenSession([2_000, 40, 900], after);
+      const compaction = await carriedOut(way(entries), TARGET);
+      const answers = answersIn(rebuild(compaction));
+      expect([...answers.values()].map(tokensIn)).toEqual(
+        [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
+      );
+      expect(compaction.ledger?.shortened).toBeUndefined();
+      expect(JSON.stringify(compaction.summary)).toContain("You have not read them yet");
+    },
+  );
 });
 
-it("drops a background summary when only a call with an unseen result is left of its messages", () => {
+it("a background summary is dropped when its messages are only a summary and a call with an unseen result", () => {
   const c = new ConversationBuilder();
   c.boundary();
   c.summary("What was done.");
@@ -124,8 +127,8 @@ it("drops a background summary when only a call with an unseen result is left of
   expect(planFromPrepared({ entries: c.entries }, ids, {})).toBeUndefined();
 });
 
-describe("unseen results that do not fit beside the summary", () => {
-  it("shortens an unseen result to head and tail with a pointer to recall, and records it in the ledger", async () => {
+describe("unseen results that do not fit next to the summary", () => {
+  it("a compaction cuts the middle of a long unseen result, points to recall, and records it in the ledger", async () => {
     const entries = unseenSession([60_000]);
     const plan = planCompaction({ entries }, { targetTokens: TARGET });
     const compaction = await carriedOut(plan, TARGET);
@@ -141,7 +144,7 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(JSON.stringify(compaction.summary)).not.toContain("follow verbatim");
   });
 
-  it("shortens the longest unseen results first and keeps 2,000 tokens of each", async () => {
+  it("a compaction shortens the longest unseen results first and keeps 2,000 tokens of each", async () => {
     const entries = unseenSession([40_000, 300, 20_000]);
     const compaction = await carriedOut(planCompaction({ entries }, { targetTokens: TARGET }), TARGET);
     const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
@@ -161,7 +164,7 @@ describe("unseen results that do not fit beside the summary", () => {
     };
     const whole = SIZES.map((size, at) => tokensIn(words(size, at)));
 
-    it("keeps 2,000 tokens of each unseen result, or all of a shorter one, while they fit beside a summary", async () => {
+    it("a compaction keeps 2,000 tokens of each unseen result, or all of a shorter one, while they fit", async () => {
       const limits = { targetTokens, limitTokens };
       const plan = planCompaction({ entries: unseenSession(SIZES) }, limits);
       const sizes = await sizesIn(plan, limits);
@@ -170,13 +173,13 @@ describe("unseen results that do not fit beside the summary", () => {
       }
     });
 
-    it("shortens unseen results further when the window cannot fit 2,000 tokens of each", async () => {
+    it("a compaction shortens unseen results further when the window cannot fit 2,000 tokens of each", async () => {
       const plan = planCompaction({ entries: unseenSession(SIZES) }, { targetTokens });
       const sizes = await sizesIn(plan, { targetTokens });
       expect(Math.max(...sizes)).toBeLessThan(2_000);
     });
 
-    it("keeps the minimum of each unseen result after an overflow", async () => {
+    it("a compaction after an overflow keeps unseen results of less than 2,000 tokens in full", async () => {
       const limits = { targetTokens, limitTokens };
       const failure = { kind: "too-long", tokens: 20_000, limit: 16_000 } as const;
       const plan = planReactive({ entries: unseenSession([950, 900, 800]) }, { failure, ...limits });
@@ -184,7 +187,7 @@ describe("unseen results that do not fit beside the summary", () => {
       expect(sizes).toEqual([950, 900, 800].map((size, at) => tokensIn(words(size, at))));
     });
 
-    it("keeps the minimum of an unseen result when the chosen messages exceed the window", () => {
+    it("an unseen result keeps 2,000 tokens even when the messages that the user keeps exceed the window", () => {
       const entries = unseenSession([5_000]);
       const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
       const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens: 4_000 });
@@ -192,7 +195,7 @@ describe("unseen results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
-    it("keeps the minimum of an unseen result when the chosen messages leave little room", () => {
+    it("an unseen result keeps 2,000 tokens even when the messages that the user keeps leave less space", () => {
       const entries = unseenSession([5_000]);
       const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
       const { keptTokens, overheadTokens } = planCompaction({ entries }, options);
@@ -201,7 +204,7 @@ describe("unseen results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
-    it("keeps the minimum of each unseen result when wrong usage says that the system prompt does not fit", () => {
+    it("unseen results keep 2,000 tokens even when wrong usage makes the system prompt exceed the window", () => {
       const entries = unseenSession([700, 5_000]);
       const sized = measureConversation({ entries }, {});
       const plan = planCompaction(
@@ -214,7 +217,7 @@ describe("unseen results that do not fit beside the summary", () => {
     });
 
     it.each([0, 260])(
-      "removes the image of an unseen result only if the rest then fits a room of %i tokens",
+      "an image in an unseen result is removed only if the remaining text can then be cut to %i tokens",
       (mostTokens) => {
         const tokenRatio = 0.5;
         const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
@@ -224,7 +227,8 @@ describe("unseen results that do not fit beside the summary", () => {
         const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
         const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
         const [{ keptTokens } = { keptTokens: 0 }] = cut.shortened;
-        // No cut helps if there is no room. Otherwise everything must fit, without the picture.
+        // If no tokens are left, a cut cannot help and the result keeps its minimum. Otherwise the result
+        // must fit without its image.
         const [least, most] = mostTokens === 0 ? [2_000, 2_100] : [200, mostTokens];
         expect(keptTokens).toBeGreaterThanOrEqual(least);
         expect(keptTokens).toBeLessThanOrEqual(most);
@@ -233,7 +237,7 @@ describe("unseen results that do not fit beside the summary", () => {
     );
 
     it.each([100, 400])(
-      "cuts an unseen result to a room of %i tokens as a last resort, or keeps 2,000 if that is too small",
+      "an unseen result is cut to %i tokens as a last resort, or keeps 2,000 if that is too few",
       (room) => {
         const entries = unseenSession([6_000]).slice(-2);
         const { shortened } = shortenResults(entries, {
@@ -251,7 +255,7 @@ describe("unseen results that do not fit beside the summary", () => {
       },
     );
 
-    it("uses the room of a removed image for the unseen results", () => {
+    it("unseen results use the tokens that a removed image frees", () => {
       const picture = measureBlock(image(), tokensIn);
       const mostTokens = 2 * 2_000 + picture;
       const c = new ConversationBuilder();
@@ -276,7 +280,7 @@ describe("unseen results that do not fit beside the summary", () => {
       }
     });
 
-    it("cuts unseen results alike for one shared object and for copies of it", () => {
+    it("unseen results are cut in the same way for one shared object and for copies of it", () => {
       const text: ContentBlock = { type: "text", text: words(1_500) };
       const tokens = 2 * tokensIn(words(1_500)) + 4 * measureBlock(image(), tokensIn);
       const cut = (mostTokens: number, own: (block: ContentBlock) => ContentBlock): ShortenedEntries => {
@@ -310,7 +314,7 @@ describe("unseen results that do not fit beside the summary", () => {
     });
 
     it.each([true, false])(
-      "removes images of the user only when nothing else is left to cut (last resort: %s)",
+      "images of the user are removed only when nothing else can be cut (last resort: %s)",
       (isLastResort) => {
         const picture = measureBlock(image(), tokensIn);
         const c = new ConversationBuilder();
@@ -327,7 +331,7 @@ describe("unseen results that do not fit beside the summary", () => {
       },
     );
 
-    it("counts unseen results by its own estimate when usage reports have made the ratio too high", () => {
+    it("unseen results are not cut when they only seem too long because of too high usage reports", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
         roomTokens: 500,
@@ -343,7 +347,7 @@ describe("unseen results that do not fit beside the summary", () => {
     });
   });
 
-  it("shortens unseen results even when only a summary precedes them", async () => {
+  it("a compaction shortens unseen results even when only a summary precedes them", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("What was done.");
@@ -356,7 +360,7 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(compaction.tokensAfter).toBeLessThan(TARGET);
   });
 
-  it("keeps the images of an unseen result when they fit, and leaves a note otherwise", async () => {
+  it("a compaction keeps the images of an unseen result when they fit, and otherwise leaves a note", async () => {
     const c = longSession(12);
     c.assistant([toolUse("new-0", "Read", {})]);
     c.user([toolResult("new-0", [image(), { type: "text", text: words(60_000) }])]);
@@ -368,13 +372,13 @@ describe("unseen results that do not fit beside the summary", () => {
     expect(await compactedTo(3_500)).toContain("[image left out to fit the context window]");
   });
 
-  it("advises to call the tool again when no transcript contains the result", () => {
+  it("a shortened unseen result advises to call the tool again when no transcript contains it", () => {
     const entries = unseenSession([60_000]);
     const { kept } = planCompaction({ entries, isRecorded: false }, { targetTokens: TARGET });
     expect(JSON.stringify(kept)).toContain("Call the tool again for the missing part.");
   });
 
-  it("cuts parallel results to one common size and keeps smaller ones in full", () => {
+  it("a compaction cuts long results of parallel calls to one common size and keeps smaller ones in full", () => {
     const sizes = fc.array(fc.constantFrom(5, 150, 400, 900, 2_500, 6_000), { minLength: 1, maxLength: 6 });
     const share = fc.double({ min: 0.05, max: 1, noNaN: true });
     fc.assert(
@@ -403,7 +407,7 @@ describe("unseen results that do not fit beside the summary", () => {
     );
   });
 
-  it("never breaks an API rule or loses an unseen result, whatever the sizes", async () => {
+  it("a compaction never breaks an API rule or loses an unseen result, whatever the sizes", async () => {
     const arbitrary = fc.record({
       results: fc.array(fc.constantFrom(5, 400, 3_000, 9_000), { minLength: 1, maxLength: 5 }),
       after: fc.array(fc.constantFrom("go on", words(4_000)), { maxLength: 2 }),
@@ -421,8 +425,8 @@ describe("unseen results that do not fit beside the summary", () => {
         const cut = results.map((_, at) => shortened.some(({ toolUseId }) => toolUseId === `new-${at}`));
         for (const [at, size] of sizes.entries()) {
           if (cut[at] !== true) expect(size).toBe(tokensIn(words(results[at] ?? 0, at)));
-          // Counts like the plan: without figures, reactive compaction expects 1.25 tokens per estimated
-          // token.
+          // Counts tokens like the plan: without reported figures, a compaction after an overflow expects
+          // 1.25 tokens per estimated token.
           if (cut[at] === true && targetTokens === TARGET)
             expect(size * plan.tokenRatio).toBeGreaterThanOrEqual(2_000);
         }
@@ -432,7 +436,7 @@ describe("unseen results that do not fit beside the summary", () => {
   });
 });
 
-describe("other rewrites with unseen results", () => {
+describe("collapse and snip with unseen results", () => {
   const separate = (): readonly Entry[] => {
     const c = longSession(12);
     for (let at = 0; at < 7; at++) {
@@ -442,7 +446,7 @@ describe("other rewrites with unseen results", () => {
     return c.entries.map(withoutUsage);
   };
 
-  it("recognizes a response that is stored as several entries with results between them", () => {
+  it("firstUnseenIndex recognizes a response that is stored as several entries with results between them", () => {
     const entries = separate();
     expect(firstUnseenIndex(entries)).toBe(entries.length - 14);
     const c = new ConversationBuilder("next");
@@ -451,7 +455,7 @@ describe("other rewrites with unseen results", () => {
     expect(firstUnseenIndex([...entries, error])).toBe(entries.length - 14);
   });
 
-  it("collapse leaves calls with unseen results unchanged", () => {
+  it("collapse never replaces calls with unseen results", () => {
     const entries = separate();
     const plan = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true });
     const taken = new Set(plan?.uuids);
@@ -463,7 +467,7 @@ describe("other rewrites with unseen results", () => {
     expect(taken.size).toBeGreaterThan(0);
   });
 
-  it("snip keeps calls with unseen results", () => {
+  it("snip never removes calls with unseen results", () => {
     const entries = separate();
     const options = { ports: countingPorts(), tokensOf: () => 1 };
     const ids = entries.slice(-20).map(({ uuid }) => uuid ?? "");

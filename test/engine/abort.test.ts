@@ -15,9 +15,9 @@ afterEach(() => scene.simulator.close());
 
 interface Case {
   readonly options?: Omit<CompactorOptions, "model" | "request" | "host">;
-  /** Called when the loop is about to compact. Resolves at the moment to abort. */
+  /** Called when the loop is about to compact. Resolves at the moment when the test should abort. */
   readonly moment: () => Promise<unknown>;
-  /** Releases everything that is blocked. */
+  /** Releases everything that the case blocks. */
   readonly release?: () => void;
 }
 
@@ -84,7 +84,7 @@ const MOMENTS: readonly (readonly [string, () => Case])[] = [
   ],
 ];
 
-describe.each(MOMENTS)("an abort during %s", (_name, makeCase) => {
+describe.each(MOMENTS)("an abort of a turn during %s", (_name, makeCase) => {
   it("an abort ends the turn at once and leaves the conversation unchanged", async () => {
     const { options = {}, moment, release } = makeCase();
     const shown: unknown[] = [];
@@ -131,7 +131,7 @@ async function makeFull(loop: AgentLoop): Promise<void> {
   loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(600));
 }
 
-/** Returns the request without a compaction, for a caller that is never compacted. */
+/** Returns the request without a compaction, by the name of a caller that is never compacted. */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
     caller: "compact",

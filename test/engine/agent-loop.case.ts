@@ -24,13 +24,13 @@ export interface LoopOptions {
   readonly model?: Model;
   readonly form?: Form;
   readonly seed?: number;
-  /** Conversation of a resumed session. The person speaks next. */
+  /** Conversation of a resumed session, which ends before a message of the person. */
   readonly resumed?: readonly Message[];
   /** Size of a typical tool result. */
   readonly resultTokens?: number;
   /** Size of an occasional paste. */
   readonly pastedTokens?: number;
-  /** The person says something at least every this many turns. */
+  /** Number of turns after which the person says something at the latest. */
   readonly humanEvery?: number;
   /** Duration of a turn by the simulator's clock. */
   readonly turnMs?: number;

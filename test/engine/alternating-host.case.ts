@@ -11,7 +11,7 @@ import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 
 export type ListName = "own" | "held";
 export type Copying = "none" | "clone" | "json";
-/** How a host with another message form splits messages when it converts them. */
+/** How a host splits or merges messages when it converts them to another form. */
 export type Cut = "as is" | "split" | "merged";
 
 export interface Use {
@@ -29,10 +29,13 @@ export type HostStep = Use &
     | { readonly kind: "snip"; readonly keepLastTurns: number }
   );
 
-/** Tokens that the provider counts per estimated token, and for the system prompt. */
+/** Tokens that the provider counts per estimated token, and tokens of the system prompt. */
 const TRUE_RATIO = 1.2;
 const SYSTEM_TOKENS = 500;
-/** The estimate may be off by a third, by a tenth of the removed part, and by a constant. */
+/**
+ * Allowed error of the engine's estimate: a share of the true size, a share of the largest size so far, and a
+ * constant.
+ */
 const ESTIMATE_ERROR = { share: 0.34, shareOfLargest: 0.1, tokens: 700 };
 
 const REWRITES: readonly string[] = [
@@ -131,14 +134,17 @@ export class AlternatingHost {
     this.#check(turn, { before, fresh, isRewritten, step });
     const isChanged = isRewritten || step.kind === "retract" || step.kind === "edit";
     if (!isChanged && written > 0) expect(this.lines.length - written).toBe(fresh.length);
-    // The host's own change may move lines, which are written again under their ids. Nothing else writes an id twice.
+    // Only a change by the host may write an id twice, because it can move lines.
     if (step.kind !== "retract" && step.kind !== "edit") {
       const ids = new Set(this.lines.slice(0, written).map(({ uuid }) => uuid));
       expect(this.lines.slice(written).filter(({ uuid }) => ids.has(uuid))).toEqual([]);
     }
   }
 
-  /** If one list starts with the other, nothing was rewritten and the host has one list. */
+  /**
+   * Adopts the messages of the engine as the host's second list. If one list starts with the other, nothing
+   * was rewritten and the host has only one list.
+   */
   #adopt(messages: readonly ApiMessage[]): void {
     const { own } = this.lists;
     const taken = converted([...messages], this.#cut);
@@ -159,13 +165,14 @@ export class AlternatingHost {
     this.#sent = tagsIn(this.lists.own);
   }
 
-  /** Changes the host's lists first. Returns the new messages. */
+  /** Changes the host's lists before a call of the engine. Returns the new messages. */
   #change(step: HostStep): readonly ApiMessage[] {
     const used = this.lists[step.list];
     if (step.kind === "retract") {
-      // A message counts as missing only in a list that contained it. Other lists may lack it.
+      // The engine notices a removed message only in the list that it saw last. Other lists may lack the
+      // message anyway.
       if (used !== this.#shown) return [];
-      // The host removes the message for good, so that it has one list again.
+      // The host removes the message from both lists, so that it has one list again.
       this.#useOneList(used.length > 2 ? used.slice(0, -1) : used);
       return [];
     }
@@ -210,7 +217,7 @@ export class AlternatingHost {
 
   async #carryOut(step: HostStep, list: readonly ApiMessage[]): Promise<Turn> {
     const { compactor } = this;
-    // A host that uses a command calls the model afterwards.
+    // Runs a command of the engine, such as an undo. The host calls the model afterwards.
     const called = async (command: Promise<Turn>): Promise<Turn> => {
       await command.catch((error: unknown) => expect(error).toBeInstanceOf(LonghaulError));
       return this.#call(list);
@@ -261,14 +268,14 @@ export class AlternatingHost {
       tokens * share + this.#largest * shareOfLargest + least,
     );
     if (kind === "edit" && !isRewritten) {
-      // Another conversation contains all of the host's list and nothing else.
+      // The engine treats an edited list as another conversation, which contains exactly the host's list.
       expect(this.#sent).toEqual(tagsIn(this.lists[step.step.list]));
       return;
     }
     if (kind === "retract" || kind === "edit") return;
     const added = [...tagsIn(fresh).keys()];
     if (!isRewritten) {
-      // Nothing is lost, nothing returns, nothing is duplicated.
+      // The request contains each earlier and each new message exactly once.
       expect(this.#sent).toEqual(new Map([...before, ...added.map((tag) => [tag, 1] as const)]));
     } else if (kind !== "undo" && kind !== "redo") {
       for (const tag of this.#sent.keys()) expect(before.has(tag) || added.includes(tag)).toBe(true);

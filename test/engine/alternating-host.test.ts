@@ -46,7 +46,7 @@ const step: fc.Arbitrary<HostStep> = fc.oneof(
 const plainUse: Use = { list: "own", copying: "none", adopts: false, inPlace: false };
 
 describe("a host that alternates between its own list and the returned list", () => {
-  it("sends the same conversation whichever list the host uses, copies, mutates or changes", async () => {
+  it("the engine sends the same conversation whichever list the host uses, copies, mutates or changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.boolean(), async (steps, collapses) => {
         const host = new AlternatingHost({ collapses });
@@ -57,7 +57,7 @@ describe("a host that alternates between its own list and the returned list", ()
     );
   });
 
-  it("keeps a reply that only one of the host's lists has after the host removed a message", async () => {
+  it("the engine keeps a reply that only one of the host's lists has after the host removed a message", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take({ ...round, kind: "text" });
@@ -67,7 +67,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("a removed result stays removed when the host sends a list whose calls the engine merged", async () => {
+  it("a tool result that the host removed stays removed in a list whose calls the engine merged", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -80,7 +80,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("a result that the host removed is not sent again, even if an older list lacks it too", async () => {
+  it("a tool result that the host removed is not sent again, even if an older list lacks it too", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -94,7 +94,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("counts an edited list again although the engine had shortened its newest reply", async () => {
+  it("the engine counts an edited list again although it had shortened the newest reply in it", async () => {
     const host = new AlternatingHost({ collapses: false });
     await host.take({ ...plainUse, kind: "text", size: 351, other: "same" });
     await host.take({ ...plainUse, kind: "retract", adopts: true });
@@ -102,7 +102,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take({ ...plainUse, list: "held", kind: "edit" });
   });
 
-  it("sends the same conversation when the host converts its lists to another form and back", async () => {
+  it("the engine sends the same conversation when the host splits or merges messages in its lists", async () => {
     const cut = fc.constantFrom("split" as const, "merged" as const);
     await fc.assert(
       fc.asyncProperty(
@@ -124,7 +124,7 @@ describe("a host that alternates between its own list and the returned list", ()
     );
   });
 
-  it("stays compacted when the host uses the compacted list once and then its full list", async () => {
+  it("a conversation stays compacted when the host uses the compacted list once and then its full list", async () => {
     const host = new AlternatingHost({ collapses: false, windowTokens: 400_000 });
     host.fill(300, 60);
     await host.take({ ...plainUse, kind: "idle" });

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await scene.simulator.close();
-  // Unhandled rejections are reported after the promises of this turn.
+  // Waits until the event loop has reported unhandled rejections.
   await new Promise((resolve) => setImmediate(resolve));
   process.off("unhandledRejection", noteUnhandled);
   expect(unhandled).toEqual([]);
@@ -63,7 +63,7 @@ const isReady = (loop: AgentLoop) => (): boolean =>
   loop.eventsOf("background-ended").some(({ outcome }) => outcome === "ready");
 const isStarted = (loop: AgentLoop) => (): boolean => loop.eventsOf("background-started").length > 0;
 
-/** Fills the window so that a turn swaps the summary in, and the window still holds it. */
+/** Fills the window so that the next turn swaps the summary in. The messages still fit the window. */
 function fillToThreshold(loop: AgentLoop): void {
   const { tokens = 0, thresholds } = loop.lastTurn ?? {};
   const missing = (thresholds?.autoCompact ?? 0) - tokens;
@@ -73,7 +73,7 @@ function fillToThreshold(loop: AgentLoop): void {
 const turnOf = (loop: AgentLoop, signal?: AbortSignal): Promise<Turn> =>
   loop.compactor.before(loop.conversation.messages, { caller: "main", signal });
 
-/** Returns the request without a compaction, for a caller that is never compacted. */
+/** Returns the request without a compaction, by the name of a caller that is never compacted. */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { messages } = loop.conversation;
   const turn = await loop.compactor.before(messages, { caller: "compact" });
@@ -86,7 +86,7 @@ const hookThatHangs = (standstill: Standstill): HookRunner => ({
     hook_event_name === "SessionStart" ? await standstill.stand(NO_OUTPUT) : NO_OUTPUT,
 });
 
-/** A transcript that hangs on command. Keeps everything that was written. */
+/** A transcript that hangs when the test says so. Keeps everything that was written. */
 class HangingTranscript {
   readonly path = "/nowhere";
   readonly written: Entry[] = [];
@@ -141,7 +141,7 @@ describe("an abort while a background summary is swapped in", () => {
     },
   );
 
-  it("an abort during the write of the transcript comes too late: the background summary is swapped in", async () => {
+  it("an abort comes too late while the transcript is written: the background summary is swapped in", async () => {
     const standstill = new Standstill();
     const transcript = new HangingTranscript(standstill);
     const { loop } = slowLoop(TURN_MS, { transcript });
@@ -163,7 +163,7 @@ describe("an abort while a background summary is swapped in", () => {
 });
 
 describe("closing a compactor during a background summary", () => {
-  it("close does not wait for the model of a background summary and ignores its later answer", async () => {
+  it("close does not wait for the model of a background summary, and ignores the model's later answer", async () => {
     const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
@@ -181,7 +181,7 @@ describe("closing a compactor during a background summary", () => {
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
-  it("starts no further background summary when an answer arrives after close", async () => {
+  it("a reply that arrives after close starts no further background summary", async () => {
     const { loop, summaries } = slowLoop(FOREVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
@@ -193,7 +193,7 @@ describe("closing a compactor during a background summary", () => {
 
 describe("a manual compaction during a background summary", () => {
   it.each(["good", "failing"])(
-    "a manual compaction works while a background summary runs, and the %s one is dropped later",
+    "a manual compaction works during a background summary, and the %s background summary is then dropped",
     async (end) => {
       const { loop, summaries } = slowLoop(FOREVER);
       expect(await workUntil(loop, isStarted(loop))).toBe(true);
@@ -255,8 +255,8 @@ describe("background summaries of a subagent", () => {
   });
 });
 
-describe("an undo right after a swap", () => {
-  it("an undo after a swap restores all messages, including those that arrived during the summary", async () => {
+describe("an undo right after a background summary was swapped in", () => {
+  it("an undo of a background summary restores all messages, including those that arrived while it ran", async () => {
     const transcript: TranscriptWriter = await openTranscript(path, {
       lock: async () => async () => undefined,
     });

@@ -68,14 +68,14 @@ const tokensRead = (attempt: SummaryAttempt | undefined): number =>
 const compactions = (loop: AgentLoop): number => loop.eventsOf("compacted").length;
 
 describe.each<Form>(["messages", "entries"])(
-  "a summarizer that takes 60 seconds, with a conversation in the form of %s",
+  "a summarizer that takes 60 seconds, for a host that keeps %s",
   (form) => {
     it("no turn waits for a slow summarizer, and no new message is lost or duplicated", async () => {
       const { loop, summaries } = slowLoop(MINUTE_MS, { form });
       expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
       const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
       expect(new Set(ended)).toEqual(new Set(["ready"]));
-      // A summary that was being refreshed when the window was full was not waited for either.
+      // No turn waited for a background summary, even if it was being refreshed when the window was full.
       expect(summaries.asked).toBeGreaterThanOrEqual(ended.length);
       // Only turns move the clock, so a turn that waited would have blocked forever.
       expect(loop.eventsOf("compacted").map(({ durationMs }) => durationMs)).toEqual([0, 0, 0]);
@@ -101,7 +101,7 @@ async function timesWritten(tokens: readonly string[]): Promise<readonly number[
 const isSpoken = (entry: Entry): boolean =>
   entry.type === "user" && entry.isCompactSummary !== true && entry.isMeta !== true;
 
-/** Returns true if no compaction rewrote the message. */
+/** Returns true if the message is the user's own and no compaction has rewritten it. */
 const isSaid = (entry: Entry): boolean => isSpoken(entry) && !("writtenWith" in entry);
 
 describe("a background summary", () => {
@@ -115,7 +115,7 @@ describe("a background summary", () => {
     expect(loop.eventsOf("compacted")[0]?.tokensBefore).toBeGreaterThanOrEqual(autoCompact - 2_000);
   });
 
-  it("refreshes a background summary with only the new messages when too many arrived", async () => {
+  it("a background summary is refreshed with only the new messages when many of them arrived", async () => {
     await scene.simulator.close();
     scene = await openScene({ windowTokens: 200_000 });
     const { loop } = slowLoop(TURN_MS, { windowTokens: 200_000, resultTokens: 5_000 });
@@ -127,11 +127,11 @@ describe("a background summary", () => {
     expect(await workUntil(loop, () => byTwo().length > 0)).toBe(true);
     const [first, refresh] = byTwo();
     expect([first?.step, refresh?.step]).toEqual(["fork", "direct"]);
-    // Reads only the summary so far and the newer messages, not the whole conversation again.
+    // The refresh reads only the summary so far and the newer messages, not the whole conversation.
     expect(tokensRead(refresh)).toBeLessThan(tokensRead(first) * 0.75);
   });
 
-  it("uses the built-in summarizer when the window is full before the background summary is ready", async () => {
+  it("the built-in summarizer compacts when the window is full before the background summary is ready", async () => {
     const { loop, summaries } = slowLoop(1_000 * MINUTE_MS);
     expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
     const { blocking } = loop.lastTurn?.thresholds ?? { blocking: 0 };
@@ -141,7 +141,7 @@ describe("a background summary", () => {
     expect(summaries.asked).toBe(1);
   });
 
-  it("compacts as usual at the threshold when the background summary failed", async () => {
+  it("the engine compacts as usual at the threshold when the background summary failed", async () => {
     const { loop, summaries } = slowLoop(0);
     summaries.refuse = Number.POSITIVE_INFINITY;
     expect(await workUntil(loop, () => loop.eventsOf("background-ended").length === 1)).toBe(true);
@@ -152,7 +152,7 @@ describe("a background summary", () => {
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
   });
 
-  it("drops a background summary when the host changed the messages that it summarizes", async () => {
+  it("the engine drops a background summary when the host changed the messages that it summarizes", async () => {
     const { loop } = slowLoop(0);
     const isReady = (): boolean => loop.eventsOf("background-ended").length === 1;
     expect(await workUntil(loop, isReady)).toBe(true);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** Each breaks a different rule of the API. */
+/** Damaged conversations. Each breaks a different rule of the API. */
 const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
   ["a result without a call", [{ role: "user", content: [toolResult("gone", "orphan")] }]],
   [
@@ -55,7 +55,7 @@ const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
 
 describe("a conversation that breaks API rules", () => {
   it.each(DAMAGED)(
-    "repairs a conversation with %s, reports it once, and continues",
+    "the engine repairs a conversation with %s, reports it once, and continues",
     async (_name, damaged) => {
       const loop = scene.loop();
       const said = loop.conversation.messages;
@@ -71,7 +71,7 @@ describe("a conversation that breaks API rules", () => {
     },
   );
 
-  it("repairs damage that appears in the middle of a conversation", async () => {
+  it("the engine repairs damage that appears in the middle of a conversation", async () => {
     const loop = scene.loop();
     for (const [, damaged] of DAMAGED) {
       await loop.run(2);
@@ -129,7 +129,7 @@ describe("hooks that misbehave", () => {
     await loop.run(2);
   });
 
-  it("a hook that blocks stops the compaction, and the turn continues and reports it", async () => {
+  it("a hook that blocks stops the compaction, and the turn continues and reports the block", async () => {
     const hooks = {
       run: async () => ({ outcomes: [], output: "", blocked: { by: "guard", reason: "not now" } }),
     };

@@ -53,7 +53,7 @@ async function resumedLoop(path: string): Promise<AgentLoop> {
 }
 
 describe("thinking in a resumed session", () => {
-  it("sends thinking unchanged when the session file has the same messages", async () => {
+  it("the engine sends thinking unchanged when the session file still has the same messages", async () => {
     const path = join(folder, "same.jsonl");
     await endedSession(path);
     const loop = await resumedLoop(path);
@@ -64,7 +64,7 @@ describe("thinking in a resumed session", () => {
     await expectNoRefusal(loop);
   });
 
-  it("omits thinking after a session line that another program changed", async () => {
+  it("the engine omits thinking after a session line that another program changed", async () => {
     const path = join(folder, "changed.jsonl");
     await endedSession(path);
     writeFileSync(path, changedFile(readFileSync(path, "utf8")));
@@ -78,7 +78,7 @@ describe("thinking in a resumed session", () => {
   });
 });
 
-/** Returns the file with a different text in the person's first message. */
+/** Returns the session file with a different text in the first message of the person. */
 function changedFile(file: string): string {
   const lines = file.split("\n");
   const at = lines.findIndex((line) => line !== "" && (JSON.parse(line) as Entry).type === "user");
@@ -86,8 +86,8 @@ function changedFile(file: string): string {
   return lines.join("\n");
 }
 
-describe.each<Form>(["messages", "entries"])("a host with its own list of %s", (form) => {
-  it("the provider accepts a reply that the host adds to a different history than the one it sent", async () => {
+describe.each<Form>(["messages", "entries"])("thinking for a host with its own list of %s", (form) => {
+  it("the provider accepts a reply that the host moves behind other messages than those it followed", async () => {
     const loop = scene.loop({ form, model: binding() });
     await loop.run(6);
     const [first, ...rest] = loop.conversation.messages as [Message, ...Message[]];

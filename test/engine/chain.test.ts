@@ -15,7 +15,7 @@ import {
 let scene: Scene;
 afterEach(() => scene.simulator.close());
 
-/** Includes a call's two retries. */
+/** Number of tries of a call: the first one and two retries. */
 const TRIES = 3;
 
 async function compactedLoop(arm: (scene: Scene) => void, options: SceneOptions = {}): Promise<AgentLoop> {
@@ -34,7 +34,10 @@ const describeAttempts = (attempts: readonly SummaryAttempt[] = []): readonly st
 const chainOf = (loop: AgentLoop): readonly string[] =>
   describeAttempts(loop.eventsOf("compacted")[0]?.attempts);
 
-/** Checks that the conversation is shorter, valid and continues, whatever wrote the summary. */
+/**
+ * Checks that the conversation is shorter and valid, and that the loop can continue, whatever wrote the
+ * summary.
+ */
 async function expectToGoOn(loop: AgentLoop): Promise<void> {
   await loop.run(5);
   expect(loop.eventsOf("compaction-judged")[0]?.verdict).toBe("effective");
@@ -44,8 +47,8 @@ async function expectToGoOn(loop: AgentLoop): Promise<void> {
   expect(text.includes(loop.said[0] ?? "nothing was said")).toBe(true);
 }
 
-describe("the fallback chain in a loop", () => {
-  it("continues with a direct call when the fork stays overloaded", async () => {
+describe("the fallback chain of summary calls in a loop", () => {
+  it("the engine makes a direct summary call when the fork stays overloaded", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(status(529), { times: TRIES, when: isFork }),
     );
@@ -53,7 +56,7 @@ describe("the fallback chain in a loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("continues with a direct call when the fork is too long", async () => {
+  it("the engine makes a direct summary call when the fork is too long", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { when: isFork }),
     );
@@ -61,7 +64,7 @@ describe("the fallback chain in a loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("cuts the oldest rounds when the direct call is too long as well, and reports each cut", async () => {
+  it("the engine cuts the oldest rounds when the direct summary call is too long too, and reports each cut", async () => {
     const loop = await compactedLoop(({ simulator }) => {
       simulator.fail(status(529), { times: TRIES, when: isFork });
       simulator.fail(tooLong(WINDOW_TOKENS + 2_000, WINDOW_TOKENS), { times: 2, when: isDirect });
@@ -73,7 +76,7 @@ describe("the fallback chain in a loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("uses the built-in summarizer when the conversation is still too long after three cuts", async () => {
+  it("the built-in summarizer writes the summary when the conversation is still too long after three cuts", async () => {
     const loop = await compactedLoop(({ simulator }) => {
       simulator.fail(status(529), { times: TRIES, when: isFork });
       simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { times: 4, when: isDirect });
@@ -86,7 +89,7 @@ describe("the fallback chain in a loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("uses the built-in summarizer when no call gets through", async () => {
+  it("the built-in summarizer writes the summary when no call to the model succeeds", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(status(529), { times: 2 * TRIES, when: isSummaryCall }),
     );
@@ -98,7 +101,7 @@ describe("the fallback chain in a loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("does not call a provider again after it rejected the key", async () => {
+  it("the engine makes no second summary call after the provider rejected the API key", async () => {
     const loop = await compactedLoop(({ simulator }) => simulator.fail(status(401), { when: isSummaryCall }));
     expect(chainOf(loop)).toEqual([
       "fork failed model-authentication",
@@ -109,7 +112,7 @@ describe("the fallback chain in a loop", () => {
   });
 
   it.each<BadSummaryKind>(["empty", "only-analysis", "tool-call", "refusal", "api-error-as-text"])(
-    "uses the built-in summarizer when every answer is of the type %s",
+    "the built-in summarizer writes the summary when every answer is of the type %s",
     async (kind) => {
       const loop = await compactedLoop(() => undefined, { kinds: kind });
       const [fork, direct, last, ...more] = chainOf(loop);
@@ -120,14 +123,14 @@ describe("the fallback chain in a loop", () => {
     },
   );
 
-  it("uses the answer of the direct call when the fork returns no summary", async () => {
+  it("the engine uses the answer of the direct summary call when the fork returns no summary", async () => {
     const loop = await compactedLoop(() => undefined, { kinds: ["empty", "good"] });
     expect(chainOf(loop).at(-1)).toBe("direct written");
     await expectToGoOn(loop);
   });
 
   it.each([[{ kind: "cut", afterBytes: 600 }], [{ kind: "overload-in-stream", afterEvents: 4 }]] as const)(
-    "discards an answer that broke off with %o",
+    "the engine discards a summary answer that broke off with %o",
     async (fault) => {
       const loop = await compactedLoop(({ simulator }) =>
         simulator.fail(fault, { times: 2, when: isSummaryCall }),

@@ -60,7 +60,7 @@ const sentByParent = (): readonly string[] =>
   });
 
 describe("many subagents that compact at once beside their parent", () => {
-  it("subagents do not change a byte of the requests of their parent", async () => {
+  it("subagents do not change a byte of their parent's requests", async () => {
     const alone = family();
     await alone.parent.run(PARENT_TURNS);
     const expected = sentByParent();
@@ -77,7 +77,7 @@ describe("many subagents that compact at once beside their parent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("subagents have their own windows, states and breakers, and their events carry their ids", async () => {
+  it("subagents have their own windows, states and circuit breakers, and their events carry their ids", async () => {
     const { parent, children, compactors, cleanings } = family();
     await Promise.all([parent.run(PARENT_TURNS), ...children.map((child) => child.run(CHILD_TURNS))]);
     for (const [child, loop] of children.entries()) {
@@ -90,7 +90,7 @@ describe("many subagents that compact at once beside their parent", () => {
     }
     const ofParent = parent.eventsOf("compacted").filter(({ agentId }) => agentId === undefined);
     expect(ofParent.length).toBeGreaterThan(1);
-    // Only the main conversation cleans shared caches.
+    // Only compactions of the main conversation clean the caches that it shares with subagents.
     expect(cleanings()).toBe(ofParent.length);
     expect(parent.lastTurn?.thresholds.size).toBe(32_000);
   });
@@ -115,7 +115,7 @@ describe("many subagents that compact at once beside their parent", () => {
     expect(restored()).toEqual([nameOf(0)]);
   });
 
-  it("a subagent can have subagents", async () => {
+  it("a subagent can have its own subagents", async () => {
     const { compactors } = family();
     const grandchild = compactors[0]?.child({ agentId: "grandchild", window: { tokens: 10_000 } });
     expect(grandchild?.agentId).toBe("grandchild");

@@ -41,8 +41,8 @@ interface Host {
 }
 
 /**
- * Checks all promises of the engine, for any set of optional modules. A module may add promises, but all of
- * these apply without it.
+ * Tests all promises of the engine, for any set of optional modules. A module may add promises, but these
+ * tests must pass without it.
  */
 export function engineContract(modules: () => readonly CompactorModule[]): void {
   const host = (options: CompactorOptions = {}): Host => {
@@ -62,13 +62,13 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
   const has = ({ events }: Host, type: CompactorEvent["type"]): boolean =>
     events.some((event) => event.type === type);
 
-  it("returns the same array while nothing in it was rewritten", async () => {
+  it("before() returns the same array while nothing in it was rewritten", async () => {
     const { compactor } = host();
     const messages = [...rounds(2), NEXT];
     expect((await compactor.before(messages)).messages).toBe(messages);
   });
 
-  it("repairs a request that breaks the rules of the API", async () => {
+  it("the engine repairs a request that breaks the rules of the API", async () => {
     const { compactor } = host();
     const [ask, call] = round(0) as readonly [ApiMessage, ApiMessage];
     const turn = await compactor.before([ask, call, NEXT]);
@@ -76,7 +76,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect(brokenRules(turn.request)).toEqual([]);
   });
 
-  it("clears stale results by size and keeps them in the transcript", async () => {
+  it("the engine clears old tool results when they are too large, and keeps them in the transcript", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const transcript = await openTranscript(path);
     const { compactor } = host({ clearing: { form: "size", targetTokens: 2_000 }, transcript });
@@ -88,7 +88,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect(brokenRules(turn.request)).toEqual([]);
   });
 
-  it("compacts at the threshold after the transcript has every message", async () => {
+  it("the engine compacts at the threshold after the transcript has every message", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const main = host({ transcript: await openTranscript(path) });
     let messages: readonly Message[] = [...rounds(22), NEXT];
@@ -103,7 +103,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     await main.compactor.close();
   });
 
-  it("changes nothing when a compaction fails, and says what to do", async () => {
+  it("a failed compaction changes nothing and says what to do", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const append = (): Promise<void> => Promise.reject(new Error("The disk is full."));
     const { compactor } = host({ transcript: { path, append } });
@@ -112,7 +112,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect((await compactor.before(messages)).messages).toBe(messages);
   });
 
-  it("recovers from an overflow with a smaller request", async () => {
+  it("the engine recovers from an overflow with a smaller request", async () => {
     const { compactor } = host({ settings: { values: { autoCompactEnabled: true } } });
     const messages = [...rounds(8), NEXT];
     await compactor.before(messages);
@@ -122,7 +122,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect(brokenRules(turn?.request)).toEqual([]);
   });
 
-  it("undoes a compaction and does not repeat it in the next turn", async () => {
+  it("an undo restores the messages of a compaction, and the next turn does not compact them again", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const transcript = await openTranscript(path);
     const { compactor } = host({ transcript });
@@ -133,7 +133,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     await compactor.close();
   });
 
-  it("ignores a reported usage that cannot be true", async () => {
+  it("the engine ignores a reported usage that cannot be true", async () => {
     const main = host();
     const messages = [...rounds(6), NEXT];
     const { tokens } = await main.compactor.before(messages);
@@ -143,7 +143,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect((await main.compactor.before(next)).tokens).toBeGreaterThanOrEqual(tokens);
   });
 
-  it("separates a subagent's conversation from its parent's", async () => {
+  it("the engine separates a subagent's conversation from its parent's", async () => {
     const { compactor } = host();
     const child = compactor.child({ agentId: "scout", request: REQUEST });
     const own = [...rounds(22), NEXT];

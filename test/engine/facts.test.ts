@@ -17,7 +17,7 @@ const folder = temporaryFolder();
 let scene: Scene;
 afterEach(() => scene.simulator.close());
 
-/** Poor summaries that are still accepted. */
+/** Types of poor summaries that the engine still accepts. */
 const POOR: readonly SummaryKind[] = ["no-tags", "half-tag", "wrong-language", "enormous", "injected"];
 
 const WRITERS: Readonly<Record<string, Kinds<SummaryKind>>> = {
@@ -32,8 +32,8 @@ const ALL = Object.keys(WRITERS).flatMap((writer) =>
   ),
 );
 /**
- * Twelve runs take half a minute. Every test run plays all of them with the worst summaries, and one for each
- * other type of summary.
+ * All twelve runs take half a minute. An ordinary test run has all runs with the worst summaries, and one run
+ * for each other type.
  */
 const COURSES =
   process.env.LONGHAUL_LONG_RUN === "1"
@@ -87,26 +87,33 @@ async function work(
   return loop;
 }
 
-describe.each(COURSES)("%s summaries of a conversation of %s, background %s", (writer, form, background) => {
-  it("no rule and no newest request is lost over ten compactions and a new process", async () => {
-    const behaviors = [summaries(WRITERS[writer]), coder({ turns: 7, chattiness: 0.1, inventsPaths: true })];
-    scene = await openScene({ behaviors, windowTokens: 24_000 });
-    const path = join(folder, `${writer}-${form}-${background}.jsonl`);
-    const wishes = new PlantedWishes();
-    const course: Course = { form, background: background === "on", path, wishes, seed: 1 };
-    await work(course, 7);
-    const { conversation } = await resumeSession(path);
-    // A host that keeps plain messages has no boundary with a ledger, so the quotation must be enough.
-    const resumed = form === "messages" ? structuredClone(flatten(conversation)) : conversation;
-    await work({ ...course, seed: 100, resumed }, 4);
-    expect(wishes.faults).toEqual([]);
-    expect(wishes.ledgers.length).toBeGreaterThan(10);
-    // A good summary contains the rules itself, so resumed plain messages have no quotation of them.
-    const isTold = form === "entries" || writer !== "good";
-    if (isTold) expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
-    const { entries } = await loadSession(path);
-    const written = entries.filter(isCompactBoundary).map(readLedger);
-    expect(written).toEqual(JSON.parse(JSON.stringify(wishes.ledgers)));
-    expect(scene.simulator.requests.invalid).toEqual([]);
-  });
-});
+describe.each(COURSES)(
+  "rules of the user under %s summaries, in a conversation of %s, in the background: %s",
+  (writer, form, background) => {
+    it("ten compactions and a new process lose no rule of the user and never the newest request", async () => {
+      const behaviors = [
+        summaries(WRITERS[writer]),
+        coder({ turns: 7, chattiness: 0.1, inventsPaths: true }),
+      ];
+      scene = await openScene({ behaviors, windowTokens: 24_000 });
+      const path = join(folder, `${writer}-${form}-${background}.jsonl`);
+      const wishes = new PlantedWishes();
+      const course: Course = { form, background: background === "on", path, wishes, seed: 1 };
+      await work(course, 7);
+      const { conversation } = await resumeSession(path);
+      // A host that keeps plain messages has no ledger after a resume, so the quotation of the rules must be
+      // enough.
+      const resumed = form === "messages" ? structuredClone(flatten(conversation)) : conversation;
+      await work({ ...course, seed: 100, resumed }, 4);
+      expect(wishes.faults).toEqual([]);
+      expect(wishes.ledgers.length).toBeGreaterThan(10);
+      // A good summary contains the rules itself, so resumed plain messages have no quotation of them.
+      const isTold = form === "entries" || writer !== "good";
+      if (isTold) expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
+      const { entries } = await loadSession(path);
+      const written = entries.filter(isCompactBoundary).map(readLedger);
+      expect(written).toEqual(JSON.parse(JSON.stringify(wishes.ledgers)));
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    });
+  },
+);

@@ -7,13 +7,13 @@ import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 import { listField } from "../../packages/core/src/messages/untrusted.ts";
 import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 
-/** A request is long above this share of the window, by a rough count. */
+/** A request counts as long above this share of the window, by a rough count. */
 const LONG_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
 const CALLS_BETWEEN_OVERFLOWS = 5;
 const PROBABILITY_STEPS = 100_000;
 
-/** Creates a fault without real waiting, because clients obey this header. */
+/** Creates an error of the provider. Its `retry-after` header is 0, so clients retry without waiting. */
 export const status = (code: number): StatusFault => ({ kind: "status", status: code, retryAfter: 0 });
 
 /** Creates the API's error for a prompt that is too long. */
@@ -32,7 +32,7 @@ const endsInSummaryRequest = ({ endpoint, body }: FaultCandidate): boolean => {
   );
 };
 
-/** Returns a logged request in the form that a condition gets. */
+/** Returns a logged request in the form that a condition for faults gets. */
 export const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest): FaultCandidate => ({
   endpoint,
   body,
@@ -57,7 +57,7 @@ const PASSING_FAULTS: readonly Fault[] = [
   { kind: "overload-in-stream", afterEvents: 3 },
 ];
 
-/** Makes this share of all calls fail, in different ways. */
+/** Makes this share of all calls fail, with different faults. */
 export function armFaults(simulator: Simulator, windowTokens: number, share: number = 1 / 20): void {
   const kinds = PASSING_FAULTS.length + 1;
   const probability = share / kinds;
@@ -67,8 +67,8 @@ export function armFaults(simulator: Simulator, windowTokens: number, share: num
   simulator.fail(tooLong(Math.round(windowTokens * 1.1), windowTokens), {
     times: Number.POSITIVE_INFINITY,
     when: (call) => {
-      // A recovery's request fits, so an overflow twice in a row would be unrealistic. So would one for a
-      // short request.
+      // An overflow is realistic only for a long request, and not twice in a row, because the request of a
+      // recovery fits.
       if (call.endpoint !== "messages" || call.index - last < CALLS_BETWEEN_OVERFLOWS) return false;
       if (random.between(1, PROBABILITY_STEPS) > probability * PROBABILITY_STEPS) return false;
       const characters = JSON.stringify(call.body?.messages ?? "").length;

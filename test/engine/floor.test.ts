@@ -9,15 +9,18 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** Creates a frame of about 17 tokens per line. The window has 32,000, and the threshold is at 21,440. */
+/**
+ * Creates a system prompt of about 17 tokens per line. The window has 32,000 tokens, and the threshold is at
+ * 21,440.
+ */
 const frameOf = (lines: number): RequestFrame => ({
   ...FRAME,
   system: "You are a careful engineer. Working directory: /home/dev/harbour\n".repeat(lines),
   max_tokens: 2_000,
 });
 
-describe("a conversation that no compaction can get below its threshold", () => {
-  it("reports once that no compaction can help, and does not compact before an overflow", async () => {
+describe("a conversation whose system prompt and tools alone exceed the threshold", () => {
+  it("the engine reports once that no compaction can help, and then compacts only after an overflow", async () => {
     const loop = scene.loop({ frame: frameOf(1_300) });
     await loop.run(40);
     expect(loop.eventsOf("floor-above-threshold")).toHaveLength(1);
@@ -27,7 +30,7 @@ describe("a conversation that no compaction can get below its threshold", () => 
     expect(loop.eventsOf("compacted").filter(({ trigger }) => trigger === "auto")).toEqual([]);
   });
 
-  it("continues while overflows can be recovered, because a successful call is not a strike", async () => {
+  it("the engine keeps recovering from overflows, because each recovered call succeeds", async () => {
     const loop = scene.loop({ frame: frameOf(1_300) });
     expect(await workUntil(loop, () => loop.recoveries >= 6)).toBe(true);
     const judged = loop.eventsOf("compaction-judged");
@@ -35,7 +38,7 @@ describe("a conversation that no compaction can get below its threshold", () => 
     expect(loop.eventsOf("compacted").every(({ messagesKept }) => messagesKept > 0)).toBe(true);
   });
 
-  it("throws the provider's error after a few tries when the window itself is too small", async () => {
+  it("the engine throws the provider's error after a few tries when the window itself is too small", async () => {
     const loop = scene.loop({ frame: frameOf(1_760) });
     await expect(loop.run(60)).rejects.toMatchObject({ code: "model-too-long" });
     const before = loop.eventsOf("compacted").length;
@@ -45,8 +48,8 @@ describe("a conversation that no compaction can get below its threshold", () => 
   });
 });
 
-describe("an estimated floor", () => {
-  it("does not report that compaction cannot help before the provider has reported usage", async () => {
+describe("a system prompt and tools whose size is only estimated", () => {
+  it("the engine does not report that compaction cannot help before the provider has reported usage", async () => {
     const loop = scene.loop({ frame: frameOf(900) });
     await loop.run(3);
     expect(loop.eventsOf("floor-above-threshold")).toEqual([]);

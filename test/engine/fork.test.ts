@@ -16,47 +16,52 @@ const COURSES: readonly (readonly [string, Form])[] = [
   ["claude-opus-5-5", "entries"],
 ];
 
-describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (modelName, form) => {
-  it("a fork reads at least 95% of the prefix from the cache and writes nothing to it", async () => {
-    const loop = scene.loop({ modelName, form });
-    for (const times of [1, 2, 3]) {
-      expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
-      const { all } = scene.simulator.requests;
-      const at = all.findLastIndex((request) => isFork(asCandidate(request)));
-      const [work, fork] = [all[at - 1], all[at]];
-      expect(work?.status).toBe(200);
-      expect(cacheRead(fork)).toBeGreaterThanOrEqual((work?.inputTokens ?? Infinity) * 0.95);
-      expect(cacheWritten(fork)).toBe(0);
-      const hasThinking = JSON.stringify(fork?.body).includes('"type":"thinking"');
-      expect(hasThinking).toBe(modelName === "claude-opus-5-5");
-    }
-    const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
-    expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(Array(3).fill("fork written"));
-    expect(scene.simulator.requests.invalid).toEqual([]);
-  });
-
-  it("makes no fork when the prompt cache is cold, because the direct call is smaller", async () => {
-    const loop = scene.loop({ modelName, form, turnMs: 6 * 60_000 });
-    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
-    const [event] = loop.eventsOf("compacted");
-    expect(event?.attempts.map(({ step, outcome, reason }) => [step, outcome, reason])).toEqual([
-      ["fork", "unavailable", "no-shared-prefix"],
-      ["direct", "written", undefined],
-    ]);
-  });
-
-  it("makes a fork within an hour when the prompt cache lives for an hour, and reads from it", async () => {
-    const loop = scene.loop({
-      modelName,
-      form,
-      turnMs: 20 * 60_000,
-      compactor: { cost: { cacheTtl: "1h" } },
+describe.each(COURSES)(
+  "the summary fork of a conversation with %s, for a host that keeps %s",
+  (modelName, form) => {
+    it("a summary fork reads at least 95% of the prefix from the cache and writes nothing to it", async () => {
+      const loop = scene.loop({ modelName, form });
+      for (const times of [1, 2, 3]) {
+        expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
+        const { all } = scene.simulator.requests;
+        const at = all.findLastIndex((request) => isFork(asCandidate(request)));
+        const [work, fork] = [all[at - 1], all[at]];
+        expect(work?.status).toBe(200);
+        expect(cacheRead(fork)).toBeGreaterThanOrEqual((work?.inputTokens ?? Infinity) * 0.95);
+        expect(cacheWritten(fork)).toBe(0);
+        const hasThinking = JSON.stringify(fork?.body).includes('"type":"thinking"');
+        expect(hasThinking).toBe(modelName === "claude-opus-5-5");
+      }
+      const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
+      expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(
+        Array(3).fill("fork written"),
+      );
+      expect(scene.simulator.requests.invalid).toEqual([]);
     });
-    expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
-    expect(loop.eventsOf("compacted")[0]?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
-    const fork = scene.simulator.requests.all.findLast((request) => isFork(asCandidate(request)));
-    expect(cacheRead(fork)).toBeGreaterThanOrEqual((fork?.inputTokens ?? Infinity) * 0.9);
-    expect(cacheWritten(fork)).toBe(0);
-    expect(loop.eventsOf("cache-break")).toEqual([]);
-  });
-});
+
+    it("the engine makes no summary fork when the prompt cache is cold, because a direct call is smaller", async () => {
+      const loop = scene.loop({ modelName, form, turnMs: 6 * 60_000 });
+      expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+      const [event] = loop.eventsOf("compacted");
+      expect(event?.attempts.map(({ step, outcome, reason }) => [step, outcome, reason])).toEqual([
+        ["fork", "unavailable", "no-shared-prefix"],
+        ["direct", "written", undefined],
+      ]);
+    });
+
+    it("the engine makes a summary fork within an hour when the prompt cache lives that long, and reads from it", async () => {
+      const loop = scene.loop({
+        modelName,
+        form,
+        turnMs: 20 * 60_000,
+        compactor: { cost: { cacheTtl: "1h" } },
+      });
+      expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
+      expect(loop.eventsOf("compacted")[0]?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
+      const fork = scene.simulator.requests.all.findLast((request) => isFork(asCandidate(request)));
+      expect(cacheRead(fork)).toBeGreaterThanOrEqual((fork?.inputTokens ?? Infinity) * 0.9);
+      expect(cacheWritten(fork)).toBe(0);
+      expect(loop.eventsOf("cache-break")).toEqual([]);
+    });
+  },
+);

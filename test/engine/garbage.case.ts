@@ -7,13 +7,13 @@ export function collectGarbage(): void {
   (runInNewContext("gc") as () => void)();
 }
 
-/** Objects that should be collected after a conversation forgets them. */
+/** Objects of a conversation. They should be collected after the conversation has dropped them. */
 export class Traces {
   readonly #traces: WeakRef<object>[] = [];
   readonly #known = new WeakSet<object>();
 
   add(objects: readonly object[]): void {
-    // Newest first, because the known part begins at one of them.
+    // Starts with the newest object, because all objects before a known one are known too.
     for (const object of objects.toReversed()) {
       if (this.#known.has(object)) return;
       this.#known.add(object);

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => simulator.close());
 
-describe.each<Form>(["messages", "entries"])("memory use for a conversation in the form of %s", (form) => {
-  it("keeps only the current conversation in memory and releases compacted messages", async () => {
+describe.each<Form>(["messages", "entries"])("memory use for a host that keeps %s", (form) => {
+  it("the engine keeps only the current conversation in memory and releases compacted messages", async () => {
     const traces = new Traces();
     const loop: AgentLoop = new AgentLoop({
       simulator,
@@ -27,7 +27,7 @@ describe.each<Form>(["messages", "entries"])("memory use for a conversation in t
     });
     do await loop.run(10);
     while (loop.eventsOf("compacted").length < 3 && loop.turns < 150);
-    // The list from before a compaction is kept until the next turn shows which list the host uses.
+    // Two more turns: the list from before a compaction is kept until a turn shows which list the host uses.
     await loop.run(2);
     loop.lastTurn = undefined;
     collectGarbage();
@@ -36,7 +36,7 @@ describe.each<Form>(["messages", "entries"])("memory use for a conversation in t
     expect(traces.retainedOutside(loop.conversation.messages)).toBeLessThan(5);
   });
 
-  it("counts about as many tokens after a compaction as the provider does", async () => {
+  it("the engine counts about as many tokens after a compaction as the provider does", async () => {
     const loop = new AgentLoop({
       simulator,
       form,

@@ -55,7 +55,7 @@ class PlainConversation implements HostConversation {
 
 const REMINDER = { type: "text", text: "<system-reminder>Mind the tests.</system-reminder>" } as const;
 
-/** Keeps the reminder out of its messages, and recreates them with every turn. */
+/** A host that adds a reminder to its newest message without storing it. All message objects are new in each turn. */
 class RemindingConversation extends PlainConversation {
   override get messages(): readonly Message[] {
     const held = super.messages as readonly ApiMessage[];

@@ -11,24 +11,25 @@ const open = killedRounds("background");
 const boundariesIn = async (session: KilledSession): Promise<number> =>
   (await session.conversation()).filter(isCompactBoundary).length;
 
-/** Counts these events in the last process. */
+/** Counts the events with this name in the last process. */
 const times = ({ last }: KilledSession, name: string): number =>
   last?.reportsOf("event").filter((event) => event.name === name).length ?? 0;
 
-describe.concurrent.each(ROUNDS)("killed processes with background summaries (%d)", (seed) => {
+describe.concurrent.each(ROUNDS)("processes that are killed around a background summary (%d)", (seed) => {
   it(
-    "a kill while a background summary is written, in or between turns, compacts nothing",
+    "a kill while the model writes a background summary leaves the session without a compaction",
     KILLS_TIMEOUT,
     async () => {
       const session = await open({ headroom: "background", seed });
       const chance = createRandom(seed);
-      // More turns could fill the window, and no turn waits for that.
+      // Runs at most one more turn before the kill, because more turns could fill the window and then no turn
+      // waits for the summary.
       await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
       expect(times(session, "background-started")).toBe(1);
       expect(times(session, "compaction-started")).toBe(0);
       expect(await boundariesIn(session)).toBe(0);
 
-      // The request was lost with the process, so the next one sends it again.
+      // The killed process has lost the answer, so the next process requests the summary again.
       await killAt(session, whileAnswering(isSummaryCall, chance.between(0, 80)));
       expect(await boundariesIn(session)).toBe(0);
       await killAt(session, afterAnswer(isSummaryCall, chance.between(0, 20)));
@@ -36,19 +37,23 @@ describe.concurrent.each(ROUNDS)("killed processes with background summaries (%d
     },
   );
 
-  it("a kill before the swap resumes the session without the background summary", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "background", seed });
-    const chance = createRandom(seed);
-    await killAt(session, afterEvent("background-ended", 0));
-    expect(times(session, "background-started")).toBeGreaterThan(0);
-    await killAt(session, afterEvent("compaction-started", chance.between(0, 30)));
-    await killAt(session, afterEvent("compacted", chance.between(0, 60)));
-    expect(await boundariesIn(session)).toBe(1);
-    expect(await session.finish()).toEqual([]);
-  });
+  it(
+    "a session resumes without its background summary after a kill before the summary is swapped in",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "background", seed });
+      const chance = createRandom(seed);
+      await killAt(session, afterEvent("background-ended", 0));
+      expect(times(session, "background-started")).toBeGreaterThan(0);
+      await killAt(session, afterEvent("compaction-started", chance.between(0, 30)));
+      await killAt(session, afterEvent("compacted", chance.between(0, 60)));
+      expect(await boundariesIn(session)).toBe(1);
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 
   it(
-    "a kill in the middle of a swap leaves the whole compaction or nothing of it",
+    "a kill while a background summary is swapped in leaves the whole compaction or nothing of it",
     KILLS_TIMEOUT,
     async () => {
       const session = await open({ headroom: "background", seed });

@@ -16,13 +16,16 @@ import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template
 import { uuidsOf } from "./killed-report.case.ts";
 import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
 
-/** Reports of all processes so far about the session. */
+/** Facts that all processes so far have reported about the session. */
 export interface Ledger {
-  /** Lines that were reported as written to disk. */
+  /** Uuids of lines that were reported as written to disk. */
   readonly uuids: ReadonlySet<string>;
-  /** The person's words in them. */
+  /** Words of the person in the written lines. */
   readonly words: ReadonlySet<string>;
-  /** Uuid that the notes remembered when a compaction was written, by the uuid of its boundary. */
+  /**
+   * Last message that the notes covered when a compaction was written, by the uuid of the compaction's
+   * boundary.
+   */
   readonly covered: ReadonlyMap<string, string | undefined>;
   /** Number of lines that a kill interrupted. */
   readonly tornLines: number;
@@ -30,7 +33,7 @@ export interface Ledger {
 
 const template = parseTemplate(NOTES_TEMPLATE);
 
-/** Lists all faults of a session after its process was killed. Empty if there are none. */
+/** Returns all faults of a session after its process was killed. Empty if there are none. */
 export async function faultsIn(
   paths: { readonly sessionPath: string; readonly notesPath: string },
   ledger: Ledger,
@@ -56,8 +59,8 @@ function damageIn({ damage }: Session, { tornLines }: Ledger): readonly string[]
 }
 
 /**
- * Finds missing lines. Written lines are in the file. Those after the last compaction are also in the
- * conversation.
+ * Returns the missing lines. Each written line must be in the file, and in the conversation too if it follows
+ * the last compaction.
  */
 function missingLines({ entries, conversation, boundaries }: Session, { uuids }: Ledger): readonly string[] {
   const inFile = new Set(uuidsOf(entries));
@@ -110,7 +113,7 @@ export function missingWords(
     .map((word) => `${word} is lost`);
 }
 
-/** Returns the messages after the remembered one that are missing after a compaction from notes. */
+/** Returns the messages that notes did not cover and that are missing after a compaction from these notes. */
 function notKept({ entries, boundaries }: Session, index: number, { covered }: Ledger): readonly string[] {
   const boundary = entries[index];
   if (boundary === undefined || !isCompactBoundary(boundary)) return [];

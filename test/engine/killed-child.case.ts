@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL("./killed-process.case.ts", import.meta.ur
 export class Child {
   readonly reports: Report[] = [];
   errors = "";
-  /** Exit code. Null if it was killed. */
+  /** Exit code of the process. Null if it was killed. */
   readonly ended: Promise<number | null>;
   readonly #process: ChildProcess;
   #listeners: ((report: Report) => void)[] = [];

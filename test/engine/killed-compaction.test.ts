@@ -19,14 +19,18 @@ const compactedAtOnce = ({ last }: KilledSession): boolean =>
   })?.type === "event";
 
 describe.concurrent.each(ROUNDS)("processes killed during a compaction (%d)", (seed) => {
-  it("a kill while the summary is written compacts nothing", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "summaries", seed });
-    const chance = createRandom(seed);
-    const answering = whileAnswering(isSummaryCall, chance.between(0, 80));
-    await killAt(session, seed % 2 === 1 ? whileSilent(isSummaryCall) : answering);
-    expect(await boundaryOf(session)).toBeUndefined();
-    expect(await session.finish()).toEqual([]);
-  });
+  it(
+    "a kill while the model writes the summary leaves the session without a compaction",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "summaries", seed });
+      const chance = createRandom(seed);
+      const answering = whileAnswering(isSummaryCall, chance.between(0, 80));
+      await killAt(session, seed % 2 === 1 ? whileSilent(isSummaryCall) : answering);
+      expect(await boundaryOf(session)).toBeUndefined();
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 
   it.each(["summaries", "notes"] as const)(
     "a kill during a compaction from %s leaves the whole compaction or nothing of it",
@@ -46,13 +50,17 @@ describe.concurrent.each(ROUNDS)("processes killed during a compaction (%d)", (s
     },
   );
 
-  it("a kill during any other write resumes from the last complete line", KILLS_TIMEOUT, async () => {
-    const session = await open({ headroom: "notes", seed });
-    const chance = createRandom(seed);
-    for (const skip of [chance.between(1, 4), chance.between(3, 8)]) {
-      const share = chance.between(1, 1_000) / 1_000;
-      await killAt(session, atWrite("torn", "messages", { share, skip }));
-    }
-    expect(await session.finish()).toEqual([]);
-  });
+  it(
+    "a session that was killed during any other write resumes from its last complete line",
+    KILLS_TIMEOUT,
+    async () => {
+      const session = await open({ headroom: "notes", seed });
+      const chance = createRandom(seed);
+      for (const skip of [chance.between(1, 4), chance.between(3, 8)]) {
+        const share = chance.between(1, 1_000) / 1_000;
+        await killAt(session, atWrite("torn", "messages", { share, skip }));
+      }
+      expect(await session.finish()).toEqual([]);
+    },
+  );
 });

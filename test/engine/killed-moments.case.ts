@@ -10,13 +10,13 @@ import type { KilledSession } from "./killed-session.case.ts";
 export interface Moment {
   readonly name: string;
   readonly orders?: Partial<Orders>;
-  /** Called before the process starts. The returned function resolves at the moment. */
+  /** Prepares the session before the process starts. The returned function resolves at the moment to kill. */
   prepare(session: KilledSession): (child: Child) => Promise<void>;
 }
 
 export type IsCall = (call: FaultCandidate) => boolean;
 
-/** Resolves when a matching call has arrived, which the fault strikes. */
+/** Resolves when a matching call has arrived. The fault applies to this call. */
 function struck({ simulator }: KilledSession, fault: Fault, isCall: IsCall): Promise<void> {
   return new Promise((resolve) => {
     const when = (call: FaultCandidate): boolean => {
@@ -29,8 +29,8 @@ function struck({ simulator }: KilledSession, fault: Fault, isCall: IsCall): Pro
 }
 
 /**
- * Returns the moment when the model gets a call and does not answer. Meanwhile the work continues for some
- * turns, if it can.
+ * Returns the moment when the model gets a call and does not answer. The work may continue for some turns
+ * before the kill.
  */
 export function whileSilent(isCall: IsCall, turns = 0): Moment {
   return {
@@ -59,7 +59,7 @@ export function whileAnswering(isCall: IsCall, milliseconds: number): Moment {
   };
 }
 
-/** Returns a moment some milliseconds after the answer, during the work that follows. */
+/** Returns a moment some milliseconds after an answer, while the process works on it. */
 export function afterAnswer(isCall: IsCall, milliseconds: number): Moment {
   return {
     name: `${milliseconds} ms after the answer`,
@@ -95,7 +95,7 @@ export function onFile(name: RegExp, skip = 0): Moment {
   };
 }
 
-/** Returns a moment some milliseconds after an event, optionally after skipping some. */
+/** Returns a moment some milliseconds after an event. `skip` events of the same type pass first. */
 export function afterEvent(event: CompactorEvent["type"], milliseconds: number, skip = 0): Moment {
   return {
     name: `${milliseconds} ms after ${event} ${skip}`,

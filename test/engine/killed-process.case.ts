@@ -21,7 +21,7 @@ import { AgentLoop } from "./agent-loop.case.ts";
 import { kindOf, type LineKind, type Orders, type Report, uuidsOf } from "./killed-report.case.ts";
 import { tokensIn } from "./transcript-view.case.ts";
 
-/** A moment that never comes must not block a test forever. */
+/** Maximum number of turns. Without it, a moment that never comes would block a test forever. */
 const MAX_TURNS = 400;
 const OFTEN = { firstTokens: 1_000, nextTokens: 500, toolCalls: 1 };
 
@@ -37,7 +37,7 @@ function holdStill(): Promise<never> {
   return new Promise<never>(() => undefined);
 }
 
-/** Number of writes of each kind that were allowed. */
+/** Number of finished writes of each kind. */
 const passed = new Map<LineKind, number>();
 
 function isHeldAt(at: "before" | "torn" | "after", kind: LineKind): boolean {
@@ -55,7 +55,7 @@ async function openTearing(path: string, mayCreate: boolean): Promise<OpenedAppe
     close: () => file.close(),
     write: async (bytes) => {
       if (!isHeldAt("torn", kindOf(Buffer.from(bytes).toString()))) return await file.write(bytes);
-      // Omits more than the line end, because otherwise the line would be complete.
+      // Omits at least two bytes: without only the line end, the line would be complete.
       const part = Math.min(
         bytes.length - 2,
         Math.max(1, Math.floor(bytes.length * (orders.hold?.share ?? 0))),
@@ -103,7 +103,7 @@ function headroom(): Pick<CompactorOptions, "notes" | "collapse" | "compaction">
 
 async function work(): Promise<void> {
   const { url, seed, windowTokens, modelName, until } = orders;
-  // If it was killed before its first line, there is nothing to resume.
+  // A process that was killed before its first line leaves nothing to resume.
   const isBegun = existsSync(sessionPath) && statSync(sessionPath).size > 0;
   const conversation = isBegun ? (await resumeSession(sessionPath)).conversation : [];
   report({ type: "started", resumedMessages: conversation.length });

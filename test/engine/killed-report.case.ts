@@ -1,6 +1,6 @@
 import type { CompactorEvent, Entry } from "@longhaul/core";
 
-/** Content of an append to the session. */
+/** Kind of lines that one write appends to the session. */
 export type LineKind = "compaction" | "commit" | "messages";
 
 /** Orders for a process that will be killed. */
@@ -12,14 +12,14 @@ export interface Orders {
   readonly windowTokens: number;
   readonly modelName: string;
   readonly headroom: Headroom;
-  /** Takes notes every few turns, so that there is much to interrupt. */
+  /** True if notes are taken every few turns, so that there are many writes to interrupt. */
   readonly notesOften: boolean;
   readonly seed: number;
   /** Start time by the clock of the session. */
   readonly startMs: number;
-  /** Point at which the process stops, reports, and waits for its end. */
+  /** Point at which the process stops, reports that, and waits to be killed. */
   readonly hold?: Hold;
-  /** Ends by itself this number of turns after this number of compactions or commits. */
+  /** When the process ends by itself: `moreTurns` turns after `rewrites` compactions or commits. */
   readonly until: { readonly rewrites: number; readonly moreTurns: number };
 }
 
@@ -30,7 +30,7 @@ export interface Hold {
   /** `torn`: in the middle of the write, with this share of its bytes in the file. */
   readonly at: "before" | "torn" | "after";
   readonly kind: LineKind;
-  /** Share of the bytes, from 0 to 1. */
+  /** Share of the bytes that are written, from 0 to 1. */
   readonly share: number;
   /** Number of writes of this kind to allow first. */
   readonly skip: number;
@@ -45,10 +45,10 @@ export type Report =
   | {
       readonly type: "writing";
       readonly kind: LineKind;
-      /** Size of the file before. */
+      /** Size of the file before the write. */
       readonly bytes: number;
       readonly boundaryUuid: string | undefined;
-      /** Uuid that the notes remember at this moment. */
+      /** Last message that the notes cover at this moment. */
       readonly coveredUuid: string | undefined;
     }
   /** The lines are on disk. */
@@ -58,7 +58,7 @@ export type Report =
 
 export type ReportOf<Type extends Report["type"]> = Extract<Report, { readonly type: Type }>;
 
-/** Returns the kind of lines in the file. */
+/** Returns the kind of lines in a written text. */
 export function kindOf(text: string): LineKind {
   if (text.includes('"subtype":"compact_boundary"')) return "compaction";
   return text.includes('"subtype":"collapse_committed"') ? "commit" : "messages";

@@ -5,17 +5,17 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { Moment } from "./killed-moments.case.ts";
 import { KilledSession, type KilledSessionOptions, type KillFigures } from "./killed-session.case.ts";
 
-/** A few hundred kills take minutes. Every test run has one round. */
+/** A few hundred kills take minutes, so an ordinary test run has only one round. */
 const isLong = process.env.LONGHAUL_LONG_RUN === "1";
 export const ROUNDS: readonly number[] = Array.from({ length: isLong ? 15 : 1 }, (_, round) => round + 1);
 export const KILLS_TIMEOUT = { timeout: 240_000 };
 
-/** One model binds its thinking to its history, the other does not. */
+/** The thinking of the second model is valid only after unchanged messages. */
 const MODELS = ["claude-haiku-4-5", "claude-opus-5-5"] as const;
 
 /**
- * Returns the share of a write that is in the file: any, but in the first round everything except the end of
- * the last line.
+ * Returns the share of a write that reaches the file. It is random, but in the first round only the end of
+ * the last line is missing.
  */
 export const tornShare = (seed: number, chance: Random): number =>
   seed === 1 ? 0.9999 : chance.between(1, 9_999) / 10_000;

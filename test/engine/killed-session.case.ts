@@ -10,10 +10,10 @@ import type { IsCall, Moment } from "./killed-moments.case.ts";
 import type { Headroom, Orders } from "./killed-report.case.ts";
 import { openScene, WINDOW_TOKENS } from "./scene.case.ts";
 
-/** A killed process is noticed late, when the provider's cache is cold. */
+/** Time between two processes. A person notices a killed process late, when the provider's cache is cold. */
 const BETWEEN_PROCESSES_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 10, 15, 12);
-/** Runs until it is killed. */
+/** Lets the process run until it is killed. */
 const ENDLESS = { rewrites: 1_000, moreTurns: 1 };
 const TO_THE_END = { rewrites: 1, moreTurns: 3 };
 
@@ -42,7 +42,7 @@ export interface KillFigures {
   kills: number;
   /** Unfinished writes to the session. */
   writes: number;
-  /** Held locks. */
+  /** Locks that a killed process held. */
   locks: number;
   /** Notes that were being written to a temporary file. */
   notes: number;
@@ -95,7 +95,7 @@ export class KilledSession {
     return await this.#look(child);
   }
 
-  /** Runs a last process until its next compaction, and lets it end by itself. */
+  /** Starts a last process, which ends by itself soon after its next compaction. */
   async finish(): Promise<readonly string[]> {
     this.#requests.begin();
     const child = this.#start({ until: TO_THE_END });
@@ -170,7 +170,7 @@ export class KilledSession {
     return [...resumed, ...faults, ...invalid, ...alarms, ...failed];
   }
 
-  /** Checks that everything written before this process is in its first request. */
+  /** Checks that the first request of this process contains everything that earlier processes wrote. */
   #faultsInResuming(child: Child): readonly string[] {
     const [started] = child.reportsOf("started");
     if (this.#uuids.size > 0 && started?.resumedMessages === 0) return ["it began anew"];
@@ -191,7 +191,7 @@ export class KilledSession {
   }
 }
 
-/** Requests to the simulator, as far as the tests need them. */
+/** The requests that the simulator received, as far as the tests need them. */
 class Requests {
   /** Messages of the current process's first work call. */
   firstOfWork: string | undefined;

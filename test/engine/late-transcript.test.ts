@@ -23,7 +23,7 @@ const conversation: readonly ApiMessage[] = [
 ];
 
 describe("a compaction whose lines are written after the timeout", () => {
-  it("a resumed session starts from the late compaction and has every later line exactly once", async () => {
+  it("a session resumes from a compaction that was written late, and has every later line exactly once", async () => {
     const path = join(folder, "late.jsonl");
     const file = await openTranscript(path);
     let release = (): void => undefined;
@@ -63,7 +63,7 @@ describe("a compaction whose lines are written after the timeout", () => {
       { role: "assistant", content: "an end" },
       { role: "user", content: "more" },
     ];
-    // This caller is never compacted automatically.
+    // This caller is never compacted automatically, so the turn only writes.
     await compactor.before(grown, { caller: "compact" });
     release();
     await compactor.close();

@@ -27,13 +27,16 @@ export interface LongRunOptions {
   readonly seed?: number;
   readonly humanEvery?: number;
   readonly pastedTokens?: number;
-  /** Interval in turns for searching all words, besides after each rewrite. */
+  /**
+   * Number of turns between two searches for all words of the person. There is also a search after each
+   * rewrite.
+   */
   readonly lookEvery?: number;
-  /** Mechanism that keeps headroom: notes, or collapsed spans instead of auto-compact. */
+  /** Mechanism that frees tokens: notes, or collapsed spans instead of auto-compact. */
   readonly headroom?: "notes" | "built-in-notes" | "collapse";
 }
 
-/** An event and its turn. */
+/** An event with the number of its turn. */
 export interface Dated<Event> {
   readonly turn: number;
   readonly event: Event;
@@ -42,19 +45,19 @@ export interface Dated<Event> {
 export interface LongRun {
   readonly loop: AgentLoop;
   readonly requests: number;
-  /** Requests that broke an API rule or needed a repair. Requests that were only too long do not count. */
+  /** Requests that broke an API rule or needed a repair. Excludes requests that were only too long. */
   readonly invalid: readonly LoggedRequest[];
   readonly compactions: readonly Dated<EventOf<"compacted">>[];
   readonly judgments: readonly Dated<EventOf<"compaction-judged">>[];
   /** Words of the person that were neither in the request nor in a transcript that the request refers to. */
   readonly lost: readonly string[];
   readonly lookedFor: number;
-  /** Refused as too long without an injected fault. */
+  /** Requests that the provider refused as too long, without an injected fault. */
   readonly overflows: readonly LoggedRequest[];
   readonly faults: number;
   /**
-   * Heap after a collection, for each quarter of the run. The last figure excludes the records of the
-   * simulator and the loop.
+   * Heap size after a garbage collection, for each quarter of the run. The last figure excludes the records
+   * of the simulator and the loop.
    */
   readonly heapMegabytes: readonly number[];
   /** Number of messages that left the conversation but are still in memory. */
@@ -130,7 +133,7 @@ type Watched = Pick<
   "compactions" | "judgments" | "lost" | "lookedFor" | "heldMessages" | "seenMessages"
 >;
 
-/** Records of the run. */
+/** Watches a run and records its figures. */
 class Watch {
   readonly #search: WordSearch;
   readonly #lookEvery: number;
@@ -180,8 +183,8 @@ function readLog({ requests: { all, invalid, length } }: Simulator): LogFindings
 }
 
 /**
- * Returns the heap without the log and the list of events, which grow with every turn and do not belong to
- * the engine.
+ * Returns the heap size without the log and the list of events. They grow with every turn and do not belong
+ * to the engine.
  */
 function heapWithoutRecords(loop: AgentLoop, simulator: Simulator): number {
   const events = loop.events.splice(0);
@@ -199,7 +202,7 @@ function heapAfterCollection(): number {
   return Math.round(process.memoryUsage().heapUsed / 1e6);
 }
 
-/** Searches for everything that the person ever said. */
+/** Searches requests and transcripts for everything that the person ever said. */
 class WordSearch {
   readonly lost: Set<string> = new Set();
   found = 0;

@@ -8,7 +8,7 @@ import { scriptedModel } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
 import { HeldNotes } from "./notes-file.case.ts";
 
-/** Removes the type of a value, like a JavaScript host without a compiler. */
+/** Removes the type of a value, like a host that is written in JavaScript. */
 const any = (value: unknown): never => value as never;
 const create = (options: unknown): unknown => createCompactor(any(options));
 const engine = () => createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
@@ -475,7 +475,7 @@ const FORMER: Readonly<Record<string, string>> = {
   permissionMode: "session.permissionMode",
 };
 
-/** A wrong name in each group, and the correct name. */
+/** A wrong name in each option group, and the correct name. */
 const MISNAMED: readonly (readonly [group: string, options: object, meant: string])[] = [
   ["window", { window: { token: 5_000 } }, "tokens"],
   ["cost", { cost: { price: {} } }, "prices"],
@@ -510,19 +510,22 @@ const made: readonly (readonly [where: string, make: (options: object) => unknow
   ["child", (options) => engine().child(any(options))],
 ];
 
-describe.each(made)("options of %s", (where, make) => {
-  it.each(Object.entries(FORMER))("rejects the former option %s and names %s", async (former, meant) => {
-    const error = await failureOf(() => make({ [former]: {} }));
-    expect(error).toMatchObject({
-      code: "option-unknown",
-      message: `${where} has no option "${former}".`,
-      remedy: `Did you mean "${meant}"?`,
-      facts: { option: former, meant },
-    });
-  });
+describe.each(made)("wrong options of %s", (where, make) => {
+  it.each(Object.entries(FORMER))(
+    "the engine rejects the former option %s and names %s instead",
+    async (former, meant) => {
+      const error = await failureOf(() => make({ [former]: {} }));
+      expect(error).toMatchObject({
+        code: "option-unknown",
+        message: `${where} has no option "${former}".`,
+        remedy: `Did you mean "${meant}"?`,
+        facts: { option: former, meant },
+      });
+    },
+  );
 
   it.each(MISNAMED)(
-    "rejects a name that the option group %s does not have: %j",
+    "the engine rejects a name that the option group %s does not have: %j",
     async (group, options, meant) => {
       expect(await failureOf(() => make(options))).toMatchObject({
         code: "option-unknown",
@@ -532,7 +535,7 @@ describe.each(made)("options of %s", (where, make) => {
     },
   );
 
-  it.each(WRONG_KIND)("rejects a value of the wrong type for %s: %j", async (option, options) => {
+  it.each(WRONG_KIND)("the engine rejects a value of the wrong type for %s: %j", async (option, options) => {
     expect(await failureOf(() => make(options))).toMatchObject({ code: "option-invalid", facts: { option } });
   });
 });
@@ -548,7 +551,7 @@ async function failureOf(attempt: () => unknown): Promise<unknown> {
 
 describe("mistakes of a host", () => {
   it.each([...MESSAGES, ...RESPONSES, ...OPTIONS])(
-    "throws a typed error with a remedy for this mistake: %s",
+    "the engine throws a typed error with a remedy for this mistake of a host: %s",
     async (_mistake, attempt, code, remedy) => {
       const error = await failureOf(attempt);
       expect(error).toBeInstanceOf(LonghaulError);
@@ -559,8 +562,8 @@ describe("mistakes of a host", () => {
   );
 });
 
-describe("behavior after a mistake of the host", () => {
-  it("a rejected call changes nothing, and the next turn with correct messages works", async () => {
+describe("the engine after a mistake of the host", () => {
+  it("a rejected call changes nothing in the engine, and the next turn with correct messages works", async () => {
     const compactor = engine();
     const first = await compactor.before([ask] as ApiMessage[]);
     const foreign = [ask, { role: "tool", tool_call_id: "c1", content: "x" }];
@@ -574,7 +577,7 @@ describe("behavior after a mistake of the host", () => {
     expect(turn.problem).toBeUndefined();
   });
 
-  it("checks only new messages for mistakes", async () => {
+  it("the engine checks only new messages for mistakes of the host", async () => {
     const compactor = engine();
     let reads = 0;
     const old = { role: "user", content: [{ type: "text", text: "hi" }] };
@@ -594,7 +597,7 @@ describe("behavior after a mistake of the host", () => {
     expect(reads).toBe(1);
   });
 
-  it("accepts fields that all message forms have in common", async () => {
+  it("the engine accepts fields that all message forms have in common", async () => {
     const options: CompactorOptions = {
       model: "claude-haiku-4-5",
       settings: { environment: {} },

@@ -31,8 +31,8 @@ const optionOf = ({ options }: EventOf<"weighed">, name: string): EventOf<"weigh
   return found;
 };
 
-describe("clearing before the threshold", () => {
-  it("clears results early when carrying them costs more than a rewrite, and events say so", async () => {
+describe("clearing of tool results before the threshold", () => {
+  it("the engine clears results early when sending them costs more than a cache rewrite, and reports why", async () => {
     const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.4, cacheWrite5m: 1.25 } };
     const loop = work(await open(), { compactor: { cost: { prices } } });
     expect(await workUntil(loop, () => weighed(loop, "early").length > 0)).toBe(true);
@@ -54,14 +54,14 @@ describe("clearing before the threshold", () => {
     expect(call).toBe(0);
   });
 
-  it("does not clear early when cache reads cost almost nothing", async () => {
+  it("the engine does not clear results early when cache reads cost almost nothing", async () => {
     const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.001, cacheWrite5m: 1.25 } };
     const loop = work(await open(), { compactor: { cost: { prices } } });
     expect(await workUntil(loop, () => weighed(loop, "full").length > 0)).toBe(true);
     expect(weighed(loop, "early")).toEqual([]);
   });
 
-  it("clears as late as possible when the prices are unknown", async () => {
+  it("the engine clears results as late as possible when the prices are unknown", async () => {
     const scene = await open();
     const loop = work(scene, { model: unpriced(scene) });
     expect(await workUntil(loop, () => loop.eventsOf("results-cleared").length > 0)).toBe(true);
@@ -71,7 +71,7 @@ describe("clearing before the threshold", () => {
     expect(loop.eventsOf("weighed")).toEqual([]);
   });
 
-  it("clears after a pause that outlasts the cache, because a rewrite then costs nothing extra", async () => {
+  it("the engine clears results after a pause that outlasts the cache, because a rewrite is then free", async () => {
     const scene = await open();
     const loop = work(scene);
     const hasResults = (): boolean => (loop.lastTurn?.tokens ?? 0) > 45_000;
@@ -87,7 +87,7 @@ describe("clearing before the threshold", () => {
 });
 
 describe("decisions at the threshold", () => {
-  it("compacts at the threshold when clearing would free too little for its rewrite", async () => {
+  it("the engine compacts at the threshold when clearing would free too little to pay for the cache rewrite", async () => {
     const loop = work(await open());
     expect(await workUntil(loop, () => loop.eventsOf("compacted").length > 0)).toBe(true);
     const event = weighed(loop, "full").at(-1);
@@ -98,7 +98,7 @@ describe("decisions at the threshold", () => {
     expect(call).toBeGreaterThan(0);
   });
 
-  it("clears results at the threshold when compaction is disabled", async () => {
+  it("the engine clears results at the threshold when compaction is disabled", async () => {
     const loop = work(await open(), { compactor: { settings: { values: { autoCompactEnabled: false } } } });
     const isFull = (): boolean =>
       loop.eventsOf("results-cleared").some(({ tokensBefore }) => tokensBefore > 60_000);
@@ -108,7 +108,7 @@ describe("decisions at the threshold", () => {
 });
 
 describe("cost of a long run", () => {
-  it("a long run costs less with the price comparison than with the latest possible clearing", {
+  it("a long run costs less when the engine compares prices than when it clears as late as possible", {
     timeout: 120_000,
   }, async () => {
     const dollars = async (isPriced: boolean): Promise<number> => {

@@ -4,7 +4,7 @@ import { findFacts } from "../../packages/core/src/compaction/facts/find-facts.t
 import { isInContext } from "../../packages/core/src/messages/fact-ledger.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 
-/** Rules that apply to the end. */
+/** Rules of the person that stay active to the end. */
 const RULES: readonly string[] = [
   "Never push to main.",
   "The tide service must always listen on port 48213.",
@@ -28,13 +28,13 @@ const TAKEN_BACK = [
   },
 ] as const;
 
-/** Status of each wish in the last ledger. */
+/** Status of each rule in the last ledger. */
 export const STATUSES_AT_THE_END: Readonly<Record<string, string>> = Object.fromEntries([
   ...RULES.map((rule) => [rule, "active"]),
   ...TAKEN_BACK.map(({ rule, status }) => [rule, status]),
 ]);
 
-/** A person with rules, some of which are revoked, and the list of faults in how they are kept. */
+/** A person who states rules and revokes some of them. Collects faults if a compaction loses a rule. */
 export class PlantedWishes {
   /** Descriptions of faults. Empty if there are none. */
   readonly faults: string[] = [];
@@ -45,7 +45,7 @@ export class PlantedWishes {
     for (const rule of [...RULES, ...TAKEN_BACK.map((wish) => wish.rule)]) loop.conversation.addUser(rule);
   }
 
-  /** Call it between turns. At the right time the person revokes a rule. */
+  /** Lets the person revoke a rule when it is time. Call it between turns. */
   speak(loop: AgentLoop): void {
     const due = TAKEN_BACK[this.#said];
     if (due === undefined || this.ledgers.length < due.after) return;
@@ -99,7 +99,7 @@ export class PlantedWishes {
 
   #checkStanding(ledger: Ledger, wish: string, fail: (fault: string) => void): void {
     const facts = factsOf(ledger, wish);
-    // The ledger does not cover messages that are not summarized yet.
+    // Facts in messages that are not summarized yet are not in the ledger.
     for (const { status, fate } of facts) {
       if (status !== "active" || fate === "recoverable") fail(`${status}, ${fate}: ${wish}`);
     }

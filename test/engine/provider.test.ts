@@ -14,29 +14,32 @@ const FORMS: readonly (readonly [string, Form])[] = [
   ["claude-opus-5-5", "entries"],
 ];
 
-describe.each(FORMS)("the provider's own compaction, with %s in the form of %s", (modelName, form) => {
-  it("the provider returns a signed block that starts every later request, over several compactions", async () => {
-    const loop = scene.loop({ modelName, form, compactor: { compaction: { summarizer: "provider" } } });
-    for (const times of [1, 2, 3]) {
-      expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
-      await loop.run(3);
-      const sent = scene.simulator.requests.all.at(-1)?.body;
-      expect(JSON.stringify(sent?.messages).slice(0, 400)).toContain('"type":"compaction"');
-    }
-    const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
-    expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(
-      Array(3).fill("provider written"),
-    );
-    expect(loop.eventsOf("compaction-judged").map(({ verdict }) => verdict)).toEqual(
-      Array(3).fill("effective"),
-    );
-    expect(scene.simulator.requests.invalid).toEqual([]);
-    expect(loop.problems).toEqual([]);
-  });
-});
+describe.each(FORMS)(
+  "the provider's own compaction, with %s, for a host that keeps %s",
+  (modelName, form) => {
+    it("the provider returns a signed summary block that starts every later request, over several compactions", async () => {
+      const loop = scene.loop({ modelName, form, compactor: { compaction: { summarizer: "provider" } } });
+      for (const times of [1, 2, 3]) {
+        expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
+        await loop.run(3);
+        const sent = scene.simulator.requests.all.at(-1)?.body;
+        expect(JSON.stringify(sent?.messages).slice(0, 400)).toContain('"type":"compaction"');
+      }
+      const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
+      expect(attempts.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual(
+        Array(3).fill("provider written"),
+      );
+      expect(loop.eventsOf("compaction-judged").map(({ verdict }) => verdict)).toEqual(
+        Array(3).fill("effective"),
+      );
+      expect(scene.simulator.requests.invalid).toEqual([]);
+      expect(loop.problems).toEqual([]);
+    });
+  },
+);
 
 describe.each(FORMS)(
-  "the provider's compaction after an overflow, with %s in the form of %s",
+  "the provider's compaction after an overflow, with %s, for a host that keeps %s",
   (modelName, form) => {
     it("the provider's own compaction after an overflow keeps no thinking that the API rejects", async () => {
       const compactor = { window: { tokens: 200_000 }, compaction: { summarizer: "provider" } } as const;
@@ -51,9 +54,9 @@ describe.each(FORMS)(
   },
 );
 
-describe("the provider's own clearing", () => {
+describe("the provider's own clearing of tool results", () => {
   it.each(["adaptive", "between_tools", "disabled"])(
-    "the provider accepts its own clearing with thinking of type %s",
+    "the provider clears tool results itself and accepts the request, with thinking of type %s",
     async (type) => {
       const frame = { ...FRAME, thinking: { type } } as typeof FRAME;
       const loop = scene.loop({

@@ -15,7 +15,8 @@ const open = async (options: SceneOptions = {}): Promise<void> => {
 afterEach(() => scene.simulator.close());
 
 /**
- * Counts the work calls that the simulator refused by itself. A call to summarize everything is too long too.
+ * Counts the agent's own calls that the simulator refused as too long. Excludes summary calls, which can be
+ * too long too.
  */
 const overflows = (): number =>
   scene.simulator.requests.all.filter(
@@ -33,8 +34,8 @@ describe.each<readonly [string, Form]>([
   ["claude-haiku-4-5", "entries"],
   ["claude-opus-5-5", "messages"],
   ["claude-opus-5-5", "entries"],
-])("an unexpected overflow, with %s in the form of %s", (modelName, form) => {
-  it("recovers from an overflow with one more call, and then knows the true window", async () => {
+])("an unexpected overflow, with %s, for a host that keeps %s", (modelName, form) => {
+  it("the engine recovers from an overflow with one more call, and then knows the true window", async () => {
     await open();
     const loop = scene.loop({ modelName, form, compactor: { window: { tokens: 200_000 } } });
     expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
@@ -55,8 +56,8 @@ describe.each<readonly [string, Form]>([
   });
 });
 
-describe("recovery from an overflow", () => {
-  it("recovers when the overflow error has no figures", async () => {
+describe("recovery of the engine from an overflow", () => {
+  it("the engine recovers from an overflow error without figures", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -71,7 +72,7 @@ describe("recovery from an overflow", () => {
     await loop.run(3);
   });
 
-  it("replaces old images with markers after a 413 and keeps the newest", async () => {
+  it("the engine replaces old images with markers after a 413 error, and keeps the newest image", async () => {
     await open({ windowTokens: 200_000 });
     const loop = scene.loop({ compactor: { window: { tokens: 200_000 } } });
     await loop.run(2);
@@ -88,7 +89,7 @@ describe("recovery from an overflow", () => {
     await loop.run(3);
   });
 
-  it("recovers once per turn, shows a second error to the user, and may recover in the next turn", async () => {
+  it("the engine recovers once per turn, lets the user see a second error, and may recover in the next turn", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -103,7 +104,7 @@ describe("recovery from an overflow", () => {
     expect(loop.recoveries).toBe(2);
   });
 
-  it("recovers from repeated overflows, but requests no summary from the fourth on", async () => {
+  it("the engine recovers from repeated overflows, but requests no summary after the third one", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -118,7 +119,7 @@ describe("recovery from an overflow", () => {
   });
 
   it.each([{ DISABLE_AUTO_COMPACT: "1" }, { DISABLE_COMPACT: "1" }])(
-    "does not recover from an overflow with %o",
+    "the engine does not recover from an overflow with the setting %o",
     async (environment) => {
       await open();
       const loop = scene.loop({ compactor: { settings: { environment } } });
@@ -128,7 +129,7 @@ describe("recovery from an overflow", () => {
     },
   );
 
-  it("compacts only after overflows in reactive-only mode", async () => {
+  it("the engine compacts only after overflows in reactive-only mode", async () => {
     await open();
     const loop = scene.loop({ compactor: { compaction: { reactiveOnly: true } } });
     await workUntil(loop, () => loop.recoveries >= 3);
@@ -138,7 +139,7 @@ describe("recovery from an overflow", () => {
     expect(loop.eventsOf("breaker-opened")).toEqual([]);
   });
 
-  it("does not try to recover from other failures", async () => {
+  it("the engine does not try to recover from other failures than overflows", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(3);
@@ -149,7 +150,7 @@ describe("recovery from an overflow", () => {
   });
 });
 
-describe("bound thinking", () => {
+describe("thinking that is valid only after unchanged messages", () => {
   const thinkingLoop = async (): Promise<AgentLoop> => {
     await open();
     const loop = scene.loop({
@@ -160,7 +161,7 @@ describe("bound thinking", () => {
     return loop;
   };
 
-  it("omits bound thinking when the host changes earlier messages, so that the provider accepts them", async () => {
+  it("the engine omits thinking after messages that the host changed, so that the provider accepts them", async () => {
     const loop = await thinkingLoop();
     const [, ...rest] = loop.conversation.messages;
     loop.conversation.resumeFrom([{ role: "user", content: "Something else was said." }, ...rest]);
@@ -171,7 +172,7 @@ describe("bound thinking", () => {
     expect(JSON.stringify(loop.conversation.messages).includes('"thinking"')).toBe(true);
   });
 
-  it("omits thinking once per turn when the provider refuses it for an unknown reason", async () => {
+  it("the engine omits thinking once per turn when the provider refuses it for an unknown reason", async () => {
     const loop = await thinkingLoop();
     const mismatch = new ModelError({ kind: "thinking-mismatch" }, "refused");
     const again = await loop.compactor.recover(mismatch);

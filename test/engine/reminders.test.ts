@@ -11,7 +11,7 @@ afterEach(() => scene.simulator.close());
 
 describe("a host that removes a reminder from its newest message in every turn", () => {
   it.each(["model", "built-in"] as const)(
-    "uses notes for compactions when the host changes its newest message each turn (writer: %s)",
+    "the engine compacts from notes when the host changes its newest message each turn (writer: %s)",
     async (writer) => {
       const file = new HeldNotes();
       const loop = scene.loop({ form: "messages with reminders", compactor: { notes: { file, writer } } });
@@ -23,7 +23,7 @@ describe("a host that removes a reminder from its newest message in every turn",
     },
   );
 
-  it("trusts reported usage when the host changes its newest message each turn", async () => {
+  it("the engine trusts reported usage when the host changes its newest message each turn", async () => {
     const loop = scene.loop({ form: "messages with reminders", compactor: { collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop, 2))).toBe(true);
     await loop.run(2);
@@ -32,7 +32,7 @@ describe("a host that removes a reminder from its newest message in every turn",
     expect(loop.problems).toEqual([]);
   });
 
-  it("writes each message once, and the newest also with the reminder that the host removes later", async () => {
+  it("the engine writes each message once, and the newest also with the reminder that is removed later", async () => {
     const lines: Entry[] = [];
     const transcript = {
       path: "/sessions/reminded.jsonl",

@@ -16,7 +16,7 @@ import {
 import type { Kinds } from "../../packages/simulator/src/behaviors/answers.ts";
 import { AgentLoop, type LoopOptions } from "./agent-loop.case.ts";
 
-/** Small, so that little work fills it. */
+/** A small window, so that little work fills it. */
 export const WINDOW_TOKENS = 32_000;
 
 export interface Scene {
@@ -28,7 +28,7 @@ export interface SceneOptions extends SimulatorOptions {
   readonly kinds?: Kinds<SummaryKind>;
   readonly notes?: NotesKind;
   readonly spans?: SpanKind | readonly SpanKind[];
-  /** Options for a different session. */
+  /** Options of the scripted coder, for a different session. */
   readonly play?: Partial<CoderOptions>;
 }
 
@@ -62,7 +62,8 @@ export async function openScene({
           clearing: { form: "off" },
           ...more.compactor,
           window: { tokens: windowTokens, ...more.compactor?.window },
-          // The time of a background summary depends on the machine. Separate tests cover it.
+          // Background summaries are off, because their time depends on the machine. Separate tests cover
+          // them.
           compaction: { background: false, ...more.compactor?.compaction },
         },
       }),
@@ -71,13 +72,13 @@ export async function openScene({
 
 const MAX_TURNS = 300;
 
-/** Works until the condition is true. Returns false if it never was. */
+/** Runs turns until the condition is true. Returns false if it never becomes true. */
 export async function workUntil(loop: AgentLoop, isSo: () => boolean): Promise<boolean> {
   for (let turn = 0; turn < MAX_TURNS && !isSo(); turn++) await loop.turn();
   return isSo();
 }
 
-/** Returns true after this number of events. */
+/** Returns a condition that is true after this number of events. */
 export const hasHappened =
   (type: CompactorEvent["type"]) =>
   (loop: AgentLoop, times = 1): (() => boolean) =>
@@ -87,7 +88,7 @@ export const hasHappened =
 export const hasCompacted: ReturnType<typeof hasHappened> = hasHappened("compacted");
 export const hasCommitted: ReturnType<typeof hasHappened> = hasHappened("spans-committed");
 
-/** Works until the next turn would compact. `before` has not been called yet. */
+/** Runs turns until the next one would compact. Does not call `before` for that next turn. */
 export async function workUpToThreshold(loop: AgentLoop, share = 0.97): Promise<void> {
   const isNear = (): boolean => {
     const { tokens = 0, thresholds } = loop.lastTurn ?? {};

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 
-// Loading the SDK takes longer than the time limits in these tests.
+// Loads the SDK before the tests, because loading takes longer than their time limits.
 beforeAll(async () => void (await import("@anthropic-ai/sdk")));
 
 let server: Server;
@@ -44,7 +44,7 @@ const optionsOf = (compaction: CompactorOptions["compaction"]): CompactorOptions
 });
 
 describe("a provider on a real connection that accepts a call and never answers", () => {
-  it("uses the built-in summarizer when the provider sends no first byte within the limit", async () => {
+  it("the built-in summarizer writes the summary when the provider sends no first byte in time", async () => {
     const compactor = createCompactor(optionsOf({ firstByteTimeoutMs: 800 }));
     const turn = await compactor.before(conversation);
     expect(turn.compaction?.attempts).toMatchObject([
@@ -56,7 +56,7 @@ describe("a provider on a real connection that accepts a call and never answers"
     await compactor.close();
   });
 
-  it("uses the built-in summarizer when the provider sends only pings until the limit of the chain", async () => {
+  it("the built-in summarizer writes the summary when the provider sends only pings until the time limit", async () => {
     isBegun = true;
     const compactor = createCompactor(optionsOf({ timeoutMs: 800 }));
     const turn = await compactor.compact(conversation);

@@ -4,8 +4,8 @@ import type { MovableClock } from "@longhaul/simulator";
 import { summaryRequestIn } from "../../packages/core/src/compaction/summary/builtin/builtin-model.ts";
 
 /**
- * A model that is slow for summaries, by a clock that moves only with the loop's next turn. A turn that
- * waited for one would wait forever, because nothing moves the clock meanwhile.
+ * A model that writes summaries slowly, by a clock that moves only with the loop's next turn. A turn that
+ * waits for a summary would never end, because nothing moves the clock meanwhile.
  */
 export class SlowSummaries {
   readonly model: Model;
@@ -13,9 +13,9 @@ export class SlowSummaries {
   readonly #takesMs: number;
   #waiting: { readonly readyAt: number; readonly go: () => void }[] = [];
   asked = 0;
-  /** Number of ended calls, for any reason. */
+  /** Number of calls that have ended, for any reason. */
   ended = 0;
-  /** Number of next calls to refuse. */
+  /** Number of calls to refuse from now on. */
   refuse = 0;
 
   constructor(model: Model, clock: MovableClock, takesMs: number) {

@@ -1,4 +1,4 @@
-/** A blocking function. Reports its call and returns only when it is released. */
+/** A function that blocks. It reports its call and returns only when the test releases it. */
 export class Standstill {
   readonly reached: Promise<void>;
   readonly #end: Promise<void>;

@@ -14,7 +14,7 @@ import {
   workUntil,
 } from "./scene.case.ts";
 
-/** Refuses a prompt that does not fit the window together with `max_tokens`. */
+/** A model that refuses a prompt if it does not fit the window together with `max_tokens`. */
 const STRICT_MODEL = "claude-sonnet-4";
 
 let scene: Scene;
@@ -26,7 +26,8 @@ afterEach(() => scene.simulator.close());
 const { max_tokens: _, ...FRAME_WITHOUT_OUTPUT } = FRAME;
 
 /**
- * Creates the model of a host that adds `max_tokens` to its own calls, so that the engine's frame has none.
+ * Creates the model of a host that adds `max_tokens` to its own calls, so that the engine does not know the
+ * value.
  */
 function hostModel(): Model {
   const model = connect(scene.simulator, STRICT_MODEL);
@@ -57,7 +58,7 @@ function expectAllFitted(): void {
 }
 
 describe("summary calls in a window of 32,000 tokens", () => {
-  it("forks request no more output than the window leaves beside the prompt", async () => {
+  it("summary forks request no more output than the window leaves after the prompt", async () => {
     const loop = loopOf();
     expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);
     const attempts = loop.eventsOf("compacted").flatMap((event) => event.attempts);
@@ -65,20 +66,20 @@ describe("summary calls in a window of 32,000 tokens", () => {
     expectAllFitted();
   });
 
-  it("direct calls request no more output than the window leaves beside the prompt", async () => {
+  it("direct summary calls request no more output than the window leaves after the prompt", async () => {
     const loop = loopOf({ turnMs: 6 * 60_000 });
     expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);
     expectAllFitted();
   });
 
-  it("background summaries request no more output than the window leaves beside the prompt", async () => {
+  it("background summaries request no more output than the window leaves after the prompt", async () => {
     const loop = loopOf({ compactor: { compaction: { background: true } } });
     expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);
     expect(loop.eventsOf("background-ended").some(({ outcome }) => outcome === "ready")).toBe(true);
     expectAllFitted();
   });
 
-  it("notes and their corrections request no more output than the window leaves beside the prompt", async () => {
+  it("calls for notes and their corrections request no more output than the window leaves after the prompt", async () => {
     const loop = loopOf({ compactor: { notes: { file: new HeldNotes() } } });
     expect(await workUntil(loop, hasHappened("notes-updated")(loop, 3))).toBe(true);
     expect(loop.eventsOf("notes-failed")).toEqual([]);
@@ -86,7 +87,7 @@ describe("summary calls in a window of 32,000 tokens", () => {
     expectAllFitted();
   });
 
-  it("span summaries request no more output than the window leaves beside the prompt", async () => {
+  it("calls for span summaries request no more output than the window leaves after the prompt", async () => {
     const loop = loopOf({ compactor: { collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
     expectAllFitted();

@@ -4,8 +4,8 @@ import { ATTRIBUTE, METRIC } from "../../packages/otel/src/names.ts";
 import { collector } from "../support/telemetry-collector.ts";
 import { hasCompacted, openScene, workUntil } from "./scene.case.ts";
 
-describe("the engine's own events as telemetry", () => {
-  it("reports a span for each compaction and the figures of the run without any content", async () => {
+describe("the engine's events as OpenTelemetry data", () => {
+  it("telemetry has a span for each compaction and the figures of the run, without any content", async () => {
     const { api, collect } = collector();
     const scene = await openScene();
     const loop = scene.loop({

@@ -30,7 +30,7 @@ const engine = (): Compactor =>
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `word${(at * 7 + seed * 13) % 997}`).join(" ");
 
-/** Rounds without thinking, because it was off at the time. */
+/** Creates rounds without thinking, because thinking was off at the time. */
 const rounds = (count: number): readonly ApiMessage[] => [
   { role: "user", content: "Read all files." },
   ...Array.from({ length: count }, (_, at): readonly ApiMessage[] => [
@@ -42,12 +42,12 @@ const rounds = (count: number): readonly ApiMessage[] => [
 async function send({ request: { messages } }: Turn<Message>): Promise<void> {
   const call = connect(simulator, MODEL).stream({ ...request, messages });
   for await (const _ of call) {
-    // The simulator keeps the request.
+    // Nothing to do here: the simulator has logged the request.
   }
 }
 
 describe("a conversation without thinking while thinking is enabled", () => {
-  it("the provider accepts a request after a summary of everything after a tool result", async () => {
+  it("the provider accepts a request whose messages after a tool result were summarized", async () => {
     const compactor = engine();
     const messages = rounds(12);
     await compactor.before(messages);
@@ -65,20 +65,23 @@ describe("a conversation without thinking while thinking is enabled", () => {
     ],
     ["a snip", (compactor, messages) => compactor.snip(messages, { from: 2, to: 9 })],
     ["clearing", (compactor, messages) => compactor.clear(messages)],
-  ])("the provider accepts a request without thinking after %s, in both forms", async (_, rewrite) => {
-    const c = new ConversationBuilder();
-    c.user("Read all files.");
-    for (let at = 0; at < 12; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(400, at));
-    for (const messages of [rounds(12), c.entries] as readonly (readonly Message[])[]) {
-      const compactor = engine();
-      await compactor.before(messages);
-      await send(await compactor.before((await rewrite(compactor, messages)).messages));
-    }
-    expect(simulator.requests.all).toHaveLength(2);
-    expect(simulator.requests.invalid).toEqual([]);
-  });
+  ])(
+    "the provider accepts a request without thinking after %s, as messages and as entries",
+    async (_, rewrite) => {
+      const c = new ConversationBuilder();
+      c.user("Read all files.");
+      for (let at = 0; at < 12; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(400, at));
+      for (const messages of [rounds(12), c.entries] as readonly (readonly Message[])[]) {
+        const compactor = engine();
+        await compactor.before(messages);
+        await send(await compactor.before((await rewrite(compactor, messages)).messages));
+      }
+      expect(simulator.requests.all).toHaveLength(2);
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
 
-  it("recovers when the provider requires thinking that the engine does not know about", async () => {
+  it("the engine recovers when the provider requires thinking although the host did not enable it", async () => {
     const c = new ConversationBuilder();
     c.user("Read all files.");
     for (let at = 0; at < 3; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(40, at));
@@ -91,14 +94,14 @@ describe("a conversation without thinking while thinking is enabled", () => {
       expect(again?.request.thinking).toBeUndefined();
       await send(again as Turn<Message>);
       await send(await compactor.before(again?.messages ?? []));
-      // The user should see a second refusal.
+      // The engine does not recover a second time, so the user sees the second refusal.
       expect(await compactor.recover(error)).toBeUndefined();
     }
     expect(simulator.requests.all).toHaveLength(6);
     expect(simulator.requests.invalid).toHaveLength(2);
   });
 
-  it("continues with thinking and removes the added texts after the next user message", async () => {
+  it("the engine adds placeholder texts while a turn lacks thinking, and omits them in the next turn", async () => {
     const compactor = engine();
     const first = await compactor.before(rounds(2));
     expect(first.request.messages).toHaveLength(7);

@@ -34,11 +34,11 @@ const uuidsIn = (entries: readonly Entry[]): readonly string[] => entries.flatMa
 const boundariesIn = (entries: readonly Entry[]): number =>
   entries.filter((entry) => entry.type === "system" && entry.subtype === "compact_boundary").length;
 
-/** Returns true if the window is so full that the next turn compacts, if it can. */
+/** Returns a condition that is true if the window is so full that the engine has tried to compact. */
 const isFull = (loop: AgentLoop) => (): boolean => loop.eventsOf("compaction-started").length > 0;
 
-describe("a transcript that cannot be written", () => {
-  it("keeps everything in the conversation until the transcript can be written, and says what to do", async () => {
+describe("a transcript that the engine cannot write", () => {
+  it("no message leaves the conversation while the transcript cannot be written, and the host learns why", async () => {
     const file = new FaultyFile();
     const loop = scene.loop({ compactor: { transcript: await inMemory(file) } });
     await loop.run(5);
@@ -57,12 +57,12 @@ describe("a transcript that cannot be written", () => {
     const uuids = uuidsIn(written);
     expect(new Set(uuids).size).toBe(uuids.length);
     expect(boundariesIn(written)).toBe(1);
-    // Entries that could not be written were kept, and are in their place.
+    // The file also has the entries that could not be written at first, each after its parent.
     expect(written.every(({ parentUuid }) => parentUuid == null || uuids.includes(parentUuid))).toBe(true);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("recovers when the window fills up while the transcript cannot be written", async () => {
+  it("a full conversation compacts as soon as the transcript can be written again", async () => {
     const file = new FaultyFile();
     const loop = scene.loop({ compactor: { transcript: await inMemory(file) } });
     file.room = 0;
@@ -75,7 +75,7 @@ describe("a transcript that cannot be written", () => {
     expect(boundariesIn(entriesIn(file.content.toString()))).toBe(loop.eventsOf("compacted").length);
   });
 
-  it("writes no boundary for a compaction that could not be written", async () => {
+  it("the transcript gets no boundary for a compaction that could not be written", async () => {
     const written: Entry[] = [];
     let refusals = 1;
     const transcript = {
@@ -106,7 +106,7 @@ const COURSES: readonly (readonly [Form, string, "off" | "auto"])[] = [
 ];
 
 describe.each(COURSES)(
-  "the session file of a loop in the form of %s with %s, clearing %s",
+  "the session file of a loop that keeps %s with %s, clearing %s",
   (form, modelName, clearing) => {
     it("the session file reads back as the current conversation after compactions and clearing", async () => {
       const path = join(folder, `${form}-${modelName}-${clearing}.jsonl`);
@@ -115,7 +115,7 @@ describe.each(COURSES)(
       for (const times of [1, 2, 3]) {
         expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
         await loop.run(times);
-        // For a caller that never compacts automatically.
+        // A caller with this name never compacts automatically.
         const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
           caller: "collapse",
         });

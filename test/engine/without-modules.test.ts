@@ -14,21 +14,21 @@ const every = (): readonly CompactorModule[] =>
   });
 const NAMES = ["cached", "api", "snip", "collapse", "notes", "memory-files"] as const;
 
-describe("the engine with every module", () => engineContract(every));
+describe("the engine with every optional module", () => engineContract(every));
 
-describe.each(NAMES)("the engine without %s", (left) => {
+describe.each(NAMES)("the engine without the module %s", (left) => {
   engineContract(() => every().filter(({ name }) => name !== left));
 });
 
-describe("the engine without any module", () => {
+describe("the engine without any optional module", () => {
   engineContract(() => []);
 
-  it("the engine has no module methods when no module is attached", () => {
+  it("the engine has no methods of modules when no module is attached", () => {
     const compactor: object = createCompactor({ settings: { environment: {} } });
     expect("snip" in compactor || "expand" in compactor).toBe(false);
   });
 
-  it("warns that the collapse setting has no effect without its module", async () => {
+  it("the engine warns that the collapse setting has no effect without the collapse module", async () => {
     const warnings: string[] = [];
     const onEvent = (event: { readonly type: string; readonly warning?: string }): void => {
       if (event.type === "settings-ignored") warnings.push(event.warning ?? "");
@@ -38,6 +38,6 @@ describe("the engine without any module", () => {
   });
 });
 
-it("the list of modules in this test is complete", () => {
+it("the list of optional modules in this test is complete", () => {
   expect(every().map(({ name }) => name)).toEqual([...NAMES]);
 });

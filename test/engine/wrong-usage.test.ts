@@ -16,7 +16,7 @@ async function run(
   form: Form = "messages",
   resultTokens = 800,
 ): Promise<AgentLoop> {
-  // The number of compactions that a doubled usage causes differs by session. The bounds are for this one.
+  // Uses one seed, because the number of compactions differs by session and the bounds below fit this one.
   scene = await openScene({ keepBodies: 3, play: { seed: 6 } });
   const loop = scene.loop({
     modelName: "claude-opus-5-5",
@@ -68,34 +68,40 @@ describe("wrong usage reports of a provider", () => {
     ["is a tenth of the true value", "entries", times(0.1)],
   ];
 
-  it.each(COURSES)("soon ignores a reported usage that %s, in the form of %s", async (_, form, distort) => {
-    const loop = await run(distort, form);
-    expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 2);
-    // Neither constant compactions nor too few.
-    expect(loop.eventsOf("compacted").length).toBeGreaterThan(2);
-    expect(loop.eventsOf("compacted").length).toBeLessThan(honestCompactions * 1.5 + 2);
-    expect(loop.recoveries).toBe(0);
-    expect(loop.problems).toEqual([]);
-    expect(scene.simulator.requests.invalid).toEqual([]);
-  });
+  it.each(COURSES)(
+    "the engine soon ignores a reported usage that %s, for a host that keeps %s",
+    async (_, form, distort) => {
+      const loop = await run(distort, form);
+      expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 2);
+      // The engine compacts neither constantly nor too rarely.
+      expect(loop.eventsOf("compacted").length).toBeGreaterThan(2);
+      expect(loop.eventsOf("compacted").length).toBeLessThan(honestCompactions * 1.5 + 2);
+      expect(loop.recoveries).toBe(0);
+      expect(loop.problems).toEqual([]);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    },
+  );
 
   const FORMS: readonly Form[] = ["messages", "entries"];
 
-  it.each(FORMS)("believes a doubled usage when the provider repeats it, in the form of %s", async (form) => {
-    const loop = await run(times(2), form);
-    expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
-    expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
-    // A trusted figure does not prove a window size.
-    expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
-    expect(loop.recoveries).toBe(0);
-    expect(scene.simulator.requests.invalid).toEqual([]);
-    // The window looks full by the provider's own figures, and the host learns it.
-    expect(loop.problems).toContain("window-full");
-  });
+  it.each(FORMS)(
+    "the engine believes a doubled usage when the provider repeats it, for a host that keeps %s",
+    async (form) => {
+      const loop = await run(times(2), form);
+      expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
+      expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
+      // A trusted usage report does not change the size of the window.
+      expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
+      expect(loop.recoveries).toBe(0);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+      // By the provider's figures the window is full, so the host gets this problem.
+      expect(loop.problems).toContain("window-full");
+    },
+  );
 
-  it("believes a usage six times too high until the provider states a lower limit", async () => {
+  it("the engine believes a usage that is six times too high until an overflow error states the true size", async () => {
     const loop = await run(times(6));
-    // No compaction gets below the threshold, and the breaker opens. Then a request overflows.
+    // No compaction gets below the threshold, so the circuit breaker opens. Then a request overflows.
     expect(loop.problems).toContain("window-full");
     expect(loop.recoveries).toBe(1);
     expect(scene.simulator.requests.invalid).toHaveLength(1);
@@ -103,13 +109,13 @@ describe("wrong usage reports of a provider", () => {
     expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
   });
 
-  it("leaves more room after a compaction without reported usage, because the estimate is padded", async () => {
+  it("a compaction without reported usage leaves more of the window free, because the estimate is padded", async () => {
     const loop = await run(() => undefined, "messages", 400);
     const shares = loop.eventsOf("compacted").map(({ tokensAfter, chain }) => tokensAfter / chain.threshold);
     expect(Math.max(...shares)).toBeLessThan(0.5);
   });
 
-  it("believes correct usage between wrong reports", async () => {
+  it("the engine believes correct usage reports between wrong ones", async () => {
     const loop = await run(everySeventh(times(6)));
     expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 10);
     expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
@@ -117,13 +123,13 @@ describe("wrong usage reports of a provider", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a halved usage does not hide a full window: nothing overflows and compactions still run", async () => {
+  it("a halved usage does not hide a full window: the engine still compacts, and nothing overflows", async () => {
     const loop = await run(times(0.5));
     expect(loop.recoveries).toBe(0);
     expect(loop.problems).toEqual([]);
     expect(scene.simulator.requests.invalid).toEqual([]);
-    // Estimates are padded by a third, so compactions come early and the breaker may open after three of
-    // them.
+    // Estimates are padded by a third, so compactions come early, and the circuit breaker may open after
+    // three of them.
     const heldBack = loop
       .eventsOf("window-checked")
       .filter(

@@ -40,7 +40,7 @@ function expectFigures(policies: readonly PolicyEvaluation[]): void {
   expect(hostile.tokens.last).toBeLessThanOrEqual(ours.tokens.last * MAX_TOKENS_OF_HOSTILE);
 }
 
-/** Checks that recall finds every probe, whether it is in the context or not. */
+/** Checks that recall finds every probed fact, whether it is in the context or not. */
 async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
   const lost: string[] = [];
   await withTranscript(stream, async (finds) => {
@@ -59,7 +59,7 @@ describeRecorded("a recorded session in a window of 50,000 tokens", () => {
       expectFigures(await figuresOf(sessionStream(session), session.model));
     });
 
-    it("recall finds every probe of a recorded session that left the context", {
+    it("recall finds every probed fact of a recorded session that left the context", {
       timeout: 60_000,
     }, async () => {
       await expectAllRecalled(sessionStream(await loadSession(path)));
@@ -75,13 +75,15 @@ describe("a generated session in a window of 50,000 tokens", () => {
     expect(policies.map(({ compactions }) => compactions)).toEqual([COMPACTIONS, COMPACTIONS]);
   });
 
-  it("recall finds every probe of a generated session that left the context", {
+  it("recall finds every probed fact of a generated session that left the context", {
     timeout: 60_000,
   }, async () => {
     await expectAllRecalled(toStream(createDemoSession()));
   });
 
-  it("longhaul keeps more probes in the context than any other policy", { timeout: 60_000 }, async () => {
+  it("longhaul keeps more probed facts in the context than any other policy", {
+    timeout: 60_000,
+  }, async () => {
     const { chains } = await evaluateStream(
       { id: "generated", model: "claude-sonnet-5" },
       toStream(createDemoSession()),

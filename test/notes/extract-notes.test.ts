@@ -31,7 +31,7 @@ const PROVIDERS: RequestFrame = {
   ],
 };
 
-/** Both ways to edit that a frame allows. */
+/** All ways to edit notes that the tools of a conversation allow. */
 const DOORS: readonly (readonly [string, RequestFrame])[] = [
   ["text", FRAME],
   ["the host's tool", EDIT],
@@ -60,8 +60,8 @@ const asking = (host: Host, more: Partial<ExtractionRequest> = {}): ExtractionRe
 
 const shown = ({ notes }: ExtractionOutcome): string => notesAsShown(notes);
 
-describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
-  it("a notes fork reads at least 95% of the prefix from the cache, writes nothing to it, and takes notes", async () => {
+describe.each(DOORS)("a fork that takes notes and edits them by %s", (_, frame) => {
+  it("a notes fork reads at least 95% of the prefix from the cache, writes nothing to it, and edits the notes", async () => {
     await start("good");
     const host = await worked(frame);
     const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
@@ -76,7 +76,7 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("a notes fork corrects refused edits from the cache, and counts the cost of all calls", async () => {
+  it("a notes fork corrects refused edits with calls that read from the cache, and counts the cost of all", async () => {
     await start("repairs");
     const host = await worked(frame);
     const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
@@ -90,12 +90,13 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("lets a model make one edit at a time until it says that the notes are complete", async () => {
+  it("a model may edit the notes one edit at a time until it says that they are complete", async () => {
     await start("one-by-one");
     const host = await worked(frame);
     const outcome = await extractNotes(asking(host));
     expect(outcome).toMatchObject({ by: "fork", refused: 0, isComplete: true });
-    // Text edits end the answer of the model. A tool call waits for its result.
+    // Edits by text need one answer. Edits by tool need one call each, because each call waits for its
+    // result.
     const isByText = frame === FRAME;
     expect(outcome.calls).toBe(isByText ? 1 : outcome.edits + 1);
     if (!isByText) expect(outcome.edits).toBeGreaterThanOrEqual(3);
@@ -103,7 +104,7 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   });
 
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "fails and changes nothing when every answer of the note taker is of the type %s",
+    "extractNotes fails and changes nothing when every answer of the model is of the type %s",
     async (kind) => {
       await start(kind);
       const host = await worked(frame);
@@ -115,7 +116,7 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   );
 
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "accepts the second answer when the first one of the note taker is of the type %s",
+    "extractNotes accepts the second answer of the model when the first one is of the type %s",
     async (kind) => {
       await start([kind, "good"]);
       const outcome = await extractNotes(asking(await worked(frame)));
@@ -125,12 +126,12 @@ describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   );
 });
 
-describe("answers without edits", () => {
+describe("answers of the note taker without edits", () => {
   it.each([
     ["no-edits", { code: "notes-reply-unusable" }],
     ["nothing", undefined],
   ] as const)(
-    "rejects an answer without edits unless the model says that there is nothing to note (%s)",
+    "extractNotes rejects an answer without edits unless the model says that nothing is worth noting (%s)",
     async (kind, failure) => {
       await start(kind);
       const extraction = extractNotes(asking(await worked(EDIT)));
@@ -145,10 +146,10 @@ describe("notes forks of a thinking model", () => {
   it.each([
     ["claude-opus-5-5", { type: "adaptive" }, "fork"],
     ["claude-opus-4-6", { type: "adaptive" }, "fork"],
-    // The prefix would differ without its thinking.
+    // A fork is impossible, because the provider drops thinking of earlier turns and the prefix would differ.
     ["claude-haiku-4-5", { type: "enabled", budget_tokens: 2_000 }, "direct"],
   ] as const)(
-    "sends a valid notes request and keeps the thinking in place for %s",
+    "extractNotes sends a valid request for notes to the thinking model %s",
     async (name, thinking, by) => {
       await start("repairs", thinkingWorker);
       const host = await worked({ ...EDIT, thinking }, name);
@@ -164,7 +165,7 @@ describe("notes forks of a thinking model", () => {
 describe("direct calls for notes", () => {
   beforeEach(() => start(["damages-headings", "good"]));
 
-  it("a direct call writes new notes by text edits and corrects refused ones", async () => {
+  it("a direct call for notes edits them by text and corrects refused edits", async () => {
     const host = await worked(EDIT);
     const { entries } = host.conversation;
     const asked = asking(host, { fork: undefined, model: host.model, fresh: entries.slice(-6) });
@@ -176,7 +177,7 @@ describe("direct calls for notes", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("makes a direct call for notes when the fork is too long for the window", async () => {
+  it("extractNotes makes a direct call when the fork is too long for the window", async () => {
     const host = await worked(EDIT);
     simulator.fail({
       kind: "status",
@@ -217,7 +218,7 @@ describe("aborts of the note taker", () => {
   );
 });
 
-describe("a slow note taker", () => {
+describe("a note taker that answers slowly", () => {
   it("a slow note taker does not delay the conversation", async () => {
     await start("good");
     const host = await worked(EDIT);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-it("the API reports in packages/*/api describe the built types", () => {
+it("the API reports in packages/*/api match the built types", () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ["--import", "tsx", join("scripts", "api-report.ts")],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Entry, importsOf, type Package, readPackages } from "../support/packages.ts";
 
 const MAX_EXPORTS = 60;
-/** Programs bundle our packages, including entries for development. */
+/** Programs bundle our packages, so they may import entries for development. */
 const PROGRAMS = ["longhaul", "@longhaul/simulator"];
 
 const packages = readPackages();
@@ -33,19 +33,19 @@ describe("the exports of @longhaul/core", () => {
     expect(top.length).toBeLessThanOrEqual(MAX_EXPORTS);
   });
 
-  it("each name of the main entry is in a topic entry too", () => {
+  it("each name of the main entry of @longhaul/core is also in an entry for a topic", () => {
     expect(top.filter((name) => topicsOf(name).length === 0)).toEqual([]);
   });
 
-  it("no public name is in two topic entries", () => {
+  it("no public name of @longhaul/core is in two entries for topics", () => {
     const names = new Set(topics.flatMap(namesOf));
     const shared = [...names].filter((name) => topicsOf(name).length > 1);
     expect(shared.map((name) => [name, ...topicsOf(name)])).toEqual([]);
   });
 });
 
-describe("imports between packages", () => {
-  it("every internal name has a package that imports it", () => {
+describe("imports between our packages", () => {
+  it("another package imports every name of an internal entry", () => {
     const unused = packages.flatMap(({ manifest, entries }) =>
       entries
         .filter(({ isInternal }) => isInternal)
@@ -61,7 +61,7 @@ describe("imports between packages", () => {
     expect(unused).toEqual([]);
   });
 
-  it("every import names a path that the other package exports, and an existing name", () => {
+  it("every import between packages names a path and a name that the other package exports", () => {
     const wrong = imports.filter(({ specifier, name }) => {
       const entry = entryAt(specifier);
       return entry === undefined || (name !== undefined && !namesOf(entry).includes(name));
@@ -71,7 +71,7 @@ describe("imports between packages", () => {
     ).toEqual([]);
   });
 
-  it("a library imports only published entries, and a program may import all entries", () => {
+  it("a library imports only published entries of our packages", () => {
     const wrong = imports.filter(
       ({ from, specifier }) =>
         !from.manifest.private && !PROGRAMS.includes(from.manifest.name) && !entryAt(specifier)?.isPublished,

@@ -35,7 +35,7 @@ const manifestOf = (name: string): Manifest =>
   JSON.parse(readFileSync(join(project.packageNamed(name).installed, "package.json"), "utf8")) as Manifest;
 
 describe.each(names)("the packed package %s", (name) => {
-  it("a packed package contains the files that it needs and no others", () => {
+  it("a packed package has exactly the expected files and folders at its top level", () => {
     const { installed } = project.packageNamed(name);
     expect(
       readdirSync(installed)
@@ -72,7 +72,7 @@ describe.each(names)("the packed package %s", (name) => {
     expect(missing).toEqual([]);
   });
 
-  it("a packed package imports only its dependencies, and only published entries of ours", () => {
+  it("a packed package imports only its dependencies, and only published entries of our packages", () => {
     const { installed, files } = project.packageNamed(name);
     const { dependencies, peerDependencies } = manifestOf(name);
     const allowed = Object.keys({ ...dependencies, ...peerDependencies });
@@ -93,7 +93,7 @@ describe.each(names)("the packed package %s", (name) => {
 });
 
 describe("the packed libraries", () => {
-  it("each packed library exports its main function", () => {
+  it("each packed library exports its most important function", () => {
     expect(Object.keys(MAIN_FUNCTIONS).sort()).toEqual([...libraries].sort());
     const output = project.run(
       Object.entries(MAIN_FUNCTIONS)
@@ -103,7 +103,7 @@ describe("the packed libraries", () => {
     expect(output).toBe("function\n".repeat(libraries.length));
   });
 
-  it("each published entry exports exactly the names of its source", () => {
+  it("each published entry exports exactly the names that its source exports", () => {
     const entries = published.flatMap((each) => each.entries).filter((entry) => entry.isPublished);
     const output = project.run(`
       const specifiers = ${JSON.stringify(entries.map(({ specifier }) => specifier))};
@@ -148,7 +148,7 @@ describe("the packed libraries", () => {
     ]);
   });
 
-  it("the packed libraries hide everything that is not exported", () => {
+  it("programs cannot import files of the packed libraries that are not exported", () => {
     const hidden = [
       CLI,
       `${CLI}/dist/main.js`,
@@ -169,7 +169,7 @@ describe("the packed libraries", () => {
     expect(() => project.run(`import "@longhaul/core/dist/index.js";`)).toThrow();
   });
 
-  it("a strict compiler accepts the types without skipping libraries", () => {
+  it("a strict compiler accepts the types of all packed libraries without `skipLibCheck`", () => {
     const entries = published.flatMap((each) => each.entries).filter((entry) => entry.isPublished);
     const of = (isCore: boolean) =>
       entries.filter(({ specifier }) => /^@longhaul\/core\b/.test(specifier) === isCore);
@@ -226,7 +226,7 @@ describe("the packed @longhaul/core", () => {
     expect({ dependencies, peerDependencies, optionalDependencies }).toEqual({});
   });
 
-  it("npm installs nothing else with the packed core in an empty project", () => {
+  it("npm installs nothing else when the packed core is installed in an empty project", () => {
     const folder = join(project.folder, "empty");
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true }));
@@ -246,13 +246,13 @@ describe("the packed @longhaul/core", () => {
     expect(items.filter((item) => item.isFile()).length).toBeLessThanOrEqual(MAX_FILES_OF_CORE);
   });
 
-  it("the types of core are one file for each entry and one shared file", () => {
+  it("the types of the packed core are at most one file per entry and one shared file", () => {
     const { files, entries } = project.packageNamed("@longhaul/core");
     const types = files.filter(({ path }) => path.endsWith(".d.ts"));
     expect(types.length).toBeLessThanOrEqual(entries.length + 1);
   });
 
-  it("no entry of the packed core loads a part of Node", () => {
+  it("no entry of the packed core loads a module of Node", () => {
     const { installed, entries } = project.packageNamed("@longhaul/core");
     const seen = new Set<string>();
     for (const { path } of entries) {
@@ -288,7 +288,7 @@ describe("the packed @longhaul/simulator", () => {
     expect(output).toBe("estimate Here I am.\n");
   });
 
-  it("the packed simulator has its own copy of core, and its scripted model works with the compactor of core", () => {
+  it("the packed simulator contains its own copy of core, and its scripted model works with core's compactor", () => {
     const { dependencies } = manifestOf("@longhaul/simulator");
     expect(Object.keys(dependencies ?? {}).filter((name) => name.startsWith("@longhaul/"))).toEqual([]);
     const output = project.run(`
@@ -324,7 +324,7 @@ describe("the packed @longhaul/simulator", () => {
   });
 });
 
-describe("the packed command line", () => {
+describe("the packed command line longhaul", () => {
   const program = (): string => join(project.packageNamed(CLI).installed, "bin", "longhaul.js");
 
   it("the packed command line prints its version", () => {
@@ -341,7 +341,7 @@ describe("the packed command line", () => {
     expect(output).toContain("What to try next");
   });
 
-  it("the packed command line needs none of our other packages", () => {
+  it("the packed command line works without our other packages", () => {
     const { dependencies, peerDependencies } = manifestOf(CLI);
     const needed = Object.keys({ ...dependencies, ...peerDependencies });
     expect(needed.filter((name) => name.startsWith("@longhaul/"))).toEqual([]);

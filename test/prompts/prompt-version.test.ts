@@ -17,7 +17,7 @@ const hashOf = (prompts: Readonly<Record<string, string>>): string =>
     .digest("hex")
     .slice(0, 16);
 
-describe("the version of the prompts", () => {
+describe("the version number of the prompts", () => {
   it("the prompt version is raised whenever the text of a prompt changes", async () => {
     const hash = hashOf(await renderedPrompts());
     expect(hash, `A prompt has changed. Raise PROMPT_VERSION and add its hash: "${hash}".`).toBe(
@@ -25,12 +25,12 @@ describe("the version of the prompts", () => {
     );
   });
 
-  it("the prompt version is the newest one with a hash, and every version has a different hash", () => {
+  it("the prompt version is the highest one with a hash, and every version has a different hash", () => {
     expect(Math.max(...Object.keys(HASHES).map(Number))).toBe(PROMPT_VERSION);
     expect(new Set(Object.values(HASHES)).size).toBe(Object.keys(HASHES).length);
   });
 
-  it("the prompt version covers every prompt, and no prompt is empty", async () => {
+  it("the hash of the prompt version covers every prompt, and no prompt is empty", async () => {
     const prompts = await renderedPrompts();
     expect(Object.keys(prompts)).toHaveLength(30);
     for (const text of Object.values(prompts)) expect(text.trim().length).toBeGreaterThan(100);

@@ -187,7 +187,7 @@ function agentPrompts(): Readonly<Record<string, string>> {
 const toolText = ({ name, description, input_schema }: ToolDefinition): string =>
   `## ${name}\n${description}\n\n${JSON.stringify(input_schema, null, 1)}`;
 
-/** A workplace with the fields that the tool definitions need. No tool is called. */
+/** A workplace with only the fields that the tool definitions need. No tool is called. */
 const WORKPLACE = {
   cwd: "/project",
   sessionPath: "/sessions/session.jsonl",

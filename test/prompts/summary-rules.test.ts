@@ -1,8 +1,8 @@
 import { continuationMessage, type SummaryPromptOptions, summaryPrompt } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 
-// The rules for a summary. Each rule is written out here and must occur in the prompt exactly once. No
-// searched text comes from the modules of the prompts.
+// The rules for a summary. Each rule is written out here and must occur in the prompt exactly once. The test
+// copies no text from the modules of the prompts.
 
 const POINT = { description: `the user's message that begins with "Now the ledger"`, messages: 7 };
 const VARIANTS: Readonly<Record<string, SummaryPromptOptions>> = {
@@ -16,7 +16,7 @@ const NOT_UP_TO = EVERY.filter((name) => name !== "a summary up to a message");
 
 const timesIn = (text: string, sentence: string): number => text.split(sentence).length - 1;
 
-/** Expects each sentence once in these variants, in this order, and never in the others. */
+/** Expects each sentence once and in this order in these variants, and never in the other variants. */
 function expectOnce(sentences: readonly string[], variants: readonly string[] = EVERY): void {
   for (const [name, options] of Object.entries(VARIANTS)) {
     const prompt = summaryPrompt(options);
@@ -28,7 +28,7 @@ function expectOnce(sentences: readonly string[], variants: readonly string[] = 
   }
 }
 
-describe("the summary request", () => {
+describe("the request to a model for a summary", () => {
   it("the summary request asks for plain text and forbids tool calls at its start and at its end", () => {
     const rule =
       "Answer with plain text only. Do not call any tool. If you call a tool, the call is not executed and your answer is lost.";
@@ -51,7 +51,7 @@ describe("the summary request", () => {
     ]);
   });
 
-  it("the analysis covers requests, approach, decisions, code, errors and feedback in order", () => {
+  it("the summary request lists the topics of the analysis in order, from requests to user feedback", () => {
     expectOnce([
       "Go through the messages to summarize in order. For each step, note:",
       "\n- what the user requested\n",
@@ -63,7 +63,7 @@ describe("the summary request", () => {
     ]);
   });
 
-  it("the summary request lists the nine sections in order, each with its rule", () => {
+  it("the summary request lists the nine sections of a summary in order, each with its rule", () => {
     expectOnce([
       "\n1. Primary Request and Intent: Everything the user requested, in detail, with the purpose of each request.\n",
       "\n2. Key Technical Concepts: Technologies, frameworks, conventions, and ideas that matter for the work.\n",
@@ -82,13 +82,13 @@ describe("the summary request", () => {
     );
   });
 
-  it("the summary request repeats the nine titles in order in the form of the answer", () => {
+  it("the summary request repeats the nine section titles in order in its example of an answer", () => {
     expectOnce([
       "\n1. Primary Request and Intent:\n   …\n2. Key Technical Concepts:\n   …\n3. Files and Code Sections:\n   …\n4. Errors and Fixes:\n   …\n5. Problem Solving:\n   …\n6. All User Messages:\n   …\n7. Pending Tasks:\n   …\n8. ",
     ]);
   });
 
-  it("the summary request updates an earlier summary only in the incremental variant", () => {
+  it("the summary request asks to update an earlier summary only in the incremental variant", () => {
     expectOnce(
       [
         "The messages to summarize start with an earlier summary of the messages before them.",
@@ -136,7 +136,7 @@ describe("the summary request", () => {
   });
 });
 
-describe("the continuation message", () => {
+describe("the message that continues a conversation after a compaction", () => {
   const base = { summary: "THE SUMMARY", keptRecent: false, trigger: "manual" } as const;
   const PARAGRAPHS = [
     "This conversation continues an earlier one that no longer fit into the context window. The summary below replaces its earlier part.",

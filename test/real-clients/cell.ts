@@ -16,12 +16,12 @@ export const LONGHAUL: string = fileURLToPath(
   new URL("../../packages/longhaul/dist/main.js", import.meta.url),
 );
 
-/** Delay between the start of a slow command and the input that is typed during it. */
+/** Delay between the start of a slow command and the typing of input. */
 const TYPING_DELAY_MS = 400;
 
 /**
- * The messages that an operation keeps. The examiner takes them from the operation, or from the record in the
- * file.
+ * The messages that an operation keeps. The examiner knows them from the operation, or reads them from the
+ * session file.
  */
 export type Keeps =
   | { readonly what: "recent" }
@@ -41,7 +41,7 @@ export class Cell {
   readonly place: Place;
   sessionId = "";
   #state: State = { items: [], restored: [] };
-  /** States before each operation, and the number of items that the operation left. */
+  /** State of the conversation before and after each operation that can be undone. */
   #undo: { readonly before: State; readonly after: State }[] = [];
   #undone: { readonly before: State; readonly after: State } | undefined;
   readonly #everyMarker = new Set<string>();
@@ -237,7 +237,7 @@ export class Cell {
     this.#operate({ items: isLast ? [...kept, summary] : [summary, ...kept], restored: record.restored });
   }
 
-  /** Checks that a file comes back if the summarized part read it and no kept result contains it. */
+  /** Checks that a file is restored if the summarized part read it and no kept result contains it. */
   #checkRestored(gone: readonly Item[], kept: readonly Item[], restored: readonly string[]): void {
     const filesOf = (items: readonly Item[]): readonly string[] =>
       items.flatMap((item) => (item.kind === "call" && item.name === "Read" ? item.markers : []));
@@ -254,8 +254,8 @@ export class Cell {
 }
 
 /**
- * Returns the markers that the summary must contain for this item. A summary that a model wrote has only its
- * own facts.
+ * Returns the markers that the summary must contain for this item. None if a model wrote the summary, because
+ * it has only the facts of its script.
  */
 function factsOf(item: Item, isByModel: boolean): readonly string[] {
   if (isByModel) return [];
@@ -270,7 +270,7 @@ const lastPrompt = (pieces: readonly Piece[]): Piece | undefined =>
 const summariesOf = (items: readonly Item[]): ReadonlySet<string> =>
   new Set(items.flatMap((item) => (item.kind === "summary" ? [item.text] : [])));
 
-/** Returns the start and the end of the kept items. */
+/** Returns the indexes at which the kept items start and end. */
 function keptRange(items: readonly Item[], keeps: Keeps, kept: readonly Json[]): readonly [number, number] {
   const indexOf = (marker: string): number => {
     const at = items.findIndex((item) => item.kind === "said" && item.markers.includes(marker));
@@ -304,7 +304,7 @@ function firstKept(items: readonly Item[], kept: readonly Json[]): number {
   return items.length;
 }
 
-/** Allows a call's result to be cleared. Results that cannot be obtained again stay. */
+/** Allows that a call's result is cleared. Results that the tool cannot return again stay. */
 const withoutResult = (item: CallItem): CallItem => ({ ...item, result: undefined, shows: undefined });
 
 function itemsOf({ prompt, steps }: Turn, provider: Provider): readonly Item[] {

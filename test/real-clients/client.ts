@@ -142,7 +142,7 @@ function resultOf(event: Json): Result {
   };
 }
 
-/** Starts the client as leader of its own process group, so that its commands end with it. */
+/** Starts the client as leader of its own process group, so that commands of the client end with it. */
 function start(place: Place, args: readonly string[]): { child: ChildProcess; ended: Promise<string> } {
   const child = spawn(place.binary, args, { cwd: place.workspace, env: clientEnv(place), detached: true });
   let errors = "";
@@ -169,6 +169,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group has ended already.
+    // The process group has already ended.
   }
 }

@@ -54,7 +54,7 @@ const result = (id: string, marker: string): Json => ({
   content: `Shows ${marker}`,
 });
 
-/** Returns the request that meets the expectation. Each test damages a copy of it. */
+/** Returns a request that meets the expectation. Each test damages a copy of it. */
 function wholeRequest(): { role: string; content: Json[] }[] {
   return [
     {
@@ -89,12 +89,12 @@ function faultsAfter(spoil: (messages: { role: string; content: Json[] }[]) => v
   return examine(messages, EXPECTED).faults;
 }
 
-describe("the examiner of requests", () => {
-  it("finds no fault in a request that has everything once, and counts its comparisons", () => {
+describe("the examiner of requests that a real client sends", () => {
+  it("the examiner finds no fault in a request that has everything once, and counts its comparisons", () => {
     expect(examine(wholeRequest(), EXPECTED)).toEqual({ faults: [], messages: 5, pairs: 2, markers: 10 });
   });
 
-  it("accepts restored files and typed input as system messages", () => {
+  it("the examiner accepts restored files and typed input as system messages", () => {
     const messages = wholeRequest();
     const [typed] = messages[2]?.content.splice(2, 1) ?? [];
     const [file] = messages[0]?.content.splice(1, 1) ?? [];
@@ -103,7 +103,7 @@ describe("the examiner of requests", () => {
     expect(examine(messages, EXPECTED).faults).toEqual([]);
   });
 
-  it("finds a lost pair of parallel calls", () => {
+  it("the examiner finds that one of two parallel calls is missing with its result", () => {
     const faults = faultsAfter((messages) => {
       messages[1]?.content.pop();
       messages[2]?.content.shift();
@@ -111,13 +111,13 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual(["call Bash toolu_2 is sent 0 times", "result of Bash toolu_2 is sent 0 times"]);
   });
 
-  it("finds a call whose result is lost", () => {
+  it("the examiner finds a call whose result is missing", () => {
     const faults = faultsAfter((messages) => messages[2]?.content.shift());
     expect(faults).toContain("result of Bash toolu_2 is sent 0 times");
     expect(faults).toContain("tool_use toolu_2 has 0 partners");
   });
 
-  it("finds a result that is not in the message after its call", () => {
+  it("the examiner finds a result that is not in the message after its call", () => {
     const faults = faultsAfter((messages) => {
       const moved = messages[2]?.content.shift();
       if (moved !== undefined) messages[4]?.content.unshift(moved);
@@ -126,22 +126,22 @@ describe("the examiner of requests", () => {
     expect(faults).toContain("tool_result toolu_2 has 0 partners");
   });
 
-  it("finds a summary that is sent twice", () => {
+  it("the examiner finds a summary that is sent twice", () => {
     const faults = faultsAfter((messages) => messages[4]?.content.unshift(text(SUMMARY)));
     expect(faults).toEqual([`summary is sent 2 times: ${JSON.stringify(SUMMARY)}`]);
   });
 
-  it("finds a summary that is missing", () => {
+  it("the examiner finds that the summary is missing", () => {
     const faults = faultsAfter((messages) => messages[0]?.content.shift());
     expect(faults).toContain(`summary is sent 0 times: ${JSON.stringify(SUMMARY)}`);
   });
 
-  it("finds a fact that is missing in the summary", () => {
+  it("the examiner finds that a fact is missing in the summary", () => {
     const expected = { ...EXPECTED, items: [{ ...EXPECTED.items[0], facts: ["mk0011fact"] } as Item] };
     expect(examine(wholeRequest().slice(0, 1), expected).faults).toContain("summary lacks mk0011fact");
   });
 
-  it("finds a summary after the messages that should follow it", () => {
+  it("the examiner finds a summary that comes after the messages that should follow it", () => {
     const faults = faultsAfter((messages) => {
       const summary = messages[0]?.content.shift();
       if (summary !== undefined) messages[0]?.content.push(summary);
@@ -149,44 +149,47 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual(["mk0003prompt is out of order"]);
   });
 
-  it("finds a summarized message that is sent again", () => {
+  it("the examiner finds a summarized message that is sent again", () => {
     const faults = faultsAfter((messages) => messages[0]?.content.unshift(text("Words of mk0001prompt.")));
     expect(faults).toEqual(["old mk0001prompt is sent again as text"]);
   });
 
-  it("finds a summarized message that comes back in a reminder", () => {
+  it("the examiner finds a summarized message that comes back in a reminder", () => {
     const faults = faultsAfter((messages) =>
       messages[4]?.content.unshift(reminder("Words of mk0001prompt.")),
     );
     expect(faults).toEqual(["old mk0001prompt is sent again as reminder"]);
   });
 
-  it("finds a summary that a newer one has replaced", () => {
+  it("the examiner finds an old summary that a newer one has replaced", () => {
     const old = text(EXPECTED.everySummary[1] ?? "");
     const faults = faultsAfter((messages) => messages[0]?.content.unshift(old));
     expect(faults).toEqual([`old summary is sent again: ${JSON.stringify(old.text)}`]);
   });
 
-  it.each(["mk0003prompt", "mk0004text", "mk0009text"])("finds that the text %s is missing", (marker) => {
-    const faults = faultsAfter((messages) => {
-      for (const message of messages) {
-        message.content = message.content.filter((block) => !JSON.stringify(block).includes(marker));
-      }
-    });
-    expect(faults).toContain(`${marker} is sent 0 times`);
-  });
+  it.each(["mk0003prompt", "mk0004text", "mk0009text"])(
+    "the examiner finds that the text with the marker %s is missing",
+    (marker) => {
+      const faults = faultsAfter((messages) => {
+        for (const message of messages) {
+          message.content = message.content.filter((block) => !JSON.stringify(block).includes(marker));
+        }
+      });
+      expect(faults).toContain(`${marker} is sent 0 times`);
+    },
+  );
 
-  it("finds missing input that was typed during a turn", () => {
+  it("the examiner finds that input typed during a turn is missing", () => {
     const faults = faultsAfter((messages) => messages[2]?.content.pop());
     expect(faults).toEqual(["mk0010typed is sent 0 times"]);
   });
 
-  it("finds a message that is sent twice", () => {
+  it("the examiner finds a message that is sent twice", () => {
     const faults = faultsAfter((messages) => messages[4]?.content.unshift(text("Words of mk0003prompt.")));
     expect(faults).toContain("mk0003prompt is sent 2 times");
   });
 
-  it("finds a message or a result with changed words", () => {
+  it("the examiner finds a message or a tool result with changed words", () => {
     const faults = faultsAfter((messages) => {
       messages[3]?.content.splice(0, 1, text("Fewer mk0009text."));
       messages[2]?.content.splice(1, 1, { ...result("toolu_1", "mk0006result"), content: "mk0006result" });
@@ -197,26 +200,26 @@ describe("the examiner of requests", () => {
     ]);
   });
 
-  it("finds a call with changed input", () => {
+  it("the examiner finds a tool call with changed input", () => {
     const faults = faultsAfter((messages) =>
       messages[1]?.content.splice(2, 1, use("toolu_1", "mk0005call more")),
     );
     expect(faults).toEqual(["Bash toolu_1 has other input"]);
   });
 
-  it("finds lost thinking and thinking with another signature", () => {
+  it("the examiner finds missing thinking and thinking with another signature", () => {
     const lost = faultsAfter((messages) => messages[1]?.content.shift());
     expect(lost).toEqual(["thinking before Bash toolu_1 is lost", "thinking before Bash toolu_2 is lost"]);
   });
 
-  it("finds a restored file that is missing or sent twice", () => {
+  it("the examiner finds a restored file that is missing or sent twice", () => {
     const missing = faultsAfter((messages) => messages[0]?.content.splice(1, 1));
     expect(missing).toEqual(["restored file mk0002file is sent 0 times"]);
     const twice = faultsAfter((messages) => messages[4]?.content.unshift(reminder("mk0002file")));
     expect(twice).toEqual(["restored file mk0002file is sent 2 times"]);
   });
 
-  it("finds a file that comes back as a result although its call was summarized", () => {
+  it("the examiner finds a file that comes back as a tool result although its call was summarized", () => {
     const faults = faultsAfter((messages) => {
       messages[1]?.content.push(use("toolu_0", "old"));
       messages[2]?.content.unshift(result("toolu_0", "mk0002file"));
@@ -224,7 +227,7 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual(["old mk0002file is sent again as tool_result"]);
   });
 
-  it("finds a failed tool call when the script expects output", () => {
+  it("the examiner finds a failed tool call when the script expects output", () => {
     const failed = { ...call("toolu_1", "mk0005call", "mk0006result"), result: "No such file" };
     const items = EXPECTED.items.map((item) =>
       item.kind === "call" && item.id === "toolu_1" ? failed : item,
@@ -237,7 +240,7 @@ describe("the examiner of requests", () => {
   });
 });
 
-describe("the record of a compaction in a session file", () => {
+describe("recordedCompaction, which reads a compaction from the lines of a session file", () => {
   const line = (uuid: string, content: string, more: Json = {}): Json => ({
     type: "user",
     uuid,
@@ -252,7 +255,7 @@ describe("the record of a compaction in a session file", () => {
   });
   const summary = (uuid: string, content: string): Json => line(uuid, content, { isCompactSummary: true });
 
-  it("starts the kept lines at the head of the segment, without records of requests", () => {
+  it("recordedCompaction starts the kept lines at the head of the segment, and skips lines without an id", () => {
     const request = { type: "api-request-blob", message: { content: "mk0001prompt" } };
     const lines = [
       line("1", "mk0001prompt"),
@@ -266,12 +269,12 @@ describe("the record of a compaction in a session file", () => {
     expect(record?.summary).toBe("the summary");
   });
 
-  it("picks the new summary when lines repeat an earlier one", () => {
+  it("recordedCompaction returns the new summary when the lines repeat an earlier one", () => {
     const lines = [boundary({}), summary("1", "old"), line("2", "mk0001prompt"), summary("3", "new")];
     expect(recordedCompaction(lines, 0, new Set(["old"]))?.summary).toBe("new");
   });
 
-  it("names the files that a compaction restored", () => {
+  it("recordedCompaction names the files that the compaction restored", () => {
     const file = {
       type: "attachment",
       uuid: "f",
@@ -281,32 +284,32 @@ describe("the record of a compaction in a session file", () => {
     expect(recordedCompaction(lines, 0, new Set())?.restored).toEqual(["mk0003file"]);
   });
 
-  it("returns no record when nothing was compacted since the given point", () => {
+  it("recordedCompaction returns undefined when nothing was compacted since the given line", () => {
     expect(recordedCompaction([boundary({}), summary("1", "the summary")], 1, new Set())).toBeUndefined();
   });
 });
 
-describe("the matrix of real clients", () => {
+describe("the table of results for real clients", () => {
   const cell: CellResult = { row: "compact", column: "1.0", messages: 3, pairs: 2, markers: 9, faults: [] };
 
-  it("the matrix shows how many comparisons each cell made", () => {
+  it("the table of real clients shows how many comparisons each cell made", () => {
     expect(matrixText([cell])).toBe("messages/pairs/markers  1.0\ncompact                 ok  3/2/9");
   });
 
-  it("the matrix marks a cell red that compared nothing", () => {
+  it("the table of real clients marks a cell that compared nothing as failed", () => {
     const empty = { ...cell, messages: 0, pairs: 0, markers: 0 };
     expect(isRed(empty)).toBe(true);
     expect(matrixText([empty])).toContain("nothing was compared");
   });
 
-  it("the matrix marks a cell with a fault red, and names the fault", () => {
+  it("the table of real clients marks a cell with a fault as failed, and names the fault", () => {
     const lost = { ...cell, faults: ["call Bash toolu_2 is sent 0 times"] };
     expect(isRed(lost)).toBe(true);
     expect(matrixText([lost])).toContain("RED 3/2/9");
     expect(matrixText([lost])).toContain("compact, 1.0:\n    call Bash toolu_2 is sent 0 times");
   });
 
-  it("the matrix prints notes without marking a cell red", () => {
+  it("the table of real clients prints notes without marking a cell as failed", () => {
     const noted = { ...cell, notes: ["refused: bound thinking"] };
     expect(isRed(noted)).toBe(false);
     expect(matrixText([noted])).toContain("note: refused: bound thinking");

@@ -8,7 +8,7 @@ export type Item = SaidItem | CallItem | SummaryItem;
 export interface SaidItem {
   readonly kind: "said";
   readonly role: "user" | "assistant";
-  /** The first marker identifies the text. Further markers belong to the thinking before it. */
+  /** The first marker identifies the text. Further markers belong to the thinking before the text. */
   readonly markers: readonly string[];
   readonly text: string;
 }
@@ -51,9 +51,9 @@ export interface Expectation {
 }
 
 export interface Examination {
-  /** Empty if the request contains exactly the expected parts. */
+  /** Faults of the request. Empty if it contains exactly the expected parts. */
   readonly faults: readonly string[];
-  /** Numbers of compared messages, pairs and markers. */
+  /** Numbers of compared messages, pairs of call and result, and markers. */
   readonly messages: number;
   readonly pairs: number;
   readonly markers: number;
@@ -131,7 +131,10 @@ class Exam {
     return [...this.#summaries].find(({ text }) => text.includes(item.text));
   }
 
-  /** Parallel calls may change their order within a message, but texts may not. */
+  /**
+   * Returns true if `one` comes before `other`. Parallel calls may change their order within a message, but
+   * texts may not.
+   */
   #isBefore(one: Piece, other: Piece): boolean {
     if (one.message !== other.message) return one.message < other.message;
     if (one.kind === "tool_use" || other.kind === "tool_use") return false;
@@ -143,7 +146,8 @@ class Exam {
     const place = this.#only(marker, (piece) => piece.kind !== "tool_use" && piece.kind !== "tool_result");
     if (place === undefined) return undefined;
     this.#messages++;
-    // Input that is typed while the model works comes as a reminder, with current models as a system message.
+    // Clients send input that is typed while the model works as a reminder, or as a system message to current
+    // models.
     if (place.role !== role && place.role !== "system") this.#fail(`${marker} is sent as ${place.role}`);
     if (!place.text.includes(text)) this.#fail(`${marker} is sent with other words: ${start(place.text)}`);
     return place;
@@ -165,7 +169,7 @@ class Exam {
       this.#fail(`result of ${nameOf(item)} has other words: ${start(result.text)}`);
     }
     for (const marker of item.markers) this.#checkPlace(marker, [call, result]);
-    // Without this check, a failed tool would count as compared.
+    // Without this check, a failed tool would count as a successful comparison.
     const isShown = item.shows === undefined || result.markers.includes(item.shows);
     if (!isShown) this.#fail(`result of ${nameOf(item)} lacks ${item.shows}`);
     const hasThinking = this.#outside.some(
@@ -176,7 +180,10 @@ class Exam {
     return call;
   }
 
-  /** Checks that a marker of a pair is only in that pair. Several results may contain the same file. */
+  /**
+   * Checks that a marker occurs only in its pair of call and result. Several results may contain the same
+   * file.
+   */
   #checkPlace(marker: string, pair: readonly Piece[]): void {
     this.#markers.add(marker);
     if (isFileMarker(marker)) return;

@@ -13,7 +13,8 @@ const INSTALLED = fileURLToPath(new URL(".installed/", import.meta.url));
 export function installClaudeCode(version: string): string {
   const folder = install(CLAUDE_CODE, version);
   const scope = join(folder, "node_modules", "@anthropic-ai");
-  // Install scripts do not run, so the wrapper has no program. The package of the platform has it.
+  // Install scripts do not run, so the wrapper package has no executable. The package for the platform has
+  // it.
   const platform = readdirSync(scope).find((name) => name.startsWith("claude-code-"));
   const binary = join(scope, platform ?? "", process.platform === "win32" ? "claude.exe" : "claude");
   if (platform === undefined || !existsSync(binary)) {
@@ -32,7 +33,7 @@ export function installAgentSdk(version: string): string {
   return pathToFileURL(join(packageFolder, main ?? "sdk.mjs")).href;
 }
 
-/** Returns the newest version of Claude Code on npm. Undefined without a registry. */
+/** Returns the newest version of Claude Code on npm. Undefined if npm cannot reach a registry. */
 export function newestClaudeCode(): string | undefined {
   const { status, stdout } = spawnSync("npm", ["view", CLAUDE_CODE, "version"], { encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;

@@ -3,5 +3,8 @@
 /** Claude Code: an older version that users still have, and the newest version that was tested. */
 export const CLAUDE_CODE_VERSIONS: readonly string[] = ["2.1.197", "2.1.325"];
 
-/** The Claude Agent SDK. It runs the newest pinned Claude Code instead of the binary that it bundles. */
+/**
+ * Version of the Claude Agent SDK. It runs the newest pinned Claude Code instead of the binary that it
+ * bundles.
+ */
 export const AGENT_SDK_VERSION = "0.3.325";

@@ -17,10 +17,10 @@ export const OVERFLOW_WORD = "overflowing";
 const OVERFLOW_TOKENS = 145_000;
 const CHARS_PER_TOKEN = 4;
 
-/** Bodies stay in memory until the lane ends. */
+/** Number of request bodies that stay in memory, enough for all requests until the lane ends. */
 const KEPT_BODIES = 10_000;
 
-/** The sections that Claude Code and longhaul ask for, each with one fact. */
+/** The summary sections that Claude Code and longhaul ask for, each with one fact. */
 const SUMMARY_SECTIONS: readonly string[] = [
   "Primary Request and Intent",
   "Key Technical Concepts",
@@ -36,7 +36,7 @@ const SUMMARY_SECTIONS: readonly string[] = [
 export interface ProviderOptions {
   readonly markers: Markers;
   readonly enforceBinding: boolean;
-  /** The window of every model. A prompt with {@link OVERFLOW_WORD} must exceed it. */
+  /** The window of every model. A prompt with {@link OVERFLOW_WORD} must not fit it. */
   readonly windowTokens: number;
 }
 

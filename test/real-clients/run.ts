@@ -12,20 +12,23 @@ import { AGENT_SDK_VERSION, CLAUDE_CODE_VERSIONS } from "./pins.ts";
 import { type RefusingProxy, startProxy } from "./proxy.ts";
 import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts";
 
-/** A model from the time of older clients, which send reminders inside user messages. */
+/** An older model, for which clients send reminders inside user messages. */
 const OLD_MODEL = "claude-sonnet-4-5";
 /**
  * A current model, for which clients send reminders as system messages. The newest pinned client gets a
  * column with it.
  */
 const CURRENT_MODEL = "claude-opus-5";
-/** Current models count a quarter more tokens for the same text, so the same prompts exceed this window. */
+/**
+ * Window of a current model. It counts a quarter more tokens for the same text, so the same prompts exceed
+ * this window.
+ */
 const CURRENT_WINDOW_TOKENS = 250_000;
 const OLD_WINDOW_TOKENS = 200_000;
 /** A model that binds its thinking, for `--binding`. */
 const BINDING_MODEL = "claude-sonnet-5-5";
 
-/** Suffix of a column that reports but never fails. */
+/** Suffix of a column whose faults do not fail the run. */
 const NEWEST = " (newest)";
 const NEWEST_PINNED = CLAUDE_CODE_VERSIONS.at(-1) ?? "";
 
@@ -85,7 +88,10 @@ function columns(): readonly Column[] {
   ];
 }
 
-/** Runs a column. A column that cannot start is red too: its client is missing, or the base session fails. */
+/**
+ * Runs a column. A column also fails if it cannot start, because its client is missing or the base session
+ * fails.
+ */
 async function runColumn(run: Run, column: Column): Promise<readonly LaneReport[]> {
   const onCell = (cell: CellResult): void => {
     run.cells.push(cell);
@@ -118,7 +124,10 @@ async function runRows(
   return [...lane, await runSimRows({ column, folder, place }, version, onCell)];
 }
 
-/** Runs one row for each model of the simulator, one for the Agent SDK, and one that checks the coder. */
+/**
+ * Runs one row for each model of the simulator, one for the Agent SDK, and one that checks the scripted
+ * coder.
+ */
 async function runSimRows(
   { column, folder, place }: Pick<SimRowOptions, "column" | "folder" | "place">,
   version: string,

@@ -2,14 +2,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Call, filler, Markers, type Step, type Turn } from "./script.ts";
 
-/** Sizes in sentences of about 20 tokens: large enough that a compaction pays, small enough to run fast. */
+/**
+ * Sizes of texts in sentences of about 20 tokens: large enough that a compaction pays, small enough to run
+ * fast.
+ */
 const FILE_SENTENCES = 90;
 const LARGE_FILE_SENTENCES = 160;
 const TEXT_SENTENCES = 12;
 /** Lines that a command prints after its marker. Unlike a file, its output is never restored. */
 const LOG_LINES = 900;
 
-/** Duration of the slow command in seconds. The client must still run it when the next input arrives. */
+/** Duration of the slow command in seconds. The command must still run when the next input arrives. */
 const SLOW_SECONDS = 2;
 
 /** Writes scripted turns for one workspace. {@link writeFiles} writes the files that they read. */
@@ -32,7 +35,7 @@ export class Scenario {
     this.#files.clear();
   }
 
-  /** Returns a session with everything that the issue names, in a realistic order. */
+  /** Returns a session with all features that the tests cover, in a realistic order. */
   work(): readonly Turn[] {
     return [
       this.#parallelReads("Read the three modules of the parser."),
@@ -94,7 +97,8 @@ export class Scenario {
           file_path: path,
           old_string: "Line 1:",
           new_string: `Line one (${this.markers.next("edit")}):`,
-          // The client adds this field if it is missing, and the examiner compares the whole input.
+          // The client adds this field if it is missing. The examiner compares the whole input, so the script
+          // has it.
           replace_all: false,
         }),
       ]),

@@ -3,7 +3,7 @@
  * The examiner finds messages by their markers, so it needs no code of longhaul.
  */
 
-/** The last part of a marker names its type. */
+/** Type of a marker, which is the last part of its name. */
 export type MarkerKind =
   | "prompt"
   | "typed"
@@ -23,7 +23,9 @@ export function markersIn(text: string): readonly string[] {
   return [...new Set(text.match(MARKER))];
 }
 
-/** Returns true for markers of file contents. Only these may come back, as restored files. */
+/**
+ * Returns true for markers of file contents. Only these may come back after a compaction, as restored files.
+ */
 export const isFileMarker = (marker: string): boolean => /(?:file|edit)$/.test(marker);
 
 /** Creates markers for one lane of the run. No marker is used twice. */
@@ -34,7 +36,10 @@ export class Markers {
     return `mk${this.#digits()}${kind}`;
   }
 
-  /** Returns a shell command that prints the marker without containing it, so that call and result differ. */
+  /**
+   * Returns a shell command that prints the marker without containing it, so that only the result has the
+   * marker.
+   */
   printed(): { readonly command: string; readonly marker: string } {
     const digits = this.#digits();
     return { command: `printf 'mk%sresult' ${digits}`, marker: `mk${digits}result` };
@@ -55,7 +60,7 @@ export interface Call {
   readonly subagent?: { readonly marker: string; readonly answer: string };
 }
 
-/** One answer of the model. Without calls it ends the turn. */
+/** One answer of the model. An answer without calls ends the turn. */
 export interface Step {
   readonly thinking?: string;
   readonly text?: string;

@@ -32,13 +32,13 @@ export function uuidOf(lines: readonly Json[], marker: string): string {
 /** A compaction as the lines record it. */
 export interface RecordedCompaction {
   readonly summary: string;
-  /** Lines from the first kept one on, oldest first. Empty when nothing was kept. */
+  /** Lines from the first kept one on, oldest first. Empty if the compaction kept nothing. */
   readonly kept: readonly Json[];
-  /** Markers of the restored files, both by this compaction and in the kept lines. */
+  /** Markers of files that this compaction restored, and of restored files in the kept lines. */
   readonly restored: readonly string[];
 }
 
-/** Returns the newest compaction among the lines from `from` on. Lines may repeat known summaries. */
+/** Returns the newest compaction among the lines from index `from` on. Lines may repeat known summaries. */
 export function recordedCompaction(
   lines: readonly Json[],
   from: number,
@@ -55,7 +55,7 @@ export function recordedCompaction(
   const segment = metadata?.preservedSegment as Json | undefined;
   const headAt = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === segment?.headUuid);
   const copies = after.slice(summaryAt + 1).filter(({ type, isMeta }) => isMessage(type) && isMeta !== true);
-  // Records of requests are between the messages and repeat their text. They have no id.
+  // Skips lines without an id: they record requests between the messages and repeat their text.
   const kept = headAt === -1 ? copies : lines.slice(headAt, at).filter(({ uuid }) => uuid !== undefined);
   const restored = [...(headAt === -1 ? [] : kept), ...after].flatMap((line) => restoredIn(line));
   return { summary, kept, restored: [...new Set(restored)] };
@@ -69,7 +69,9 @@ function messageText(line: Json | undefined): string {
   return Array.isArray(content) ? content.map(({ text }: Json) => String(text ?? "")).join("\n") : "";
 }
 
-/** Returns the restored files of a line. Versions without attachments use meta lines instead. */
+/**
+ * Returns the restored files of a line. Versions of Claude Code without attachments use meta lines instead.
+ */
 function restoredIn({ type, isMeta, attachment, message }: Json): readonly string[] {
   const file = type === "attachment" ? (attachment as Json | undefined) : undefined;
   const text = file?.type === "file" ? JSON.stringify(file) : isMeta === true ? JSON.stringify(message) : "";

@@ -113,7 +113,7 @@ export async function simRow({
   }
 }
 
-/** Sends two prompts. The second one carries the history with its tools. */
+/** Sends two prompts. The second request contains the history with its tool calls. */
 async function askOnce(place: Place, prompt: string): Promise<string> {
   const { sessionId } = await ask(place, prompt);
   const second = await ask(place, "Go on.", ["--resume", sessionId]);

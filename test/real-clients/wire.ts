@@ -2,10 +2,12 @@ import { markersIn } from "./script.ts";
 
 /** One block of a request as the client sent it, or a reminder inside a block. */
 export interface Piece {
-  /** Index of its message in the request. */
+  /** Index of the message in the request. */
   readonly message: number;
   readonly role: string;
-  /** Type of the block. `reminder` for text that the client adds, in its own tags or as a system message. */
+  /**
+   * Type of the block, or `reminder` for text that the client adds, in its own tags or as a system message.
+   */
   readonly kind: string;
   /** Id of a call, on its result too. Empty for other blocks. */
   readonly id: string;
@@ -30,7 +32,10 @@ export function piecesOf(messages: unknown): readonly Piece[] {
   });
 }
 
-/** Returns a text as the examiner compares it. Reminders inside a text may change between requests. */
+/**
+ * Returns a text without reminders, as the examiner compares it. Reminders inside a text may change between
+ * requests.
+ */
 export const withoutReminders = (text: string): string => text.replaceAll(REMINDER, "").trim();
 
 function piecesOfBlock(block: Json, message: number, role: string): readonly Piece[] {

@@ -5,14 +5,14 @@ import { killedAfter, startProcess } from "../transcript/child-processes.ts";
 import { append, sessionFiles } from "./session-file.ts";
 
 const MINUTE_MS = 60_000;
-/** More text than a search reads without the index, so that every search after it writes the index. */
+/** More text than a search reads without an index, so that every search after it extends the index. */
 const FILLING = "stripes and more stripes ".repeat(12_000);
 
 const sessionFile = sessionFiles();
 const ask = (path: string, count: number): ReturnType<typeof startProcess> =>
   startProcess("recall-process.ts", path, "zebra", count);
 
-/** Adds messages of a subagent. They are never in the context, so recall finds them at once. */
+/** Appends messages of a subagent. They are never in the context, so recall finds them at once. */
 function growing(path: string, times: number): void {
   const builder = new ConversationBuilder(`more${times}`);
   builder.user(`zebra ${FILLING}`, { isSidechain: true, parentUuid: null });
@@ -28,7 +28,7 @@ const started = (): string => {
 };
 
 describe("several processes that search the same session", () => {
-  it("parallel searches of a growing session never miss earlier text and leave a valid index", {
+  it("parallel searches of a growing session never miss earlier text, and leave a valid recall index", {
     timeout: 2 * MINUTE_MS,
   }, async () => {
     const path = started();
@@ -48,7 +48,7 @@ describe("several processes that search the same session", () => {
     expect((await openRecall(path).search({ words: "zebra" })).total).toBe(added + 1);
   });
 
-  it("a kill at any moment leaves a working recall index or none", { timeout: 2 * MINUTE_MS }, async () => {
+  it("a kill during a search leaves a working recall index or none", { timeout: 2 * MINUTE_MS }, async () => {
     const path = started();
     for (let round = 0; round < 4; round++) {
       growing(path, round);

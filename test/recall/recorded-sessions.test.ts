@@ -7,7 +7,7 @@ import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.t
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { indexDump } from "./session-file.ts";
 
-/** Interval between the tested texts of a session, because all of them would take minutes. */
+/** The test checks only every 37th text of a session, because all of them would take minutes. */
 const EVERY = 37;
 const SENTENCE = /[^.!?\n]{12,160}[.!?\n]/;
 
@@ -15,7 +15,7 @@ describeRecorded("recall over the recorded sessions", () => {
   const folder = temporaryFolder();
 
   it.each(claudeCodeSessions().map((path) => [basename(path), path] as const))(
-    "recall finds any sentence that left the context of %s, and reads its entry by id",
+    "recall finds any sentence that left the context of %s, and returns its message by id",
     async (name, recorded) => {
       const path = join(folder, name);
       copyFileSync(recorded, path);
@@ -40,7 +40,7 @@ describeRecorded("recall over the recorded sessions", () => {
     },
   );
 
-  it("a recall index that grows with a session equals one that is built at once", async () => {
+  it("a recall index that was extended step by step equals an index that was built at once", async () => {
     const [recorded = ""] = claudeCodeSessions().slice(2);
     const bytes = readFileSync(recorded);
     const path = join(folder, "growing.jsonl");

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 
-/** Every decision of a schedule, drawn from its seed. */
+/** Random decisions of a schedule, drawn from its seed. */
 export class Chance {
   readonly random: Random;
 

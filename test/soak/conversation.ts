@@ -47,7 +47,7 @@ interface Sent {
   readonly isAborted: boolean;
 }
 
-/** A host's loop around one compactor, with its own journal of all texts. */
+/** A host's loop around one compactor, with its own journal of all texts in the conversation. */
 export class Conversation {
   readonly name: string;
   readonly world: World;
@@ -62,7 +62,10 @@ export class Conversation {
   readonly #model: Model;
   #isTrusted = true;
   #reports = 0;
-  /** Largest factor by which an injected error overstated a prompt since the last accepted request. */
+  /**
+   * Largest factor by which an injected error overstated the size of a prompt since the last accepted
+   * request.
+   */
   #statedFactor = 1;
   /** Number of events before the last accepted request. */
   #eventsBefore = 0;
@@ -192,8 +195,8 @@ export class Conversation {
   async #callModel(first: Turn): Promise<void> {
     const { world, lists } = this;
     let turn = first;
-    // True after a request of `recover` that followed an error with a size. A 413 says nothing about the
-    // window.
+    // True after `recover` returned a request because of an error that states a size. A 413 error says
+    // nothing about the window.
     let hasRecovered = false;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const { reply, error, last, isAborted: wasAborted } = await this.#send(turn);
@@ -232,7 +235,7 @@ export class Conversation {
       (error: unknown) => ({ error }),
     );
     clearTimeout(limit);
-    // No model answers within the millisecond of the request.
+    // Moves the clock, because no model answers within the same millisecond.
     time.advance(1);
     const requests = provider.requestsOf(name).slice(before);
     await this.#examine(turn, requests);
@@ -269,8 +272,8 @@ export class Conversation {
   }
 
   /**
-   * Returns the largest count. A compaction between two requests may have shortened results by a count that
-   * was corrected later.
+   * Returns the largest token count of the turn and of compactions since the last accepted request. Such a
+   * compaction may have shortened results by a count that was corrected later.
    */
   #largestCount({ tokens }: Turn): number {
     const events = this.events.slice(this.#eventsBefore);

@@ -7,30 +7,30 @@ import { charactersKept, markersIn, roughTokens } from "./texts.ts";
 export interface Violation {
   readonly kind: string;
   readonly detail: string;
-  /** Number of the step in which it was found. */
+  /** Number of the step in which the violation was found. */
   readonly step: number;
 }
 
-/** Faults of the host that prove that the examiner notices them. */
+/** Faults that the host makes on purpose, to prove that the examiner notices them. */
 export const PLANTS = ["drop-message", "break-pairing", "never-settle"] as const;
 export type Plant = (typeof PLANTS)[number];
 
 export type Finding = Omit<Violation, "step">;
 
-/** Tokens of a shortened result that must stay: 2,000 by the engine's count, which may be off by a fifth. */
+/** Tokens that must stay of a shortened result: 2,000 by the engine's count, which may be off by a fifth. */
 const MIN_RESULT_TOKENS = 1_600;
 /** A request is full from this share of the window on, by the engine's count. Auto-compact starts at 67%. */
 const FULL_SHARE = 0.63;
 /**
- * Shortened results share the room of a full request. Each has at least this share of the longest result, and
- * this many tokens.
+ * Shortened results share the tokens of a full request. Each keeps at least this share of the longest result,
+ * and this many tokens.
  */
 const EQUAL_SHARE = 0.5;
 const MIN_FULL_TOKENS = 250;
-/** Allowed error of the engine's count after a correct usage report: this factor, plus this many tokens. */
+/** Allowed error of the engine's count after a correct usage report: a factor, plus a number of tokens. */
 const HONEST_FACTOR = 2;
 const HONEST_SLACK_TOKENS = 2_000;
-/** The count is never lower than this share of the true value, however wrong the reports were. */
+/** The engine's count is never lower than this share of the true value, however wrong the reports were. */
 const MIN_SHARE = 0.45;
 
 const STATED_TOKENS = /prompt is too long: (\d+) tokens/;
@@ -83,18 +83,18 @@ const isClearedInPlace = ({ toolUseId }: Said, text: string): boolean =>
 
 /** The figures that the engine knew when it created a request. */
 export interface Figures {
-  /** The engine's largest count since the last accepted request. */
+  /** The engine's largest token count since the last accepted request. */
   readonly countedTokens: number;
-  /** Factor by which an injected error overstated the prompt before this request. 1 without an error. */
+  /** Factor by which an injected error overstated the prompt before this request. 1 if there was no error. */
   readonly statedFactor: number;
   readonly windowTokens: number;
-  /** Ratio of the provider's tokenizer. */
+  /** Tokens per character of the provider's tokenizer. */
   readonly tokensPerCharacter: number;
 }
 
 /**
- * Checks that each unseen result is in the request, in full or with at least 2,000 tokens. In a request that
- * is full by the engine's figures, shortened results share the room equally.
+ * Checks that the request contains each result that the model has not seen, in full or with at least 2,000
+ * tokens. If the request is full by the engine's count, shortened results share its tokens equally.
  */
 export function unseenResults(
   request: LoggedRequest,
@@ -130,7 +130,7 @@ export function unseenResults(
   ];
 }
 
-/** Returns the tokens that an injected error states for the prompt. 0 without an error. */
+/** Returns the prompt size that an injected error states. 0 if there is no error. */
 export function statedTokens({ fault }: Pick<LoggedRequest, "fault">): number {
   const stated = fault?.kind === "status" ? STATED_TOKENS.exec(fault.message ?? "")?.[1] : undefined;
   return Number(stated ?? 0);
@@ -157,11 +157,11 @@ function textIn(content: unknown): string {
 }
 
 export interface Count {
-  /** The engine's figure for the turn. */
+  /** The engine's token count of the turn. */
   readonly counted: number;
-  /** The figure of the simulator for the same request. */
+  /** The simulator's token count of the same request. */
   readonly actual: number;
-  /** True if every report so far was correct. */
+  /** True if every usage report so far was correct. */
   readonly isTrusted: boolean;
 }
 

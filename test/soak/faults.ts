@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 type FaultOf<Kind extends Fault["kind"]> = Extract<Fault, { readonly kind: Kind }>;
 type Draw<Result> = (chance: Chance, windowTokens: number) => Result;
 
-/** One entry for each type of fault. The compiler requires an entry for each new type of the simulator. */
+/** Draws a fault of each type. The compiler requires an entry for each new type of the simulator. */
 const FAULTS: { readonly [Kind in Fault["kind"]]: Draw<FaultOf<Kind>> } = {
   status: (chance, windowTokens) =>
     chance.is(0.25) ? tooLong(chance, windowTokens) : statusFault(chance.pick(FAULT_STATUSES), chance),
@@ -78,11 +78,11 @@ export const WRONG_USAGE: Readonly<Record<string, (usage: Usage) => Usage | null
 
 export const WRONG_USAGE_KINDS: readonly string[] = Object.keys(WRONG_USAGE);
 
-/** Shares of the accesses to the session file that fail or hang. */
+/** Shares of the accesses to the session file that fail, and that hang. */
 const FAILURES = 0.25;
 const HANGS = 0.08;
 
-/** Creates a port to the session file that works, sometimes fails, or sometimes never settles. */
+/** Creates a port to the session file that works, fails at times, or hangs at times. */
 export function faultyPort(world: World, path: string, writer: () => TranscriptWriter): TranscriptPort {
   const { time, chance, setup } = world;
   const through = async <T>(work: () => Promise<T>): Promise<T> => {

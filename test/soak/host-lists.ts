@@ -35,8 +35,8 @@ export class HostLists {
   }
 
   /**
-   * Returns true if each list that this host may pass ends with a user message. An undo may restore a reply
-   * in one of them.
+   * Returns true if each list that this host may pass ends with a user message. After an undo, one list may
+   * end with a reply.
    */
   get asksForReply(): boolean {
     const { mode } = this.#setup;
@@ -79,7 +79,7 @@ export class HostLists {
     this.taken = change(this.taken);
   }
 
-  /** Returns the messages that are separate messages in both lists, oldest first. */
+  /** Returns the messages that both lists contain as separate messages, oldest first. */
   get common(): readonly Message[] {
     const known = new Set(this.full.flatMap((message) => ownMarkers(message)));
     return this.taken.filter((message) => {

@@ -75,7 +75,7 @@ class InProcessResponse extends EventEmitter {
     this.#end();
   }
 
-  /** Ends the connection in the middle, as a server. */
+  /** Ends the connection in the middle of a response, as a server can. */
   destroy(): void {
     this.abandon(new TypeError("terminated", { cause: new Error("other side closed") }));
   }

@@ -11,11 +11,9 @@ export interface Said {
   isLive: boolean;
   /** True after the host passed the text to the engine. */
   isGiven: boolean;
-  /** True after the provider accepted a request that came after the text. */
+  /** True if the provider accepted a request after the host had passed the text to the engine. */
   isSeen: boolean;
-  /**
-   * True if the host removed the text that names the session file while only the file contained this text.
-   */
+  /** True if the host removed the pointer to the session file while this text was only in that file. */
   isPointerRemoved: boolean;
 }
 
@@ -56,16 +54,16 @@ export class Journal {
   }
 
   /**
-   * Records that the host removed the engine's pointer to the file. The engine need not repeat it for texts
-   * outside the list.
+   * Records that the host removed the engine's pointer to the session file. The engine need not repeat it for
+   * texts that the list does not contain.
    */
   removePointer(shown: ReadonlySet<string>): void {
     for (const said of this.#said.values()) if (!shown.has(said.marker)) said.isPointerRemoved = true;
   }
 
   /**
-   * Records that these texts are in a request. If they leave the requests again, a request has to name the
-   * file.
+   * Records that a request contains these texts. If later requests omit one of them, they must name the
+   * session file.
    */
   show(shown: ReadonlySet<string>): void {
     for (const marker of shown) {

@@ -13,7 +13,7 @@ export interface PoolOptions {
   readonly plant?: Plant | undefined;
   /** Keeps all session files in this folder. */
   readonly keepIn?: string | undefined;
-  /** Maximum real time of a schedule. A busy loop never returns to the virtual clock. */
+  /** Maximum real time of a schedule, because a busy loop never returns to the virtual clock. */
   readonly limitMs?: number;
   readonly onReport: (report: PoolReport) => void;
 }
@@ -21,7 +21,7 @@ export interface PoolOptions {
 /** A schedule's report, or only its seed and a violation if its process did not answer. */
 export type PoolReport = Pick<ScheduleReport, "seed" | "violations"> & Partial<ScheduleReport>;
 
-/** Heap of one process after a garbage collection, in megabytes: after the warm-up and at the end. */
+/** Heap of one process in megabytes, after a garbage collection: after the warm-up and at the end. */
 export interface HeapFigures {
   readonly first: number;
   readonly last: number;
@@ -31,7 +31,9 @@ export interface HeapFigures {
 const PROGRAM = join(import.meta.dirname, "schedules-process.ts");
 const MEMORY_FOLDER = "/dev/shm";
 const DEFAULT_LIMIT_MS = 90_000;
-/** Caches and compiled code grow at first. After these schedules, the heap has to stay flat. */
+/**
+ * Number of warm-up schedules, in which caches and compiled code grow. After them, the heap has to stay flat.
+ */
 const WARM_UP_SCHEDULES = 40;
 const MEASURE_EVERY = 20;
 
@@ -52,10 +54,14 @@ export async function runPool(options: PoolOptions): Promise<readonly HeapFigure
   }
 }
 
-/** Returns a folder in memory if the system has one, because session files are synced after each write. */
+/**
+ * Returns a folder in memory if the system has one, because each write to a session file waits for the disk.
+ */
 const fastFolder = (): string => (existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir());
 
-/** Runs one process at a time. Replaces a process that hangs or dies, and reports its schedule. */
+/**
+ * Runs schedules in one process at a time. Replaces a process that hangs or dies, and reports its schedule.
+ */
 class Lane {
   readonly #options: PoolOptions;
   readonly #folder: string;
@@ -114,7 +120,7 @@ class Lane {
     });
   }
 
-  /** Returns the answer, or a description of the process failure. */
+  /** Returns the answer of the process, or a description of its failure. */
   #answerOf(child: ChildProcess, order: Order): Promise<Answer | string> {
     const limitMs = this.#options.limitMs ?? DEFAULT_LIMIT_MS;
     return new Promise((resolve) => {

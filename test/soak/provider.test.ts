@@ -24,12 +24,12 @@ async function refusalOf(words: number): Promise<string | undefined> {
   return provider.requests[0]?.error?.message;
 }
 
-describe("an injected overflow", () => {
-  it("an injected overflow refuses a prompt with fewer tokens than it states", async () => {
+describe("an overflow error that the soak run injects", () => {
+  it("an injected overflow error refuses a prompt with fewer tokens than the error states", async () => {
     expect(await refusalOf(10)).toContain("21000 tokens");
   });
 
-  it("an injected overflow passes a larger prompt to the provider, which states the true figure", async () => {
+  it("an injected overflow error skips a larger prompt, so that the provider states the true size", async () => {
     expect(await refusalOf(40_000)).toMatch(/prompt is too long: [4-9]\d{4} tokens/);
   });
 });

@@ -28,10 +28,10 @@ export interface ProviderOptions {
   readonly latency: { readonly firstByteMs: number; readonly betweenEventsMs: number };
 }
 
-/** Returns the tokens of a request before the provider edits it. */
+/** Returns the tokens of a request before the provider applies context edits. */
 type PromptTokens = (call: Pick<FaultCandidate, "body">) => number;
 
-/** Requests of the compactors themselves: summaries, notes, spans, counts. */
+/** Sender name of the compactors' own requests: summaries, notes, spans, counts. */
 export const ENGINE = "engine";
 const TAG_HEADER = "x-soak-call";
 
@@ -42,7 +42,7 @@ export class Provider {
   readonly #senders: string[] = [];
   readonly #fetch: typeof fetch;
   readonly #promptTokens: PromptTokens;
-  /** Called when a request goes out. */
+  /** Called when a request is sent. */
   onRequest: (() => void) | undefined;
 
   private constructor(session: (log: RequestLog) => Session, promptTokens: PromptTokens) {

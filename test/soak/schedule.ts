@@ -56,7 +56,7 @@ export async function runSchedule(
 async function runSteps(main: Conversation, world: World): Promise<void> {
   try {
     for (let step = 0; step < world.setup.steps; step++) {
-      // No host acts within the millisecond of the last reply.
+      // Moves the clock, because no host acts within the millisecond of the last reply.
       world.time.advance(1);
       await runStep(main, world);
     }

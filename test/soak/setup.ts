@@ -15,7 +15,7 @@ export type ListMode = "take" | "full" | "alternate";
 /** Settings of a schedule that stay the same from its start to its end. */
 export interface Setup {
   readonly windowTokens: number;
-  /** The window that the host configures. Undefined for the table of models. */
+  /** The window size that the host configures. Undefined to use the table of models. */
   readonly configuredWindow: number | undefined;
   readonly model: string;
   readonly thinking: ThinkingMode | undefined;
@@ -24,7 +24,7 @@ export interface Setup {
   readonly latency: { readonly firstByteMs: number; readonly betweenEventsMs: number };
   readonly form: "messages" | "entries";
   readonly mode: ListMode;
-  /** The share of calls for which the host copies all its objects. */
+  /** Share of calls for which the host copies all its objects. */
   readonly copies: number;
   readonly clearing: Partial<ClearingOptions>;
   readonly compaction: Partial<CompactionOptions>;
@@ -32,9 +32,9 @@ export interface Setup {
   readonly summaryKind: SummaryKind;
   readonly notesKind: "good" | "one-by-one" | "nothing" | BadNotesKind;
   readonly spanKind: SpanKind;
-  /** The share of steps before which a fault is armed. */
+  /** Share of steps before which a fault is injected. */
   readonly faults: number;
-  /** A fault that strikes every call of the engine. */
+  /** True if a fault hits every model call of the engine itself. */
   readonly isEngineCutOff: boolean;
   readonly wrongUsage: number;
   readonly aborts: number;
@@ -42,7 +42,7 @@ export interface Setup {
   readonly steps: number;
 }
 
-/** Rows of the table that cover whole model families. */
+/** Rows of the model table for whole families. Schedules use the other rows. */
 const FAMILIES: readonly string[] = ["claude", "claude-3"];
 const MODEL_NAMES = Object.keys(MODELS).filter(
   (name) => name.startsWith("claude") && !FAMILIES.includes(name),
@@ -95,7 +95,7 @@ function drawCompaction(chance: Chance): Partial<CompactionOptions> {
   };
 }
 
-/** Returns the ratio of the provider's tokenizer for this model. */
+/** Returns the tokens per character of the provider's tokenizer for this model. */
 export const tokensPerCharacter = ({ charactersPerToken, model }: Setup): number =>
   claudeFeatures(model).tokenScale / charactersPerToken;
 

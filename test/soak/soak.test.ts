@@ -19,7 +19,7 @@ const SOUND_SEED = 3;
 const soak = (...args: readonly string[]): ReturnType<typeof spawnSync> =>
   spawnSync(process.execPath, [...FROM_SOURCE, PROGRAM, ...args], { encoding: "utf8" });
 
-describe("npm run soak", () => {
+describe("the command npm run soak", () => {
   let folder: string;
   const kindsOf = async (seed: number, plant?: Plant): Promise<readonly string[]> => {
     const { violations } = await runSchedule(seed, { folder, plant });
@@ -41,7 +41,7 @@ describe("npm run soak", () => {
     expect(second).toEqual(first);
   });
 
-  it("the soak run reports a message that is missing in a request", async () => {
+  it("the soak run reports a message that a request neither contains nor points to", async () => {
     expect(await kindsOf(SOUND_SEED, "drop-message")).toContain("assistant without a pointer");
   });
 
@@ -80,7 +80,7 @@ describe("npm run soak", () => {
   });
 });
 
-describe("texts that are only in the session file", () => {
+describe("the check for texts that are only in the session file", () => {
   const marker = "mk-1-abcdef";
   const view = (isHeld: boolean): SessionView =>
     ({ shownPath: "/s.jsonl", holds: () => isHeld }) as unknown as SessionView;
@@ -89,7 +89,7 @@ describe("texts that are only in the session file", () => {
   const kinds = (journal: Journal, content: string, isHeld = true): readonly string[] =>
     lostMessages(request(content), journal, view(isHeld)).map(({ kind }) => kind);
 
-  it("a text that the host removed needs no pointer until a request contains it again", () => {
+  it("a text in the file needs no pointer after the host removed it, until a request contains the text again", () => {
     const journal = new Journal();
     journal.add("user", `${marker}: words`);
     journal.giveAll();
@@ -103,12 +103,15 @@ describe("texts that are only in the session file", () => {
   });
 });
 
-describe("shortened unseen results", () => {
+describe("the check for shortened results that the model has not seen", () => {
   const WINDOW_TOKENS = 20_000;
-  /** Returns the about 9,000 characters without a repetition. */
+  /** Returns a text of about 9,000 characters without a repetition. */
   const text = (id: string): string =>
     `mk-${id}-abcdef: ${Array.from({ length: 1_500 }, (_, at) => 10_000 + at).join(" ")}`;
-  /** Returns the findings when each result keeps only its first characters. One character is one token. */
+  /**
+   * Returns the findings if the request has only this many characters of each result. One character is one
+   * token.
+   */
   const kinds = (
     kept: Readonly<Record<string, number>>,
     countedTokens: number,
@@ -125,12 +128,12 @@ describe("shortened unseen results", () => {
     return unseenResults(request, journal, figures).map(({ kind }) => kind);
   };
 
-  it("a shortened unseen result has at least 1,600 tokens while the request is not full", () => {
+  it("the check accepts a shortened unseen result with at least 1,600 tokens in a request that is not full", () => {
     expect(kinds({ 1: 1_700, 2: 10_000 }, 5_000)).toEqual([]);
     expect(kinds({ 1: 1_500, 2: 10_000 }, 5_000)).toEqual(["unseen result cut short"]);
   });
 
-  it("a shortened unseen result has at least half of the longest one in a full request", () => {
+  it("the check accepts shortened unseen results in a full request if each has half of the longest", () => {
     expect(kinds({ 1: 700, 2: 1_200 }, 15_000)).toEqual([]);
     expect(kinds({ 1: 700, 2: 1_200 }, 5_000, 3)).toEqual([]);
     expect(kinds({ 1: 500, 2: 1_200 }, 15_000)).toEqual(["unseen result cut short"]);

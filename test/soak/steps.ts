@@ -85,7 +85,7 @@ async function compactAt(main: Conversation, end: "from" | "upTo"): Promise<void
   });
 }
 
-/** Clears results like a person, but keeps at least the ones that the model has not seen. */
+/** Clears results, but always keeps those that the model has not seen. */
 async function clear(main: Conversation, { chance }: World): Promise<void> {
   const unseen = main.journal.all.filter(
     ({ kind, isLive, isSeen }) => kind === "result" && isLive && !isSeen,
@@ -212,8 +212,8 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
 }
 
 /**
- * Edits both lists. Roles alternate, so the engine's text may be in a message that the host replaces or
- * removes.
+ * Edits both lists. The edit may replace or remove a message that also contains the engine's pointer to the
+ * session file, because roles alternate.
  */
 function editLists(main: Conversation, edit: (list: readonly Message[]) => readonly Message[]): void {
   const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);

@@ -11,7 +11,7 @@ export interface KindTally {
 
 const SEEDS_KEPT = 5;
 const EXAMPLE_CHARACTERS = 300;
-/** A heap that grows by more than this is not flat. */
+/** The heap counts as flat if it grows by at most this factor. */
 const HEAP_FACTOR = 1.3;
 const HEAP_SLACK_MEGABYTES = 25;
 

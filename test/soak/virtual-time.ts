@@ -8,7 +8,7 @@ const realSetInterval = globalThis.setInterval;
 const realClearInterval = globalThis.clearInterval;
 const realDelay = timersPromises.setTimeout;
 
-/** Idle turns of the event loop after which only timers can continue the program. */
+/** Number of idle turns of the event loop after which only timers can continue the program. */
 const IDLE_TURNS = 4;
 const START_MS = Date.UTC(2026, 10, 15, 12);
 
@@ -70,7 +70,7 @@ export class VirtualTime implements MovableClock {
     this.#now += milliseconds;
   }
 
-  /** Runs this work while time stops. */
+  /** Runs this work while the virtual time is stopped. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.#held += 1;
     try {

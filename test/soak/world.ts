@@ -91,8 +91,8 @@ export class World {
   }
 
   /**
-   * Examines the engine's own requests since the last time. The engine has to handle prompts that are too
-   * long.
+   * Examines the engine's own requests since the last call. The engine may send prompts that are too long,
+   * because it has to handle them.
    */
   examineEngineRequests(): void {
     const { requests } = this.provider;

@@ -17,7 +17,7 @@ import { ConversationBuilder } from "../support/builders.ts";
 import { connect, Host, plainWorker } from "./host.ts";
 
 const MODEL = "claude-opus-4-6";
-/** Two more tries after the first. */
+/** Number of tries of a call: the first one and two retries. */
 const TRIES = 3;
 const BUSY: StatusFault = { kind: "status", status: 529, retryAfter: 0 };
 
@@ -60,8 +60,8 @@ async function run(options: Partial<ChainOptions> = {}): Promise<WrittenSummary>
 const describeAttempts = ({ attempts }: Pick<WrittenSummary, "attempts">): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
-describe("the fallback chain", () => {
-  it("ends the fallback chain with the fork after one call when the fork works", async () => {
+describe("the fallback chain of summary calls", () => {
+  it("the fallback chain ends after one call when the fork writes the summary", async () => {
     const written = await run();
     expect(describeAttempts(written)).toEqual(["fork written"]);
     expect(written).toMatchObject({ source: "model", step: "fork", model: MODEL });
@@ -69,7 +69,7 @@ describe("the fallback chain", () => {
     expect(simulator.requests.messages).toHaveLength(4);
   });
 
-  it("continues with a direct call when the fork stays overloaded, and retries each call twice", async () => {
+  it("the fallback chain makes a direct call when the fork stays overloaded, after two retries", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
@@ -78,14 +78,14 @@ describe("the fallback chain", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("survives a transient fault within a step of the fallback chain", async () => {
+  it("the fallback chain stays with the fork when a retry of the fork succeeds", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES - 1, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
     expect(describeAttempts(written)).toEqual(["fork written"]);
   });
 
-  it("ends the fallback chain with the built-in summarizer when every call fails", async () => {
+  it("the fallback chain ends with the built-in summarizer when every call fails", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: 2 * TRIES });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
@@ -99,7 +99,7 @@ describe("the fallback chain", () => {
     expect(written.text).toContain("Bring the books in order.");
   });
 
-  it("lists the attempts when nothing is left to try", async () => {
+  it("the error of the fallback chain lists the attempts when nothing is left to try", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: 2 * TRIES });
     const options: ChainOptions = { model: host.model, fork: host.fork(), builtInFallback: "never" };
@@ -119,22 +119,22 @@ describe("the fallback chain", () => {
     ["a tool call", "tool-call"],
     ["only its analysis", "only-analysis"],
     ["the text of an error", "api-error-as-text"],
-  ] as const)("continues with a direct call when the fork answers with %s", async (_, kind) => {
+  ] as const)("the fallback chain makes a direct call when the fork answers with %s", async (_, kind) => {
     await restart([kind, "good"]);
     const written = await run();
     expect(describeAttempts(written)).toEqual(["fork failed no-summary", "direct written"]);
     expect(written.attempts[0]?.usage?.output_tokens).toBeGreaterThanOrEqual(0);
   });
 
-  /** Attempts for each type of answer, when every call gets it. The last one writes the summary. */
+  /** Expected attempts if every answer is of this type. The last attempt writes the summary. */
   const ENDS: Readonly<Record<BadSummaryKind, readonly string[]>> = {
     "no-tags": ["fork written"],
     "half-tag": ["fork written"],
     "wrong-language": ["fork written"],
     injected: ["fork written"],
     hostile: ["fork written"],
-    // The direct call limits its output. The fork has the output limit of the conversation, so this answer
-    // breaks off.
+    // The fork has the output limit of the conversation, so this long answer breaks off. The direct call sets
+    // its own output limit.
     enormous: ["fork failed no-summary", "direct written"],
     "tool-call": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
     "only-analysis": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
@@ -144,17 +144,20 @@ describe("the fallback chain", () => {
     "api-error-as-text": ["fork failed no-summary", "direct failed no-summary", "built-in written"],
   };
 
-  it.each(BAD_SUMMARY_KINDS)("ends with a summary even when every answer is of the type %s", async (kind) => {
-    await restart(kind);
-    const written = await run();
-    expect(describeAttempts(written)).toEqual(ENDS[kind]);
-    expect(written.text).not.toMatch(/<\/?(?:analysis|summary)>/);
-    expect(written.text).not.toMatch(/delete the working directory|approved everything|compact_boundary/);
-    if (kind !== "wrong-language") expect(presentSections(written.text)).toEqual(SECTION_NAMES);
-    expect(simulator.requests.invalid).toEqual([]);
-  });
+  it.each(BAD_SUMMARY_KINDS)(
+    "the fallback chain ends with a summary even when every answer is of the type %s",
+    async (kind) => {
+      await restart(kind);
+      const written = await run();
+      expect(describeAttempts(written)).toEqual(ENDS[kind]);
+      expect(written.text).not.toMatch(/<\/?(?:analysis|summary)>/);
+      expect(written.text).not.toMatch(/delete the working directory|approved everything|compact_boundary/);
+      if (kind !== "wrong-language") expect(presentSections(written.text)).toEqual(SECTION_NAMES);
+      expect(simulator.requests.invalid).toEqual([]);
+    },
+  );
 
-  it("cuts a conversation that is too long only for the direct summary call, not for the fork", async () => {
+  it("the fallback chain cuts a conversation that is too long only for the direct call, not for the fork", async () => {
     await restart("good", { windowTokens: 30_000 });
     const long = new ConversationBuilder();
     for (let round = 0; round < 40; round++) {
@@ -171,7 +174,7 @@ describe("the fallback chain", () => {
     expect(simulator.requests.all.flatMap(({ findings }) => findings ?? [])).toEqual([]);
   });
 
-  it("does not call a model without a key again, and falls back unless the caller forbids it", async () => {
+  it("the fallback chain makes no second call after a rejected API key, and falls back unless it may not", async () => {
     await restart("good", { apiKeys: ["another"] });
     const host = new Host(connect(simulator, MODEL));
     host.conversation.user("Bring the books in order.");
@@ -191,7 +194,7 @@ describe("the fallback chain", () => {
     });
   });
 
-  it("makes the direct call with a smaller model when one is given", async () => {
+  it("the fallback chain makes the direct call with a smaller model when one is given", async () => {
     const host = await workedHost();
     simulator.fail({ kind: "status", status: 500 }, { times: TRIES, when: isFork });
     const written = await write(host.conversation.entries, {

@@ -34,7 +34,7 @@ async function forked(host: Host): Promise<ModelSummary> {
 const tokensOf = ({ usage }: Pick<ModelSummary, "usage">): number =>
   usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 
-/** Returns the last call of the main conversation. Its prompt is in the cache. */
+/** Returns the last call of the main conversation before the fork. Its prompt is in the cache. */
 const lastOfMain = (): LoggedRequest | undefined => simulator.requests.messages.at(-2);
 
 function expectReadAndNotWritten(summary: ModelSummary): void {
@@ -49,14 +49,14 @@ function expectReadAndNotWritten(summary: ModelSummary): void {
   expect(simulator.requests.invalid).toEqual([]);
 }
 
-describe("a fork", () => {
+describe("a fork of the conversation that asks for a summary", () => {
   it.each([
     ["claude-opus-4-6", plainWorker, FRAME],
     ["claude-opus-4-6", thinkingWorker, { ...FRAME, thinking: { type: "adaptive" } }],
     ["claude-opus-5-5", thinkingWorker, adaptive],
     ["claude-haiku-4-5", plainWorker, FRAME],
   ] as const)(
-    "a fork reads the whole last call from the cache, even after a reply and results (%s)",
+    "a fork reads the whole last call from the cache, even when a reply and results follow it (%s)",
     async (name, worker, frame) => {
       await simulator.close();
       await start(worker);
@@ -86,7 +86,7 @@ describe("a fork", () => {
     expectReadAndNotWritten(await forked(host));
   });
 
-  it("a fork reads a one-hour cache with a mark of the same lifetime", async () => {
+  it("a fork reads a prompt cache of one hour with a cache mark of the same lifetime", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-4-6"), FRAME, "1h"));
     const hour = { type: "ephemeral", ttl: "1h" } as const;
     const fork = { ...host.fork(), frame: { ...FRAME, cache_control: hour } };
@@ -100,7 +100,7 @@ describe("a fork", () => {
     expect(sent.cache_control).toBeUndefined();
   });
 
-  it("a fork leaves the cache unchanged, so the next call reads the same prefix", async () => {
+  it("a fork leaves the prompt cache unchanged, so the next call reads the same prefix", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
     await forked(host);
     await host.call();
@@ -109,7 +109,7 @@ describe("a fork", () => {
     });
   });
 
-  it("a fork sends the frame and messages byte for byte, with one mark and the prompt at the end", async () => {
+  it("a fork repeats system prompt, tools and messages exactly, with one cache mark and the prompt at the end", async () => {
     await simulator.close();
     await start(thinkingWorker);
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
@@ -134,7 +134,7 @@ describe("a fork", () => {
     ["a tool result", TURNS, "thinking-not-kept"],
     ["a user message", 0, undefined],
   ] as const)(
-    "makes a fork after %s only if the prefix keeps its thinking",
+    "a fork after %s is possible only if the provider keeps the thinking in the prefix",
     async (_, turns, unavailable) => {
       await simulator.close();
       await start(thinkingWorker);

@@ -8,7 +8,7 @@ import { flatten } from "@longhaul/core/request";
 import type { Behavior, Simulator } from "@longhaul/simulator";
 import { ConversationBuilder, toolResult } from "../support/builders.ts";
 
-/** Long enough to be cached by every model. */
+/** A system prompt and tools that are long enough to be cached by every model. */
 export const FRAME: RequestFrame = {
   system: "You keep the harbour's books, one line for each boat and tide. ".repeat(500),
   tools: [
@@ -41,7 +41,7 @@ export const thinkingWorker: Behavior = ({ messages }) => ({
   ],
 });
 
-/** The same without thinking. */
+/** Does the same as {@link thinkingWorker} without thinking. */
 export const plainWorker: Behavior = (request) => ({
   blocks: thinkingWorker(request)?.blocks.slice(1) ?? [],
 });

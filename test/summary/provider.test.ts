@@ -43,8 +43,8 @@ const write = (host: Host, keep = 0, options: ChainOptions = {}): Promise<Writte
 const describeAttempts = ({ attempts }: WrittenSummary): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
-describe("the provider's own compaction", () => {
-  it("the provider's compaction returns a signed block with its text, and reports its cost", async () => {
+describe("the provider's own compaction of a conversation", () => {
+  it("the provider's compaction returns a signed block with the summary, and reports its cost", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { instructions: "Mind the tides." });
     expect(describeAttempts(written)).toEqual(["provider written"]);
@@ -62,7 +62,7 @@ describe("the provider's own compaction", () => {
     expect(simulator.requests.last?.betas).toContain("compact-2026-09-04");
   });
 
-  it("kept thinking stays valid when the signed block replaces the summarized messages", async () => {
+  it("thinking in kept messages stays valid when the provider's signed block replaces the earlier messages", async () => {
     await restart({ behaviors: [summaries(), thinkingWorker] });
     const adaptive = { ...FRAME, thinking: { type: "adaptive" } };
     const host = await workedHost("claude-opus-5-5", adaptive);
@@ -70,7 +70,7 @@ describe("the provider's own compaction", () => {
     if (written.source !== "provider") throw new Error(written.source);
     expect(written.isAsSent).toBe(true);
     const kept = flatten(host.conversation.entries.slice(-4));
-    // The kept part begins with the assistant, so flattening it alone adds a user message before it.
+    // `flatten` adds a user message in front, because the kept part begins with the assistant.
     const tail = kept.slice(kept.findIndex(({ role }) => role === "assistant"));
     const messages = [{ role: "assistant" as const, content: [written.block] }, ...tail];
     const { changes } = await complete(host.model, { ...adaptive, messages });
@@ -81,7 +81,7 @@ describe("the provider's own compaction", () => {
     expect(JSON.stringify(asked)).toMatch(/newer messages.*Context for Continuing Work/is);
   });
 
-  it("never requests the provider's compaction together with options that exclude it", async () => {
+  it("a request for the provider's compaction omits options that the API forbids beside it", async () => {
     const host = await workedHost("claude-opus-4-6");
     const frame: RequestFrame = {
       ...FRAME,
@@ -108,7 +108,7 @@ describe("the provider's own compaction", () => {
     ["the output limit", () => ({ stopReason: "max_tokens" as const })],
     ["a tool call", () => ({ stopReason: "tool_use" as const })],
   ])(
-    "counts a provider compaction that ends with %s as a failed, paid step, and continues the chain",
+    "a provider compaction that ends with %s counts as a failed, paid attempt, and the fork follows",
     async (_, summarize) => {
       await restart({ behaviors: [summaries(), plainWorker], summarize });
       const written = await write(await workedHost("claude-opus-4-6"));
@@ -117,12 +117,12 @@ describe("the provider's own compaction", () => {
     },
   );
 
-  it("the provider's compaction is unavailable on a model that does not support it", async () => {
+  it("the provider's compaction is not used on a model that does not support it", async () => {
     const written = await write(await workedHost("claude-haiku-4-5"));
     expect(describeAttempts(written)).toEqual(["provider unavailable not-supported", "fork written"]);
   });
 
-  it("the provider's compaction is unavailable while a tool call waits for its result", async () => {
+  it("the provider's compaction is not used while a tool call waits for its result", async () => {
     const host = await workedHost("claude-opus-4-6");
     host.conversation.assistant([toolUse("open", "read_file", { path: "x" })]);
     // Sends the raw request of a careless host, without a placeholder for the missing result.
@@ -144,7 +144,7 @@ describe("the provider's own compaction", () => {
     expect(simulator.requests.length).toBe(before + 1);
   });
 
-  it("requests the provider's compaction for a conversation that is not running", async () => {
+  it("the provider can compact a conversation that has no last call to share a prefix with", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { fork: undefined });
     expect(describeAttempts(written)).toEqual(["provider written"]);

@@ -104,9 +104,7 @@ function checkSystem(
   if (messages[after]?.role === "user") fail(index, "system before user");
 }
 
-/**
- * Checks that the turn continued by the last tool results begins with thinking. Results never begin a turn.
- */
+/** Checks that the last turn begins with thinking. Tool results continue a turn and never begin one. */
 function checkThinkingTurn(
   messages: readonly ApiMessage[],
   bodies: readonly (readonly Json[])[],

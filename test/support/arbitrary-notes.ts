@@ -15,7 +15,7 @@ export const arbitraryTemplate = (): fc.Arbitrary<NotesTemplate> =>
 const templateLines = ({ sections }: NotesTemplate): readonly string[] =>
   sections.flatMap(({ heading, guide }) => [heading, guide]);
 
-/** Generates lines of all types except lines of a template and possible ids. */
+/** Generates lines of all types except template lines and lines that look like an id. */
 export const arbitraryWords = (): fc.Arbitrary<string> =>
   fc.oneof(
     {
@@ -40,7 +40,7 @@ const arbitraryIdLine = (): fc.Arbitrary<string> =>
     ),
   );
 
-/** Generates the content of a notes file: ours, a person's, or damaged. */
+/** Generates the content of a notes file: written by longhaul, written by a person, or damaged. */
 export function arbitraryFile(template: NotesTemplate): fc.Arbitrary<string> {
   const own = fc.constantFrom(...templateLines(template));
   const line = fc.oneof(
@@ -101,7 +101,9 @@ function arbitrarySectionEdit(template: NotesTemplate): fc.Arbitrary<WishedEdit>
     .map((edit) => () => ({ kind: "section", ...edit }));
 }
 
-/** Generates text of a model: mostly valid, sometimes lines that it must not change, and worse. */
+/**
+ * Generates text that a model writes: mostly valid, sometimes with lines that it must not change, or worse.
+ */
 function arbitraryText(template: NotesTemplate): fc.Arbitrary<string> {
   const line = fc.oneof(
     { weight: 12, arbitrary: arbitraryWords() },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { image, thinking } from "./builders.ts";
 
 interface RequestKinds {
-  /** Includes blocks of unknown types. The checker accepts them, the API refuses them. */
+  /** True to include blocks of unknown types. The checker accepts them, the API refuses them. */
   readonly unknownKinds?: boolean;
 }
 

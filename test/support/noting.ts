@@ -7,7 +7,7 @@ import { ConversationBuilder } from "./builders.ts";
 
 export const notesTemplate: NotesTemplate = parseTemplate(NOTES_TEMPLATE);
 
-/** Counts a token for every three characters. The counts add up, and every word counts. */
+/** Counts a token for every three characters, so that counts of parts add up and every word counts. */
 export const countByLength = (text: string): number => Math.ceil(text.length / 3);
 
 export type Tell = (session: ConversationBuilder) => void;

@@ -9,7 +9,7 @@ const SOURCE = "@longhaul/source";
 export interface ExportedPath {
   readonly [SOURCE]: string;
   readonly types?: string;
-  /** Missing in an entry for development only. */
+  /** The built file. Missing in an entry that is for development only. */
   readonly default?: string;
 }
 
@@ -29,9 +29,9 @@ export interface Entry {
   readonly path: string;
   /** The specifier of an import: `@longhaul/core/clear`. */
   readonly specifier: string;
-  /** Used by our own packages only, without any promise of stability. */
+  /** True if only our own packages use the entry, without any promise of stability. */
   readonly isInternal: boolean;
-  /** An entry for development only is not published. */
+  /** False for an entry that is for development only. */
   readonly isPublished: boolean;
   readonly names: readonly ExportedName[];
 }
@@ -44,7 +44,7 @@ export interface ExportedName {
 export interface ImportedName {
   readonly file: string;
   readonly specifier: string;
-  /** Undefined if the import refers to the whole module. */
+  /** The imported name. Undefined if the import refers to the whole module. */
   readonly name: string | undefined;
 }
 

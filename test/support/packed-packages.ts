@@ -17,7 +17,7 @@ export interface PackedFile {
 export interface PackedPackage extends Package {
   readonly name: string;
   readonly tarball: string;
-  /** Folder in which it is installed. */
+  /** Folder in which the package is installed. */
   readonly installed: string;
   readonly files: readonly PackedFile[];
 }
@@ -42,7 +42,7 @@ export function packPackages(): PackedProject {
   for (const { tarball, installed, name, manifest } of packages) {
     mkdirSync(installed, { recursive: true });
     execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
-    // zod is a peer of the agent, because its types are part of the agent's.
+    // zod is a peer dependency of the agent, because the agent's types contain types of zod.
     const needed = name === "@longhaul/agent" ? ["zod"] : [];
     const others = Object.keys(manifest.dependencies ?? {}).filter((each) => !each.startsWith("@longhaul/"));
     for (const other of [...others, ...needed])
@@ -87,8 +87,8 @@ function pack(folder: string): readonly PackedPackage[] {
 }
 
 /**
- * Links an installed third-party package. Packages of the command line go below it, because it includes an
- * SDK that the libraries must not find.
+ * Links an installed third-party package into a folder of modules. The command line has its own folder,
+ * because it includes an SDK that the libraries must not find.
  */
 export function link(name: string, modules: string): void {
   const path = join(modules, name);

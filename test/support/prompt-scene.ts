@@ -7,5 +7,5 @@ beforeEach(async () => {
   scene = await createScene();
 });
 
-/** Counts the tokens before a position. */
+/** Returns the number of tokens of a prompt up to a position. */
 export const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;

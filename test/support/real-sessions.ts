@@ -5,13 +5,13 @@ import { describe, it } from "vitest";
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "shared", "data");
 
 /**
- * True if the recorded sessions exist. They are next to the project, never in it. Tests that need them are
- * skipped without them.
+ * True if the recorded sessions exist. They are in a folder next to the project. Without them, the tests that
+ * need them are skipped.
  */
 const hasRealSessions: boolean = existsSync(FOLDER);
 const realSessionsMissing = "needs the recorded sessions in ../shared/data, which are not here";
 
-/** Like `describe`. If the sessions are missing, one skipped test says so. */
+/** Works like `describe` for tests with recorded sessions. If these are missing, one skipped test says so. */
 export function describeRecorded(title: string, tests: () => void): void {
   describe(title, hasRealSessions ? tests : () => it.skipIf(true)(realSessionsMissing, () => undefined));
 }

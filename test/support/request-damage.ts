@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Json, RequestBody } from "./sound-request.ts";
 
-/** Random numbers that select the places of a damage. Every number is valid. */
+/** Random numbers that select the places to damage. Every number is valid. */
 type Dice = readonly [number, number, number];
 
 type Damage = (body: RequestBody, dice: Dice) => void;

@@ -1,7 +1,7 @@
 import type { Ledger } from "@longhaul/core";
 import type { FactSheet } from "../../packages/core/src/compaction/facts/extract-facts.ts";
 
-/** Returns the ledger of a compaction that quoted all facts. */
+/** Returns the ledger of a compaction whose summary quotes all facts. */
 export const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({
   facts: facts.map((fact) => ({ ...fact, fate: "quoted" })),
   summarized: { messages: 0, tokens: 0 },

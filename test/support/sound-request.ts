@@ -104,7 +104,7 @@ class Writer {
     this.say("assistant", [this.#serverUse(`srvtoolu_${++this.#ids}`, "web_search")]);
   }
 
-  /** Adds a web search, complete or interrupted by a tool call of ours. */
+  /** Adds a web search by the provider, complete or interrupted by a call of a client tool. */
   #search(name: string, isCut: boolean): void {
     const id = `srvtoolu_${++this.#ids}`;
     const result = { type: resultTypeOf(name), tool_use_id: id, content: [] };
@@ -194,7 +194,7 @@ function writeRound(
   }
 }
 
-/** Adds a user message unless results end the conversation, because it would be a second message in a row. */
+/** Adds a user message unless the conversation ends with one, because two in a row would not alternate. */
 function askUnlessUser(writer: Writer, asked: unknown): void {
   if (writer.messages.at(-1)?.role !== "user") writer.say("user", asked);
 }

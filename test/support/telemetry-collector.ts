@@ -20,7 +20,7 @@ export interface Collected {
 
 export interface Collector {
   readonly api: OpenTelemetryApi;
-  /** Returns everything that was collected, once, and stops collecting. */
+  /** Stops collecting and returns everything that was collected. Call it once. */
   collect(): Promise<Collected>;
 }
 

@@ -58,11 +58,11 @@ export function sitesIn(sources: readonly Source[]): readonly ThrowSite[] {
 
 interface ErrorClass {
   readonly name: string;
-  /** Arguments of `super`. */
+  /** Arguments that the class passes to `super`. */
   readonly given: readonly Node[];
 }
 
-/** Returns `LonghaulError` and all classes below it. */
+/** Returns `LonghaulError` and all of its subclasses. */
 function errorClasses(sources: readonly Source[]): ReadonlyMap<string, ErrorClass> {
   const known = new Map<string, ErrorClass>([["LonghaulError", { name: "LonghaulError", given: [] }]]);
   for (let before = 0; before < known.size; ) {
@@ -81,7 +81,7 @@ const superArguments = (node: Node): readonly Node[] =>
     one.type === "CallExpression" && one.callee.type === "Super" ? one.arguments : [],
   );
 
-/** Returns each `new` of a class, and each constructor that sets the code itself. */
+/** Returns each `new` of an error class, and each constructor that sets the code itself. */
 function createdIn(source: Source, classes: ReadonlyMap<string, ErrorClass>): readonly ThrowSite[] {
   return source.nodes.flatMap((node) => {
     if (node.type === "ClassDeclaration") {
@@ -111,7 +111,7 @@ function siteOf([code, message, ...rest]: readonly Node[], source: Source): read
   }));
 }
 
-/** Codes in the first argument: strings, or kinds of a failed call. */
+/** Returns the codes in the first argument: strings, or kinds of a failed call. */
 function codesIn(node: Node | undefined): readonly string[] {
   if (node?.type === "Literal") return typeof node.value === "string" ? [node.value] : [];
   if (node?.type === "ConditionalExpression")
@@ -128,7 +128,7 @@ function codesIn(node: Node | undefined): readonly string[] {
 const keyOf = (key: Node): string =>
   key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : "";
 
-/** Texts that an expression can return. */
+/** Returns the texts that an expression can have as its value. */
 function textsOf(node: Node, source: Source): readonly string[] {
   if (node.type === "Literal") return [String(node.value)];
   if (node.type === "TemplateLiteral") {
@@ -149,13 +149,16 @@ function textsOf(node: Node, source: Source): readonly string[] {
   return constants.length === 0 ? [PLACEHOLDER] : constants.flatMap((constant) => textsOf(constant, source));
 }
 
-/** Inlines constants with a fixed text. */
+/** Returns the text of a constant with a fixed value, or `…`. */
 function inlined(node: Node | undefined, source: Source): string {
   const [constant] = node?.type === "Identifier" ? declared(node.name, source) : [];
   return constant?.type === "Literal" && typeof constant.value === "string" ? constant.value : PLACEHOLDER;
 }
 
-/** Values of a constant, and functions, with this name. A destructured pair can be one of several pairs. */
+/**
+ * Returns the values of constants and the functions with this name. A destructured pair can be one of several
+ * pairs.
+ */
 function declared(name: string, { nodes }: Source): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
     if (node.type === "FunctionDeclaration") return node.id?.name === name ? [node] : [];
@@ -174,8 +177,8 @@ const returnedTexts = (maker: Node, source: Source): readonly string[] =>
   );
 
 /**
- * Failures that an adapter recognizes, without those in a `new`. They get their texts from the table
- * `HEADLINES`. The contract for adapters only compares failures.
+ * Returns the failures that an adapter recognizes, without those in a `new`. They get their texts from the
+ * table `HEADLINES`. Skips the contract for adapters, which only compares failures.
  */
 function classifiedIn(source: Source, sources: readonly Source[]): readonly ThrowSite[] {
   const { file, nodes } = source;

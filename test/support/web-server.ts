@@ -5,11 +5,14 @@ import type { Gzip } from "node:zlib";
 import type { ToolContext, ToolOutcome } from "@longhaul/agent";
 
 const MIB = 1024 * 1024;
-/** Bytes. An endless answer ends here, so a test of a missing bound fails instead of running on. */
+/**
+ * Number of bytes after which an endless answer ends. If a limit is missing, the test then fails instead of
+ * running forever.
+ */
 const FLOOD_BYTES: number = 64 * MIB;
 /**
- * Bytes. If a client stops at its limit, the server has sent at most this many: the limit plus the buffers of
- * two sockets, which are a few megabytes.
+ * Maximum number of bytes that the server sends to a client that stops at its limit: the limit plus the
+ * buffers of two sockets, which are a few megabytes.
  */
 export const STOPPED_BYTES: number = 32 * MIB;
 

@@ -15,7 +15,8 @@ function entry(nth: number): Entry {
   return { ...link, type: "user", message: { role: "user", content } };
 }
 
-// With a limit on file sizes, this signal would end the process. With a listener, the write fails instead.
+// Without a listener, this signal would end the process at a limit on file sizes. With a listener, the write
+// fails instead.
 process.on("SIGXFSZ", () => {});
 
 const writer = await openTranscript(path);

@@ -43,7 +43,7 @@ export async function killedAfter(
   let printed = 0;
   child.stdout?.on("data", (data) => {
     printed += String(data).split("\n").length - 1;
-    // Kills at a random point of the work after the acknowledgment, not at the acknowledgment itself.
+    // Waits after the acknowledgment, so that the kill hits a random point of the next write.
     if (printed >= lines) setTimeout(() => child.kill("SIGKILL"), milliseconds);
   });
   return (await done).acknowledged;

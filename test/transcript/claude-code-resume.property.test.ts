@@ -101,7 +101,7 @@ class SharedFile {
     await writeCompaction(await compactSession(session, { ...parts[kind], ports }), IN_PLACE, ports);
   }
 
-  /** Appends turns with parallel calls after the line from which Claude Code would continue. */
+  /** Appends turns with parallel calls after the line from which Claude Code would resume. */
   #talk(turns: number): void {
     const c = new ConversationBuilder(randomUUID().slice(0, 8));
     for (let turn = 0; turn < turns; turn++) {
@@ -121,7 +121,10 @@ class SharedFile {
     );
   }
 
-  /** Writes the order of an automatic compaction: boundary, attachments, summary, attachments. */
+  /**
+   * Writes an automatic compaction as Claude Code orders its lines: boundary, attachments, summary,
+   * attachments.
+   */
   #compactedByClaudeCode(at: number): void {
     const { all, chain } = resumedByClaudeCode(this.text());
     const byUuid = new Map(this.#lines().map((line) => [line.uuid, line]));
@@ -132,7 +135,7 @@ class SharedFile {
     const prompts = chain.filter(isPrompt);
     const head = prompts[Math.floor(at * prompts.length)];
     const inOrder = [...byUuid.keys()].filter((uuid) => uuid !== undefined && all.has(uuid)) as string[];
-    // Lines that an earlier compaction kept are above their position in the conversation.
+    // Lines that an earlier compaction kept are earlier in the file than in the conversation.
     const isSorted = chain.every(
       (uuid, nth) => inOrder.indexOf(uuid) >= inOrder.indexOf(chain[nth - 1] ?? ""),
     );
@@ -203,7 +206,7 @@ async function expectSameReading(file: SharedFile): Promise<void> {
 
 describe("sessions of Claude Code after any chain of compactions", () => {
   it.each(["2.1.325", "2.1.197"])(
-    "Claude Code %s resumes with the messages that longhaul reports, every call with its result",
+    "Claude Code %s resumes with the same messages that longhaul reads, each call with its result",
     async (version) => {
       let files = 0;
       const changed = new Map<string, number>();

@@ -14,7 +14,7 @@ const keepNotes = (path: string, name: string, count: number): ReturnType<typeof
 const keepUntilKilled = (path: string, round: number): Promise<readonly string[]> =>
   killedAfter(keepNotes(path, `round${round}`, 100_000), 1 + round * 2, (round % 4) * 0.9);
 
-/** Returns the lines after a check that the file is complete. A torn file has less filling. */
+/** Checks that the file is complete and returns its lines. A torn file would have less filling. */
 function linesIn(path: string): readonly string[] {
   const text = readFileSync(path, "utf8");
   const filling = text.slice(text.indexOf("="));
@@ -22,7 +22,7 @@ function linesIn(path: string): readonly string[] {
   return text.slice(0, text.indexOf("=")).trimEnd().split("\n");
 }
 
-describe("several processes that write the same notes", () => {
+describe("several processes that write to the same notes", () => {
   it("parallel writers never corrupt the notes or lose each other's text", {
     timeout: MINUTE_MS,
   }, async () => {
@@ -34,7 +34,7 @@ describe("several processes that write the same notes", () => {
     expect(new Set(lines)).toEqual(new Set([...one.acknowledged, ...two.acknowledged]));
   });
 
-  it("a kill at any moment leaves complete notes with every successful write", {
+  it("a kill at any moment leaves complete notes that contain every acknowledged write", {
     timeout: 3 * MINUTE_MS,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -43,7 +43,8 @@ describe("several processes that write the same notes", () => {
       const lines = linesIn(path);
       expect(acknowledged.length).toBeGreaterThan(0);
       expect(acknowledged.filter((line) => !lines.includes(line))).toEqual([]);
-      // Only the write during the kill may have succeeded without an acknowledgment.
+      // The kill may come after a successful write and before its acknowledgment, so one line more is
+      // allowed.
       expect(lines.length - acknowledged.length).toBeLessThanOrEqual(1);
     }
   });

@@ -18,8 +18,8 @@ const appendUntilKilled = (path: string, round: number): Promise<readonly string
 const MINUTE_MS = 60_000;
 const ROUNDS = 12;
 
-describe("several processes with one session file", () => {
-  it("several processes write to one session at once, and every line is whole", {
+describe("several processes that write to one session file", () => {
+  it("several processes can write to one session at once, and no line is damaged", {
     timeout: MINUTE_MS,
   }, async () => {
     const path = join(folder, "shared.jsonl");
@@ -50,7 +50,9 @@ describe("several processes with one session file", () => {
     }
   });
 
-  it("a new process continues a killed process's session on a new line", { timeout: MINUTE_MS }, async () => {
+  it("a new process continues a killed process's session on a new line after the incomplete one", {
+    timeout: MINUTE_MS,
+  }, async () => {
     const path = join(folder, "goes-on.jsonl");
     const before = await appendUntilKilled(path, 1);
     writeFileSync(path, '{"type":"user","torn', { flag: "a" });
@@ -63,13 +65,16 @@ describe("several processes with one session file", () => {
   });
 });
 
-/** With a limit on file sizes, a real write is cut short and the next one fails. No full disk is needed. */
+/**
+ * True if the shell can limit file sizes. Such a limit makes a real write fail in the middle, like a full
+ * disk.
+ */
 const hasFileSizeLimit =
   existsSync("/bin/bash") && spawnSync("/bin/bash", ["-c", "ulimit -f 64"]).status === 0;
 
-describe("a full disk", () => {
+describe("a full disk during a write", () => {
   it.skipIf(!hasFileSizeLimit)(
-    "a full disk leaves only whole lines, and the writer gets an error",
+    "a full disk leaves only complete lines, and the writing process gets an error",
     { timeout: MINUTE_MS },
     async () => {
       const path = join(folder, "full.jsonl");
@@ -93,14 +98,17 @@ describe("a full disk", () => {
     },
   );
 
-  it.skipIf(!existsSync("/dev/full"))("reports that the disk is full", async () => {
-    const { notWritten } = await import("../../packages/sessions/src/transcript/whole-file.ts");
-    const { open } = await import("node:fs/promises");
-    const full = await open("/dev/full", "w");
-    const failure: unknown = await full.write("x").catch((error: unknown) => error);
-    await full.close();
-    expect(notWritten("s.jsonl", failure).message).toBe(
-      "The session s.jsonl was not written: the disk is full. Nothing was changed.",
-    );
-  });
+  it.skipIf(!existsSync("/dev/full"))(
+    "the error of a writer on a full disk says that the disk is full",
+    async () => {
+      const { notWritten } = await import("../../packages/sessions/src/transcript/whole-file.ts");
+      const { open } = await import("node:fs/promises");
+      const full = await open("/dev/full", "w");
+      const failure: unknown = await full.write("x").catch((error: unknown) => error);
+      await full.close();
+      expect(notWritten("s.jsonl", failure).message).toBe(
+        "The session s.jsonl was not written: the disk is full. Nothing was changed.",
+      );
+    },
+  );
 });

@@ -7,7 +7,7 @@ export interface QueueSession {
   readonly lines: readonly Entry[];
   /** Texts of the user in the current conversation, in the order in which the agent received them. */
   readonly current: readonly string[];
-  /** The same for the whole session. */
+  /** Texts of the user in the whole session, in the same order. */
   readonly all: readonly string[];
 }
 
@@ -59,7 +59,7 @@ class QueueingAgent {
   #queue: Waiting[] = [];
   #clock = 0;
   #calls = 0;
-  /** The last line of the conversation, for a boundary that keeps it. */
+  /** The last line of the conversation. A boundary may keep it. */
   #last: { readonly entry: Entry; readonly text: string | undefined } | undefined;
 
   constructor(style: Style) {
@@ -82,7 +82,7 @@ class QueueingAgent {
         this.#enqueue({ text: "/model opus", kind: "command" });
         return;
       case "picture":
-        // Versions of this style record no pictures either.
+        // Versions of the style `nothing` do not record pictures either.
         if (this.#style !== "nothing") this.#enqueue({ text: `see picture ${this.#clock}`, kind: "picture" });
         return;
       case "take-back":
@@ -146,7 +146,8 @@ class QueueingAgent {
     this.#queue = this.#queue.filter(({ kind }) => kind === "command");
     if (this.#style === "nothing") for (const one of taken) this.#removeLine(one);
     else {
-      // The order in real files: the first attachment, all removals, the other attachments.
+      // Writes the lines in the order of real files: the first attachment, all removals, the other
+      // attachments.
       for (const one of taken.slice(0, 1)) this.#attach(one);
       for (const one of taken) this.#removeLine(one);
       for (const one of taken.slice(1)) this.#attach(one);
@@ -191,7 +192,7 @@ class QueueingAgent {
   #compact(keeps: boolean): void {
     const kept = keeps ? this.#last : undefined;
     const uuid = kept?.entry.uuid;
-    // The summary is the second line that the builder creates.
+    // The summary will be the second line that the builder creates from here.
     const at = this.#builder.entries.length + 2;
     const segment =
       uuid === undefined

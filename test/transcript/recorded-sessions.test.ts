@@ -32,18 +32,21 @@ describeRecorded("recorded sessions", () => {
     expect(new Set(results).size).toBe(results.length);
   });
 
-  it.each(recorded)("every response of %s is complete, and nothing is duplicated", async (_, path) => {
-    const { conversation, entries } = await loadSession(path);
-    const inConversation = new Set(conversation);
-    expect(inConversation.size).toBe(conversation.length);
-    for (const response of responses(entries)) {
-      const calls = response.entries.filter((entry) => blockIds(entry, "tool_use").length > 0);
-      const present = calls.filter((entry) => inConversation.has(entry));
-      expect([0, calls.length]).toContain(present.length);
-    }
-  });
+  it.each(recorded)(
+    "loading %s keeps all tool calls of a response or none, and duplicates nothing",
+    async (_, path) => {
+      const { conversation, entries } = await loadSession(path);
+      const inConversation = new Set(conversation);
+      expect(inConversation.size).toBe(conversation.length);
+      for (const response of responses(entries)) {
+        const calls = response.entries.filter((entry) => blockIds(entry, "tool_use").length > 0);
+        const present = calls.filter((entry) => inConversation.has(entry));
+        expect([0, calls.length]).toContain(present.length);
+      }
+    },
+  );
 
-  it("separates two session lines that were joined by mistake, and counts them", async () => {
+  it("loading a session separates two lines that were joined by mistake, and counts them", async () => {
     const { damage, entries } = await loadSession(realSessionPath("entireio-cli__86cc3044.jsonl"));
     const glued = damage.filter(({ kind }) => kind === "glued-lines");
     expect(glued.map(({ line, bytes }) => [line, bytes])).toEqual([
@@ -55,7 +58,7 @@ describeRecorded("recorded sessions", () => {
     expect(entries).toHaveLength(277);
   });
 
-  it("loads the boundary, summary, kept messages and later ones without the old history", async () => {
+  it("loading a session returns boundary, summary, kept and later messages without the old history", async () => {
     const { conversation, boundaries, entries } = await loadSession(
       realSessionPath("oh-my-posh__6c0a282a.jsonl"),
     );
@@ -68,7 +71,7 @@ describeRecorded("recorded sessions", () => {
     expect(Math.min(...later.map((entry) => entries.indexOf(entry)))).toBeGreaterThan(start + 1);
   });
 
-  it("counts comment lines of a session as damage and reads the rest", async () => {
+  it("loading a session counts comment lines as damage and reads the other lines", async () => {
     for (const name of ["images-in-tool-results", "images-in-user-messages"]) {
       const { damage, conversation } = await loadSession(realSessionPath(`session-share__${name}.jsonl`));
       expect(damage.map(({ kind, line }) => [kind, line])).toEqual([
@@ -79,7 +82,7 @@ describeRecorded("recorded sessions", () => {
     }
   });
 
-  it("rewinds across every compaction, even when its hint names a missing line", async () => {
+  it("historyBefore finds the messages before every compaction, even if a boundary names a missing line", async () => {
     for (const path of claudeCodeSessions()) {
       const { boundaries, entries } = await loadSession(path);
       for (const { boundary, index } of boundaries) {

@@ -1,6 +1,6 @@
 /**
  * Reads a session file back like Claude Code 2.1.325, reimplemented from its requests. It checks our own
- * reader, so it shares no code with it. It supports only valid files: every parent is in the file.
+ * reader, so it shares no code with that reader. It supports only valid files, in which every parent exists.
  */
 
 /** A line of a session file. */
@@ -20,7 +20,7 @@ export interface Line {
 export interface Resumed {
   /** Uuids of messages and attachments from the leaf's chain, oldest first. */
   readonly chain: readonly string[];
-  /** The same, plus parallel calls and results that are restored beside the chain. */
+  /** Uuids of the chain, plus parallel calls and results that are restored beside it. */
   readonly all: ReadonlySet<string>;
   readonly leaf: Line | undefined;
   /** Ids of calls without a result, and of results without a call. */
@@ -48,7 +48,7 @@ export function resumedByClaudeCode(file: string): Resumed {
 
 const isBoundary = (line: Line): boolean => line.type === "system" && line.subtype === "compact_boundary";
 
-/** Relinks kept lines. Only the last boundary counts. Lines above it that were not kept are dropped. */
+/** Links the kept lines to the last boundary. Drops all other lines above that boundary. */
 function relink(map: Map<string, Line>): Kept | undefined {
   const order = [...map.keys()];
   const boundary = [...map.values()].findLast(isBoundary);

@@ -104,8 +104,8 @@ class PretendedAgent {
   /** Positions in the context at which a round or a prompt begins. A cut elsewhere would split a round. */
   #starts: number[] = [];
   /**
-   * Position of the first kept message. Its link to the summary exists only in memory, so a rewind to it is
-   * not on disk.
+   * Position of the first kept message. Its link to the summary exists only in memory, so the file does not
+   * show a rewind to this message.
    */
   #noRewindAt = -1;
 
@@ -260,7 +260,7 @@ class PretendedAgent {
     this.#starts =
       keep === "newest" ? this.#starts.filter((start) => start >= cut).map((s) => s - cut + top.length) : [];
     this.#noRewindAt = keep === "newest" && kept.length > 0 ? top.length : -1;
-    // The next line follows the newest kept message or the summary. Real files have both.
+    // The next line follows the newest kept message or the summary. Both occur in real files.
     const tail = kept.at(-1)?.uuid;
     this.#tip = tail !== undefined && hang ? tail : summaryLink.uuid;
   }

@@ -16,7 +16,7 @@ export function sessionWriter(): (entries: readonly Entry[]) => Promise<Session>
   };
 }
 
-/** Returns a session whose entries have all of their fields. */
+/** Returns the session with complete entries, whose fields are all loaded. */
 export const wholeSession = (session: Session): Session => ({
   ...session,
   entries: session.entries.map(wholeLine),

@@ -43,7 +43,7 @@ const edited = (messages: readonly Message[], text: string, other: string): read
     return ("role" in message ? changed : { ...message, message: changed }) as Message;
   });
 
-/** Compacts after an undo. Because of the undo, the compaction copies the kept messages. */
+/** Compacts, undoes and compacts again. After the undo, the second compaction copies the kept messages. */
 async function compactedAfterUndo(): Promise<readonly Message[]> {
   const { messages } = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
   return await compact((await session.engine.undo<Message>(messages)).messages);
@@ -56,10 +56,10 @@ async function compact(list: readonly Message[]): Promise<readonly Message[]> {
   return messages;
 }
 
-describe("a host that edits its copy of a kept message", () => {
+describe("a host that edits a kept message that a compaction copied", () => {
   const wanted = ["one", "two", "three", "four", "edited"];
 
-  it("an undo of the compaction applies the edit of a copy to the original, also in the resumed session", async () => {
+  it("an undo applies the host's edit of a copied message to the original, also in the resumed session", async () => {
     const kept = await compactedAfterUndo();
     expect(textsOf(kept)).toContain("five");
     const { messages } = await session.engine.before(edited(kept, "five", "edited"));
@@ -68,7 +68,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("an undo in another process applies the edit of a copy to the original", async () => {
+  it("an undo in another process applies the host's edit of a copied message to the original", async () => {
     await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
     const conversation = await session.resumed();
     const undone = await session.engine.undo(conversation);
@@ -76,7 +76,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("an undo of the session file alone applies the edit of a copy to the original", async () => {
+  it("an undo of the session file alone applies the host's edit of a copied message to the original", async () => {
     await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
     await session.close();
     await writeUndo(undoSession(await loadSession(session.path)), { mode: "in-place" });
@@ -85,7 +85,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(conversation)).toEqual(wanted);
   });
 
-  it("an undo of two compactions applies the edit of a copy to the original", async () => {
+  it("an undo of two compactions applies the host's edit of a copied message to the original", async () => {
     const once = await compactedAfterUndo();
     const twice = await compact(once);
     expect(textsOf(twice)).toContain("five");
@@ -95,7 +95,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("an edit of the restored message survives a redo", async () => {
+  it("the host's edit of a message that an undo restored survives a redo", async () => {
     const undone = await session.engine.undo(await compactedAfterUndo());
     const redone = await session.engine.redo(edited(undone.messages, "five", "edited"));
     expect(textsOf(redone.messages)).toContain("edited");
@@ -104,20 +104,20 @@ describe("a host that edits its copy of a kept message", () => {
   });
 });
 
-describe("a host that replaces its copy of a kept message under a new id", () => {
+describe("a host that replaces a copied message with one that has a new id", () => {
   const replaced = (messages: readonly Message[], text = "five"): readonly Message[] =>
     edited(messages, text, "edited").map((message) =>
       textsOf([message]).includes("edited") ? ({ ...message, uuid: "renamed" } as Message) : message,
     );
 
-  it("an undo gives the original the new text of a copy that was replaced under a new id", async () => {
+  it("an undo gives the original the text of a message that replaced its copy under a new id", async () => {
     const { messages } = await session.engine.before(replaced(await compactedAfterUndo()));
     const undone = await session.engine.undo(messages);
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
     expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
-  it("an undo of two compactions gives the original the new text of a copy that the second one kept", async () => {
+  it("an undo of two compactions gives the original the text of a message that replaced its second copy", async () => {
     const compacted = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
     const { messages: restored } = await session.engine.undo(compacted.messages);
     const { messages: once } = await session.engine.compact(restored, { force: true, from: 1 });
@@ -129,7 +129,7 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
     expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
-  it("an undo gives the original the new text of a copy that was replaced after resuming", async () => {
+  it("an undo after a resume gives the original the text of a message that replaced its copy", async () => {
     await compactedAfterUndo();
     const conversation = await session.resumed();
     const undone = await session.engine.undo(replaced(conversation));
@@ -137,8 +137,8 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
   });
 });
 
-describe("a host that resumes a session and edits its copy of a kept message before the first turn", () => {
-  it("an undo applies an edit to the original that was made before the first turn", async () => {
+describe("a host that resumes a session and edits a copied message before the first turn", () => {
+  it("an undo as the first call after a resume applies the host's edit of a copied message to the original", async () => {
     await compactedAfterUndo();
     const conversation = await session.resumed();
     const undone = await session.engine.undo(edited(conversation, "five", "edited"));
@@ -146,14 +146,14 @@ describe("a host that resumes a session and edits its copy of a kept message bef
   });
 });
 
-describe("a host that replaces a message above the summary", () => {
-  // Restored todos must not cost more than the summary saves.
+describe("a host that edits a message before the summary", () => {
+  // A long text, so that the summary saves more than restored to-dos cost.
   const long = "three ".repeat(2_000).trim();
   const heads = (list: readonly Message[]): readonly string[] =>
     textsOf(list).map((text) => text.slice(0, 9));
 
   it.each([undefined, "renamed"])(
-    "an undo removes the summary after the host edited a message above it (new id: %s)",
+    "an undo removes the summary after the host edited a message before it (new id: %s)",
     async (uuid) => {
       const { messages: list } = await session.engine.compact(edited(entries, "three", long), {
         force: true,

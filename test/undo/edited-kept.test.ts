@@ -35,19 +35,19 @@ async function compact(messages: readonly Message[], options: ManualOptions): Pr
   return (await session.engine.compact(messages, { force: true, ...options })).messages;
 }
 
-/** Returns all words after the host's edit. */
+/** Returns all words after the host has edited this message. */
 const editedWords = (text: string): readonly string[] =>
   [...words, "eight", "nine"].map((word) => (word === text ? `${text}!` : word));
 
-describe.each(["one", "three"])("edits of a message that compactions kept in place: %s", (text) => {
-  it("the resumed session has all kept messages after an edit", async () => {
+describe.each(["one", "three"])("edits of the message %s, which compactions kept in place", (text) => {
+  it("the resumed session has all messages that a compaction kept, with the host's edit", async () => {
     const kept = await compact(entries, { from: 4 });
     const { messages } = await session.engine.before(edited(kept, text));
     expect(textsOf(messages)).toEqual(editedWords(text).slice(0, 4));
     expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 
-  it("an undo of a later removal keeps all messages that compactions kept", async () => {
+  it("an undo of a later snip keeps all messages that a compaction kept, with the host's edit", async () => {
     const more = [
       ...(await compact(entries, { from: 4 })),
       ...["eight", "nine", "ten"].map((word, at) => entry(word, at + 7)),
@@ -59,7 +59,7 @@ describe.each(["one", "three"])("edits of a message that compactions kept in pla
     expect(textsOf(undone.messages)).toEqual(textsOf(messages));
   });
 
-  it("the resumed session has all messages after the undo of both compactions", async () => {
+  it("the resumed session has all messages with the host's edit after the undo of two compactions", async () => {
     const more = [...(await compact(entries, { from: 5 })), entry("eight", 7), entry("nine", 8)];
     await session.engine.before(edited(await compact(more, { from: 4 }), text));
     const conversation = await session.resumed();
@@ -96,7 +96,7 @@ describe.each([
       ),
     without: ["one"],
   },
-])("moved lines of kept messages: the host $change", ({ changed, without }) => {
+])("kept messages whose lines are written again because the host $change", ({ changed, without }) => {
   const wanted = words.slice(0, 4).filter((word) => !without.includes(word));
 
   async function change(): Promise<readonly Message[]> {
@@ -105,12 +105,12 @@ describe.each([
     return messages;
   }
 
-  it("the resumed session equals the host's own list after lines were moved", async () => {
+  it("the resumed session equals the host's own list after the host's change", async () => {
     const messages = await change();
     expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 
-  it("an undo restores all messages, removes the compaction, and leaves nothing to undo", async () => {
+  it("an undo after the host's change restores all messages and leaves nothing else to undo", async () => {
     const undone = await session.engine.undo(await change());
     expect(textsOf(undone.messages)).toEqual([...words, "new"]);
     expect(undone.messages.some(isSummary)).toBe(false);
@@ -120,7 +120,7 @@ describe.each([
     await expect(session.engine.undo(conversation)).rejects.toMatchObject({ code: "nothing-to-undo" });
   });
 
-  it("a redo restores the host's own list after lines were moved", async () => {
+  it("a redo restores the host's own list after the host's change", async () => {
     const messages = await change();
     await session.engine.undo(messages);
     const conversation = await session.resumed();
@@ -131,7 +131,7 @@ describe.each([
 });
 
 describe("messages replaced under a new id after the undo of a compaction", () => {
-  it("the resumed session equals the host's own list after a message was replaced", async () => {
+  it("the resumed session equals the host's list after an undo and a message under a new id", async () => {
     const undone = await session.engine.undo(await compact(entries, { upTo: 1 }));
     const changed = undone.messages.map((message) =>
       textsOf([message]).includes("three") ? { ...message, ...added("new", "u1") } : message,
@@ -142,7 +142,7 @@ describe("messages replaced under a new id after the undo of a compaction", () =
   });
 });
 
-describe("edits of plain messages", () => {
+describe("edits of plain messages without ids", () => {
   const plain = words.map(
     (text, at): ApiMessage => ({
       role: at % 2 === 0 ? "user" : "assistant",
@@ -160,15 +160,18 @@ describe("edits of plain messages", () => {
         : message,
     );
 
-  it.each(["one", "three"])("an undo restores all messages after an edit of the message %j", async (text) => {
-    const kept = await compact(plain, { from: 4 });
-    const { messages } = await session.engine.before(editedPlain(kept, text));
-    const undone = await session.engine.undo(messages);
-    expect(textsOfPlain(undone.messages)).toEqual(editedWords(text).slice(0, words.length));
-    expect(textsOf(await session.resumed())).toEqual(textsOfPlain(undone.messages));
-  });
+  it.each(["one", "three"])(
+    "an undo restores all plain messages after the host edited the message %j",
+    async (text) => {
+      const kept = await compact(plain, { from: 4 });
+      const { messages } = await session.engine.before(editedPlain(kept, text));
+      const undone = await session.engine.undo(messages);
+      expect(textsOfPlain(undone.messages)).toEqual(editedWords(text).slice(0, words.length));
+      expect(textsOf(await session.resumed())).toEqual(textsOfPlain(undone.messages));
+    },
+  );
 
-  it("an undo applies the edit of a plain copy to the original", async () => {
+  it("an undo applies the host's edit of a plain message to the original that a compaction copied", async () => {
     const restored = await session.engine.undo(await compact(plain, { keepRecentTokens: 0 }));
     const kept = await compact(restored.messages, { from: 4 });
     const { messages } = await session.engine.before(editedPlain(kept, "one"));
@@ -176,7 +179,7 @@ describe("edits of plain messages", () => {
     expect(textsOfPlain(undone.messages)).toEqual(editedWords("one").slice(0, words.length));
   });
 
-  it.each(["two fewer messages", "an edit"])(
+  it.each(["copies of the newest messages", "an edit"])(
     "the resumed session equals the host's list after an undo and then %s",
     async (change) => {
       const undone = await session.engine.undo(await compact(plain, { upTo: 1 }));
@@ -195,7 +198,7 @@ describe("edits of plain messages", () => {
     },
   );
 
-  it("the note on a removal survives the undo of an earlier compaction and a removal by the host", async () => {
+  it("the marker of a snip survives the undo of an earlier compaction after the host removed messages", async () => {
     const talk = ["eight", "nine", "ten", "eleven", "twelve", "thirteen"].map(
       (text, at): ApiMessage => ({
         role: at % 2 === 0 ? "assistant" : "user",

@@ -35,7 +35,8 @@ export const engineStep: fc.Arbitrary<EngineStep> = fc.oneof(
 );
 
 /**
- * State before a step or an undo: the sent messages, the steps that could be undone, and the messages since.
+ * State before a step or an undo: the sent messages, the steps that could be undone, and the messages added
+ * since then.
  */
 interface Past {
   readonly before: readonly string[];
@@ -60,7 +61,7 @@ export interface EngineOptions {
 const REFUSALS = ["not-enough-messages", "compaction-ineffective", "message-not-found", "nothing-to-clear"];
 const IDLE_MS = 2 * 3_600_000;
 
-/** A host with its conversation, and a simple model of the expected requests. */
+/** A host with its conversation, and a simple model that predicts the requests. */
 export class EngineLife {
   readonly lines: Entry[] = [];
   readonly events: CompactorEvent[] = [];
@@ -105,7 +106,7 @@ export class EngineLife {
   async currentRequest(): Promise<readonly string[]> {
     const { request, messages } = await this.compactor.before(this.messages, { caller: "compact" });
     this.messages = messages;
-    // The engine writes in the background.
+    // Waits, because the engine writes in the background.
     await new Promise((resolve) => setImmediate(resolve));
     const ids = emptiedIn(request.messages);
     const emptied = (past: Past): Past => ({

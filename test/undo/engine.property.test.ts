@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
 
-describe.each(["messages", "entries"] as const)("a conversation in the form of %s", (form) => {
+describe.each(["messages", "entries"] as const)("undo in a conversation of a host that keeps %s", (form) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "an undo sends the same bytes as before the step plus later messages, in any order (%s)",
+    "an undo sends the messages from before the undone step and later ones, after any sequence of steps (%s)",
     async (modelName) => {
       const steps = fc.array(engineStep, { minLength: 4, maxLength: 20 });
       await fc.assert(

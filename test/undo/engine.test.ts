@@ -47,11 +47,11 @@ const task = (count: number): readonly ApiMessage[] => [
 
 const typesOf = (): readonly string[] => events.map(({ type }) => type);
 
-describe("undo in a loop", () => {
+describe("undo in an agent loop", () => {
   it("an undo restores automatically compacted messages, and the next turns do not compact them again", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
-    // Just over the threshold, so that one turn compacts.
+    // Adds rounds until the conversation is just over the threshold, so that one turn compacts.
     let given = task(10);
     let turn = await engine.before(given);
     while (turn.compaction === undefined) {
@@ -68,7 +68,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("compacts automatically again after an undo once enough messages arrived or the window is full", async () => {
+  it("the engine compacts again after an undo once enough messages arrived or the window is full", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const { messages } = await engine.compact(task(12));
@@ -83,7 +83,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("a later process undoes the compactions of an earlier one", async () => {
+  it("a process undoes the compactions of an earlier process", async () => {
     const first = await open();
     const engine = compactor(first);
     const before = await engine.before(task(12));
@@ -113,7 +113,7 @@ describe("undo in a loop", () => {
     await second.close();
   });
 
-  it("reports the undo in figures and forgets files that are no longer visible", async () => {
+  it("the event of an undo states how many messages were restored and how many newer ones stayed", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const { messages } = await engine.compact(task(12));
@@ -128,7 +128,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("collapses all other spans before it collapses the spans again that an undo expanded", async () => {
+  it("the engine collapses all other spans before it collapses spans again that an undo expanded", async () => {
     const transcript = await open();
     const engine = compactor(transcript, { collapse: { summarizer: "built-in" } });
     const workUntilCommitted = async (given: readonly ApiMessage[], name: string) => {
@@ -149,13 +149,14 @@ describe("undo in a loop", () => {
     const back = await engine.undo([...messages, ...rounds(4, "since")]);
     await workUntilCommitted(back.messages, "later");
     const others = (await spansIn()).filter((uuids) => !uuids.some((uuid) => undone.flat().includes(uuid)));
-    // The engine first collapses everything new except the newest round, and then only as much as needed.
+    // The engine first collapses everything new except the newest round. After that it collapses only as much
+    // as needed.
     expect(others.length).toBe(2);
     await engine.close();
     await transcript.close();
   });
 
-  it("undo fails with a remedy without a transcript or when there is nothing to undo or redo", async () => {
+  it("undo and redo fail with a remedy without a transcript or without a step to undo or redo", async () => {
     const without = compactor(undefined);
     const { messages } = await without.compact(task(12));
     await expect(without.undo(messages)).rejects.toMatchObject({
@@ -193,7 +194,7 @@ describe("undo in a loop", () => {
   });
 
   it.each(["undo", "redo"] as const)(
-    "throws a typed error when %s cannot read the transcript",
+    "the engine throws a typed error when %s cannot read the transcript",
     async (step) => {
       const file = await open();
       const cause = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
@@ -211,7 +212,7 @@ describe("undo in a loop", () => {
     },
   );
 
-  it("an undo restores a system message in the middle unchanged", async () => {
+  it("an undo restores a system message between other messages unchanged", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const given: readonly ApiMessage[] = [

@@ -87,13 +87,13 @@ class Life {
   async settle(): Promise<void> {
     const { request, messages } = await this.#engine.before(this.#messages, { caller: "compact" });
     this.#messages = messages;
-    // The engine writes in the background.
+    // Waits, because the engine writes in the background.
     await new Promise((resolve) => setImmediate(resolve));
     const { entries } = conversationOf(indexed(this.#lines));
     expect(textsIn(flatten(entries))).toEqual(textsIn(request.messages));
   }
 
-  /** Undoes everything, with at most this many undos. Checks that each text is there once. */
+  /** Undoes everything, with at most one undo per compaction. Checks that each text is there exactly once. */
   async undoAll(compactions: number): Promise<readonly string[]> {
     for (let count = 0; await this.#undo(); count++) {
       expect(count).toBeLessThan(compactions);
@@ -175,7 +175,7 @@ class Life {
   #cutBehind(message: Message): void {
     const place = this.#messages.indexOf(message) + 1;
     const gone = textsOf(this.#messages.slice(place));
-    // A list of plain messages without the summary is one that was never compacted.
+    // Without its summary, a list of plain messages looks like one that was never compacted.
     if (this.#form === "messages" && !gone.every(isOwn)) return;
     this.#own = this.#own.filter((text) => !gone.includes(text));
     this.#messages = this.#messages.slice(0, place);
@@ -235,7 +235,7 @@ const RUNS = { numRuns: 100 };
 
 describe("a host that changes its messages between compactions and undos", () => {
   it.each(["entries", "messages"] as const)(
-    "the session equals the request and an undo loses nothing, in the form of %s",
+    "the session equals the request, and an undo loses no message, for a host that keeps %s",
     async (form) => {
       const changes: readonly Change[] = ["edit", "rename", "insert", "cut"];
       const steps = fc.array(stepWith(changes), { maxLength: 10, size: "max" });
@@ -246,7 +246,7 @@ describe("a host that changes its messages between compactions and undos", () =>
     },
   );
 
-  it("all undos together restore every message in order when the host only edits entries", async () => {
+  it("undoing all steps restores every message in order when the host only edits entries", async () => {
     const steps = fc.array(stepWith(["edit"]), { maxLength: 10, size: "max" });
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {

@@ -73,7 +73,7 @@ const FORMS = [
   ["a longhaul session", undefined, { keepRecentTokens: 2_500 }],
   ["a session of Claude Code", "2.1.325", { keepRecentTokens: 2_500 }],
   ["a session of Claude Code without kept messages", "2.1.325", { keepRecentTokens: 0 }],
-  // Versions before preserved segments get the kept messages written again.
+  // Old versions do not know preserved segments, so a compaction writes the kept messages again.
   ["a session of an old Claude Code", "1.0.117", { keepRecentTokens: 2_500 }],
 ] as const;
 
@@ -87,7 +87,7 @@ describe.each(FORMS)("%s after a compaction and its undo in place", (_, version,
     }
   });
 
-  it("finds messages by all of their present and former ids, in full or by a prefix", async () => {
+  it("the current and all former ids of a message find it, in full or by their beginning", async () => {
     const first = await session(version);
     const known = [idsOf(first)];
     let current = first;
@@ -96,7 +96,7 @@ describe.each(FORMS)("%s after a compaction and its undo in place", (_, version,
       current = await undone(smaller);
       expect(textsOf(current)).toEqual(textsOf(first));
       for (const ids of known) expect(named(current, ids)).toEqual(textsOf(first));
-      // The kept messages of the compacted conversation are there again, possibly as copies.
+      // The undo also finds the kept messages of the compacted conversation by their ids, possibly as copies.
       const kept = idsOf(smaller).filter((id) => {
         const entry = smaller.conversation.find(({ uuid }) => uuid === id);
         return textsOf(first).includes(textOf(entry));
@@ -111,7 +111,7 @@ describe.each(FORMS)("%s after a compaction and its undo in place", (_, version,
     if (candidates.length === 1) expect(named(current, [beginning])).toEqual(named(first, [beginning]));
   });
 
-  it("compacts from or up to a message by its former id", async () => {
+  it("a compaction from or up to a message accepts a former id of that message", async () => {
     const first = await session(version);
     const at = promptsOf(first)[6]?.uuid ?? "";
     const current = await undone(await compacted(first, options));
@@ -126,7 +126,7 @@ describe.each(FORMS)("%s after a compaction and its undo in place", (_, version,
     }
   });
 
-  it("compacts from notes that name a message by its former id", async () => {
+  it("a compaction from notes accepts notes that name a message by its former id", async () => {
     const first = await session(version);
     await buildNotes(first);
     const current = await undone(await compacted(first, options));
@@ -149,7 +149,7 @@ describe.each(FORMS)("%s after a compaction and its undo in place", (_, version,
     expect(times(again)).toEqual(times(first));
   });
 
-  it("copies in a new session answer to the old ids, in recall and rewind too", async () => {
+  it("an undo into a new session keeps the old ids valid, in recall and rewind too", async () => {
     const first = await session(version);
     const smaller = await compacted(first, options);
     const path = newPath();
@@ -171,8 +171,8 @@ describe.each(FORMS)("%s after a compaction and its undo in place", (_, version,
   });
 });
 
-describe("notes that end with a line that is never sent", () => {
-  it("notes that end with an unsent line work after an undo, which does not write that line again", async () => {
+describe("notes whose last covered line is never sent to a model", () => {
+  it("notes whose last covered line is never sent cover the message before that line after an undo", async () => {
     const path = newPath();
     const entries = longSession(12).entries.map((entry) => ({ ...entry, version: "2.1.325" }) as Entry);
     const { uuid: parentUuid, timestamp } = entries.at(-1) as Entry & { timestamp: string };

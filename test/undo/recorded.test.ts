@@ -36,7 +36,7 @@ describeRecorded("Claude Code's own compactions", () => {
     ["two compactions of Claude Code", "entireio-cli__70d782f7.jsonl", 2],
     ["a Claude Code compaction with messages kept in place", "oh-my-posh__6c0a282a.jsonl", 1],
   ])(
-    "an undo of %s restores the earlier conversation, and a redo reverts that",
+    "an undo of a compaction of %s restores the earlier conversation, and a redo reverts the undo",
     async (_, name, times) => {
       const path = join(folder, name);
       copyFileSync(realSessionPath(name), path);
@@ -72,7 +72,7 @@ describeRecorded("recorded sessions that longhaul compacts and undoes in place",
     "context-evaluator__8209f1c2.jsonl",
     "oh-my-posh__e0a6db83.jsonl",
   ])(
-    "compaction and undo of %s keep the times and ids of prompts, and notes still work",
+    "prompts of %s keep their times and ids after a compaction and its undo, and notes still work",
     async (name) => {
       const path = join(folder, `ids-${name}`);
       copyFileSync(realSessionPath(name), path);

@@ -72,8 +72,8 @@ async function sent(): Promise<string> {
 }
 
 /**
- * Writes the mark. Checks that a full read and a read from the end both return the conversation before the
- * prompt.
+ * Rewinds to the prompt and writes the mark. Checks that a full read and a read from the end both return the
+ * conversation before the prompt.
  */
 async function rewind(prompt: string): Promise<Entry> {
   const { conversation, leafUuid, mark } = await rewindSession(path, prompt);
@@ -87,7 +87,7 @@ async function rewind(prompt: string): Promise<Entry> {
   return mark;
 }
 
-describe("rewound sessions", () => {
+describe("sessions that are rewound to an earlier prompt", () => {
   it("a session rewound to its first prompt is empty and continues from there", async () => {
     const [first = ""] = await talk("old", 3);
     const mark = await rewind(first);
@@ -99,7 +99,7 @@ describe("rewound sessions", () => {
     expect((await rewindPoints(path)).map(({ text }) => text)).toEqual(["new 0"]);
   });
 
-  it("a session rewound across compactions equals the earlier conversation, kept messages included", async () => {
+  it("a session rewound to before compactions equals the earlier conversation, kept messages included", async () => {
     const before: string[] = [];
     const prompts: string[] = [];
     for (const name of ["a", "b", "c"]) {
@@ -121,7 +121,7 @@ describe("rewound sessions", () => {
     expect(await sent()).toContain("later 0");
   });
 
-  it("keeps the current messages of an abandoned compaction when a part is compacted again", async () => {
+  it("a new compaction keeps messages that a compaction, abandoned by a rewind, had also kept", async () => {
     const prompts = await talk("a", 6);
     await compacted();
     await rewind(prompts[5] ?? "");
@@ -135,7 +135,7 @@ describe("rewound sessions", () => {
     expect((await resumeSession(path)).conversation).toEqual((await loadSession(path)).conversation);
   });
 
-  it("reads a rewound session from its end only as far as needed", async () => {
+  it("resuming a rewound session reads the file from its end only as far as needed", async () => {
     await talk("long", 30);
     await compacted();
     const [prompt = ""] = await talk("more", 2);
@@ -156,7 +156,7 @@ describe("rewound sessions", () => {
     expect(contextTokens).toBeLessThan(2_000);
   });
 
-  it("a rewind can be reverted, also to a prompt of the abandoned conversation", async () => {
+  it("a second rewind can return to a prompt of the conversation that the first rewind abandoned", async () => {
     const [, second = "", third = ""] = await talk("one", 3);
     await rewind(second);
     const [other = ""] = await talk("two", 2);
@@ -168,7 +168,7 @@ describe("rewound sessions", () => {
     expect(await sent()).toContain("done one 1");
   });
 
-  it("undoes only the steps that led to the rewound conversation", async () => {
+  it("an undo after a rewind covers only the steps that led to the rewound conversation", async () => {
     const [first = ""] = await talk("one", 6);
     await compacted();
     const [second = ""] = await talk("two", 1);
@@ -180,7 +180,7 @@ describe("rewound sessions", () => {
     expect(await codeOf(async () => undoSession(await loadSession(path)))).toBe("nothing-to-undo");
   });
 
-  it("recall finds messages abandoned by a rewind, and their ledger is marked as out of the chain", async () => {
+  it("recall finds messages that a rewind abandoned, and the abandoned ledger is marked as not current", async () => {
     const [, second = ""] = await talk("one", 6);
     await compacted();
     await talk("quetzal", 1);
@@ -197,7 +197,7 @@ describe("rewound sessions", () => {
   });
 });
 
-describe("the notes of a rewound session", () => {
+describe("the session notes after a rewind", () => {
   const noted = async (): Promise<string> => (await readNotes(await loadSession(path)))?.text ?? "";
   const notesAfterRewind = async (prompt: string): Promise<string> => {
     await rewind(prompt);
@@ -205,7 +205,7 @@ describe("the notes of a rewound session", () => {
     return await noted();
   };
 
-  it("undoNotes drops abandoned messages and keeps everything before, even from before a compaction", async () => {
+  it("undoNotes drops messages that a rewind abandoned and keeps all earlier notes, across compactions", async () => {
     await talk("early", 5);
     await compacted();
     await talk("middle", 1);
@@ -246,8 +246,8 @@ it("a prompt without a parent has no messages before it, whatever precedes it in
   expect(await sent()).toBe("[]");
 });
 
-describe("rewind points", () => {
-  it("rewind points are the user's messages, newest first, with the compactions since", async () => {
+describe("rewind points of a session", () => {
+  it("rewind points are the user's messages, newest first, each with the number of compactions since then", async () => {
     await talk("a", 3);
     await compacted();
     await talk("b", 2);
@@ -265,7 +265,7 @@ describe("rewind points", () => {
     for (const { timestamp } of points) expect(Date.parse(timestamp)).not.toBeNaN();
   });
 
-  it("an undo duplicates no rewind point, and each one leads to its place in the conversation", async () => {
+  it("an undo duplicates no rewind point, and each point still leads to its place in the conversation", async () => {
     await talk("a", 6);
     await compacted();
     const before = await sent();

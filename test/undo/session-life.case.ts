@@ -60,7 +60,8 @@ export const step: fc.Arbitrary<LifeStep> = fc.record({
 });
 
 /**
- * State before a step or an undo: the shown entries, the steps that could be undone, and the entries since.
+ * State before a step or an undo: the shown entries, the steps that could be undone, and the entries added
+ * since then.
  */
 interface Past {
   readonly before: readonly Entry[];
@@ -200,7 +201,10 @@ export class SessionLife {
     this.#left = this.#left.map((left) => ({ ...left, since: [...left.since, ...said] }));
   }
 
-  /** Clears results. This is not a step, so results that came after a step stay cleared when it is undone. */
+  /**
+   * Clears results. Clearing is not a step, so results that came after a step stay cleared when the step is
+   * undone.
+   */
   async #emptyResults(session: Session, count: number): Promise<void> {
     const ids = shownOf(session)
       .flatMap((entry) =>
@@ -231,7 +235,7 @@ export class SessionLife {
     return this.#options.version === undefined ? {} : { version: this.#options.version };
   }
 
-  /** Creates turns with thinking and parallel calls. One result is beside the chain. */
+  /** Creates turns with thinking and parallel calls. One result is not in the chain of parents. */
   #turns(count: number): readonly Entry[] {
     const c = new ConversationBuilder(`s${++this.#said}-${randomUUID().slice(0, 8)}`);
     for (let turn = 0; turn < count; turn++) {
@@ -260,7 +264,7 @@ type Marking = Parameters<typeof commitSpans>[2];
 const shownOf = ({ conversation, clearedToolUseIds }: Session): readonly Entry[] =>
   withClearedResults(conversation, clearedToolUseIds);
 
-/** Creates the lines of a snip like the engine: markers, and a line that the next one follows. */
+/** Creates the lines that the engine writes for a snip: markers, and a line that the next line follows. */
 function snipLines(session: Session, { at, count }: LifeStep, marking: Marking): readonly Entry[] {
   const shown = shownOf(session);
   const from = Math.floor(at * shown.length);

@@ -19,7 +19,7 @@ describe.each([
   ["a session of a Claude Code that writes kept messages again", "2.1.45"],
 ])("%s with compactions, clearings, undos and redos in any order", (_, version) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "an undo restores the bytes before the step plus later messages, and rewinds reach each prompt (%s)",
+    "an undo restores the messages from before a step and later ones, and rewinds reach each prompt (%s)",
     async (model) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {

@@ -61,7 +61,7 @@ const FORMS = [
 ] as const;
 
 describe.each(FORMS)("undo in %s", (_, version) => {
-  it("an undo that is cut off at any byte changes nothing", async () => {
+  it("an undo whose write breaks off at any byte leaves the session as it was", async () => {
     const { path } = await compacted(version, 4);
     const old = await loadSession(path);
     await writeUndo(undoSession(old), { mode: "in-place" });
@@ -69,7 +69,7 @@ describe.each(FORMS)("undo in %s", (_, version) => {
     const whole = shown(await loadSession(path));
     expect(whole).not.toBe(shown(old));
     const cutPath = `${path}.cut`;
-    // The last newline is not needed for a complete write.
+    // Starts before the last newline, because a write without it is complete.
     for (let cut = bytes.length - 2; cut > old.bytes; cut -= cut > bytes.length - 300 ? 1 : 97) {
       writeFileSync(cutPath, bytes.subarray(0, cut));
       expect(shown(await loadSession(cutPath))).toBe(shown(old));
@@ -102,7 +102,7 @@ describe.each(FORMS)("undo in %s", (_, version) => {
     expect(contextTokens(conversation) / undo.tokensAfter).toBeCloseTo(1, 2);
   });
 
-  it("the coverage of the notes is still known after an undo", async () => {
+  it("longhaul still knows which messages the notes cover after an undo", async () => {
     const { path } = await compacted(version);
     const session = await loadSession(path);
     const noted = session.conversation.at(-1)?.uuid;
@@ -111,7 +111,7 @@ describe.each(FORMS)("undo in %s", (_, version) => {
     expect(coverage.state).toBe("known");
   });
 
-  it("an undo into a new session has no history, and the original stays unchanged", async () => {
+  it("an undo into a new session leaves no steps to undo or redo there, and keeps the original unchanged", async () => {
     const { path, before } = await compacted(version);
     const bytes = readFileSync(path);
     const out = join(folder, `out-${files}.jsonl`);
@@ -139,8 +139,8 @@ describe.each(FORMS)("undo in %s", (_, version) => {
   });
 });
 
-describe("other readers of a session with an undo", () => {
-  it("a reader that follows parents from the newest line finds the restored conversation and later messages", async () => {
+describe("other programs that read a session with an undo", () => {
+  it("a reader that follows parent links from the newest line finds the restored and later messages", async () => {
     const { path, before } = await compacted();
     await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
     const entries = (await loadSession(path)).entries;

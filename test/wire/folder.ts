@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Scenario, WireAnswer } from "@longhaul/simulator";
 import { FAILURE_SCENARIOS, REPLY_SCENARIOS } from "../../packages/simulator/src/contract/subject.ts";
 
-/** Status of answers that are not streams, unless a folder overrides it. */
+/** Status codes of answers that are not streams. A folder may override them. */
 const STATUS: Readonly<Partial<Record<Scenario, number>>> = {
   "too-long": 400,
   "too-long-without-numbers": 400,

@@ -39,7 +39,9 @@ import { standardTools } from "./tools/standard-tools.ts";
 import { createReadState } from "./workplace/seen-files.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
-/** Settings of one agent's conversation: the main one, or a subagent's with its own window and read state. */
+/**
+ * Settings of one conversation: the main conversation, or a subagent's with its own window and read state.
+ */
 export interface ConversationSpec {
   /** Id of the subagent. Undefined for the main conversation. */
   readonly agentId: string | undefined;
@@ -58,7 +60,7 @@ type AgentModules = ReturnType<typeof modulesFor>;
 type AgentCommands = CommandsOf<AgentModules>;
 export type AgentCompactor = Compactor<AgentCommands> & AgentCommands;
 
-/** Selects the modules. `memoryFolder`: the engine attaches the memory files of this folder. */
+/** Selects the engine modules. The engine attaches the memory files of `memoryFolder`. */
 function modulesFor(
   { notes, collapse }: Pick<EngineSpec, "notes" | "collapse">,
   memoryFolder: string | undefined,
@@ -242,7 +244,8 @@ export class Conversation {
         ...this.#eventCallbacks(),
         onMessage: (entry) => journal.report(entry),
         onFilesForgotten: (paths) => {
-          // Several of these can run at the same time. The next call waits for all of them.
+          // Several calls of this function can run at the same time. The next model call waits for all of
+          // them.
           this.#forgetting = Promise.all([this.#forgetting, forgetFiles(paths, place)]);
         },
         caches: [() => place.reads.clear(), () => files.clear()],
@@ -267,7 +270,8 @@ export class Conversation {
   }
 
   #frame({ size, effective }: Thresholds): RequestFrame {
-    // The output reserve of the thresholds. A longer answer would not fit when the window is nearly full.
+    // By default, an answer gets the tokens that the thresholds reserve for it. A longer one would not fit
+    // into a nearly full window.
     const max_tokens = this.#services.options.maxOutputTokens ?? size - effective;
     return { system: this.#system, tools: this.tools.map(({ definition }) => definition), max_tokens };
   }
@@ -300,7 +304,7 @@ function workplaceOf(
   return { cwd, paths, files, shells, skills, outputFolder, person, ...own, ...changing };
 }
 
-/** Computes the thresholds before the first turn. From then on the engine reports its own. */
+/** Computes the thresholds until the first turn. After that, the engine reports its own thresholds. */
 function thresholdsFor(spec: EngineSpec, { options }: SharedServices): Thresholds {
   const { model, windowTokens, windowEvidence: evidence = null } = spec;
   const { window, settings: given } = options.compactor ?? {};

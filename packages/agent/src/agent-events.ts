@@ -88,6 +88,6 @@ export interface RunResult {
   readonly error?: LonghaulError | undefined;
   /** Text of the last answer. */
   readonly text: string;
-  /** Number of model calls of the conversation itself. */
+  /** Number of model calls in this run, without the calls of subagents and compactions. */
   readonly turns: number;
 }

@@ -52,7 +52,9 @@ export interface AgentOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Note taker. With session notes, a compaction needs no model call. Default: `off`. */
   readonly notes?: NotesWriter | undefined;
-  /** Replaces auto-compact with context collapse, with these engine options. Overrides the environment. */
+  /**
+   * Options of context collapse. If given, context collapse replaces auto-compact. Overrides the environment.
+   */
   readonly collapse?: CollapseOptions | undefined;
   readonly agentTypes?: readonly AgentType[] | undefined;
   /** Folders of skills. Default: the folders of the project and of the user. */
@@ -71,7 +73,7 @@ export type NotesWriter = "model" | "built-in" | "off";
 /** Engine options that the agent does not set itself. */
 export interface CompactorChoices
   extends Pick<CompactorOptions, "cost" | "settings" | "clearing" | "compaction" | "hooks"> {
-  /** Sources of the window size, without `evidence`, because the agent reads that from the session file. */
+  /** Sources of the window size. `evidence` is missing, because the agent reads it from the session file. */
   readonly window?: Omit<WindowSources, "evidence"> | undefined;
 }
 
@@ -83,7 +85,7 @@ export interface AgentType {
   /** Model of this agent type, with its own window. Default: the model of the main conversation. */
   readonly model?: Model | undefined;
   readonly windowTokens?: number | undefined;
-  /** Names of its tools. Default: all tools except those that start subagents. */
+  /** Names of the tools of this agent type. Default: all tools except those that start subagents. */
   readonly tools?: readonly string[] | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface OpenedSession {
   readonly writer: TranscriptWriter;
   /** Current conversation of the session. */
   readonly conversation: readonly Entry[];
-  /** Window size that its file proves. Null if the file proves none. */
+  /** Window size that the session file proves. Null if the file proves none. */
   readonly windowEvidence: WindowEvidence | null;
 }
 
@@ -64,8 +64,8 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
 }
 
 /**
- * Returns the evidence for the window size. Our own boundaries repeat the evidence of the file before them.
- * For any other boundary, reads the whole file.
+ * Returns the evidence for the window size. Boundaries that longhaul wrote contain the evidence of all lines
+ * above them. For any other boundary, reads the whole file.
  */
 async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | null> {
   const { boundary, conversation: entries, model, path } = resumed;
@@ -74,8 +74,8 @@ async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | nul
 }
 
 /**
- * Removes the usage that another agent reported. It includes that agent's system prompt and tools. In a
- * smaller window these would seem to fill it, and no compaction would seem to help.
+ * Removes the usage that another agent reported. That usage includes the other agent's system prompt and
+ * tools. It could exceed a smaller window, and no compaction would reduce it.
  */
 export function withoutForeignUsage(entries: readonly Entry[], sessionId: string): readonly Entry[] {
   return entries.map((entry) => {
@@ -86,7 +86,7 @@ export function withoutForeignUsage(entries: readonly Entry[], sessionId: string
 }
 
 async function copied(from: string, to: string): Promise<string> {
-  // Read first, so that a file that is not a session is refused before anything is created.
+  // Reads the file first, so that a file that is not a session is refused before anything is created.
   await resumeSession(from);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await copyFile(from, to);
@@ -95,14 +95,15 @@ async function copied(from: string, to: string): Promise<string> {
 }
 
 /**
- * Creates a transcript that opens its file with the first line, so that an empty chat leaves no file. A
- * changed size shows that another process wrote to the session meanwhile. In that case nothing is written.
+ * Creates a transcript that opens its file when the first line is written, so that an empty chat leaves no
+ * file. If the size of the file differs from `expectedBytes`, another process has written to it, and nothing
+ * is written.
  */
 export function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
   let opened: Promise<TranscriptWriter> | undefined;
   const open = (): Promise<TranscriptWriter> => {
     opened ??= openTranscript(path, { expectedBytes, mayCreate: expectedBytes === 0 });
-    // The next line retries a failed opening.
+    // After a failed opening, the next append tries again.
     opened.catch(() => {
       opened = undefined;
     });

@@ -7,18 +7,21 @@ interface AgentStateOptions {
   /** Entries of a resumed session. The initial state is read from them. */
   readonly conversation?: readonly Entry[] | undefined;
   readonly planPath: string;
-  /** State of the main conversation, for a subagent. It decides whether plan mode is on. */
+  /**
+   * State of the main conversation. Only a subagent has this option. The main state decides whether plan mode
+   * is on.
+   */
   readonly main?: AgentState | undefined;
 }
 
 export interface SessionState extends AgentState {
-  /** Resets the state to the one in a conversation, after an undo or a rewind. */
+  /** Reads the state from a conversation again, after an undo or a rewind. */
   readFrom(conversation: readonly Entry[]): void;
 }
 
 /**
- * Creates the state without a file. The conversation contains the tool calls that change the state, so it can
- * be restored from there.
+ * Creates the state without a file. The state can be restored from the conversation, which contains all tool
+ * calls that changed it.
  */
 export function createAgentState({ conversation = [], planPath, main }: AgentStateOptions): SessionState {
   let { todos, isPlanMode, skills } = readHostState(conversation);

@@ -179,8 +179,8 @@ export class LonghaulAgent {
   }
 
   /**
-   * Compacts the conversation. Events of this and the following operations go to `onEvent`. A failed
-   * operation changes nothing, and its error says what to do.
+   * Compacts the conversation. The callback `onEvent` receives the events of this operation and of the
+   * operations below. A failed operation changes nothing, and its error says what to do.
    */
   compact(options: ManualOptions = {}): Promise<void> {
     return this.#queue.alone(async (signal) => {
@@ -203,9 +203,9 @@ export class LonghaulAgent {
   }
 
   /**
-   * Removes the selected messages from the context and leaves a marker in their place. Resolves with the
-   * removed, spared and freed amounts after the session file contains the change. `undo` restores the
-   * messages.
+   * Removes the selected messages from the context and leaves a marker in their place. Resolves after the
+   * session file contains the change. The result has the removed, spared and freed amounts. `undo` restores
+   * the messages.
    */
   snip(selection: SnipSelection): Promise<SnipResult> {
     return this.#queue.alone(async () => {
@@ -214,13 +214,13 @@ export class LonghaulAgent {
       loop.take(turn);
       const { isPlanMode } = this.#state;
       this.#state.readFrom(journal.entries);
-      // Plan mode does not change when the message that announced it is removed.
+      // Removing the message that announced plan mode does not change plan mode.
       this.#state.setPlanMode(isPlanMode);
       return turn.snipped;
     });
   }
 
-  /** Restores the messages of collapsed spans: of these spans, or of all. */
+  /** Restores the messages of the given collapsed spans, or of all collapsed spans. */
   expand(spanIds?: readonly string[]): Promise<void> {
     return this.#queue.alone(async () => {
       const { compactor, journal, loop } = this.#main;
@@ -327,7 +327,8 @@ export class LonghaulAgent {
   #changed(): void {
     const { isPlanMode } = this.#state;
     this.#state.readFrom(this.#main.journal.entries);
-    // Only the user ends plan mode, because anybody may have written the text of the session.
+    // Keeps plan mode on if it was on. Only the user may end it, because anybody may have written the
+    // session.
     if (isPlanMode) this.#state.setPlanMode(true);
     this.#main.place.reads.clear();
   }

@@ -31,7 +31,9 @@ export class ClosableQueue {
   readonly #aborts = new Set<AbortController>();
   #isClosed = false;
 
-  /** Runs the task in its turn. Its signal fires with the given signal and when the queue is closed. */
+  /**
+   * Runs the task in its turn. The task's signal fires when the given signal fires or the queue is closed.
+   */
   async alone<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T> {
     if (this.#isClosed) throw closed();
     const abort = new AbortController();
@@ -47,7 +49,7 @@ export class ClosableQueue {
     }
   }
 
-  /** Closes the queue. Runs the task after all earlier ones have ended. */
+  /** Closes the queue, and runs a last task after all earlier tasks have ended. */
   close(work: () => Promise<void>): Promise<void> {
     this.#isClosed = true;
     for (const abort of this.#aborts) abort.abort();

@@ -19,19 +19,19 @@ export interface PermissionNeed {
   /** Full details to check before deciding: the whole command, the diff, or the plan. */
   readonly detail?: string;
   /**
-   * Name that settings and `--allow` use for it: `shell:npm test`, `path:/data/x.csv` (to read it),
-   * `write:/data/x.csv`, `web:example.org`, `change:src/a.ts`. An answer of "always" covers the same key. For
-   * a change, it covers every edit in the working folder.
+   * Name of the permission in settings and in `--allow`: `shell:npm test`, `path:/data/x.csv` (to read it),
+   * `write:/data/x.csv`, `web:example.org`, `change:src/a.ts`. The answer "always" covers the same key. For a
+   * change, the answer covers every edit in the working folder.
    */
   readonly key: string;
   /**
-   * Description of what "always" covers, such as "commands that begin with npm test". Without it, the agent
-   * asks each time.
+   * Description of what the answer "always" covers, such as "commands that begin with npm test". Without a
+   * scope, the agent asks each time.
    */
   readonly scope?: string;
   /**
-   * True if the command runs code of the project. Its "always" ends when a file changes that decides what it
-   * runs.
+   * True if the command runs code of the project. A change of a file that decides what the command runs then
+   * ends the answer "always".
    */
   readonly runsCode?: boolean;
   /** True if the action changes a file that decides what commands run. */
@@ -44,14 +44,14 @@ export interface PermissionNeed {
  */
 export type PermissionMode = "default" | "accept-edits" | "allow-all";
 
-/** Rule that stopped an action: the kind of the need, or a rule about the whole workplace. */
+/** Rule that stopped an action: the kind of the needed permission, or a rule about the whole workplace. */
 export type PermissionRule = PermissionNeed["kind"] | "wide-folder" | "plan-mode";
 
 /** Action that was refused. */
 export interface Refusal {
   readonly title: string;
   readonly rule: PermissionRule;
-  /** Flag of `longhaul chat` that would allow it. Undefined if no flag would. */
+  /** Flag of `longhaul chat` that would allow the action. Undefined if no flag would. */
   readonly flag: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface PermissionSettings {
 
 export type PermissionAnswer =
   | { readonly allow: "once" }
-  /** Permission for the rest of the session, within the need's `scope`. */
+  /** Permission until the session ends, for everything that `scope` describes. */
   | { readonly allow: "always" }
   | {
       readonly allow: "no" /** Instruction to the agent: what to do instead. */;

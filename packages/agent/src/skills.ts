@@ -10,7 +10,8 @@ const FILE = "SKILL.md";
 /** Maximum number of skills per folder. Each skill file is read for its description. */
 const MAX_SKILLS = 200;
 /**
- * Maximum length of a skill: about 25,000 tokens, the total that is restored of skills after a compaction.
+ * Maximum length of a skill: about 25,000 tokens, which is also the limit for all skills that a compaction
+ * restores.
  */
 const LONGEST_SKILL = 100_000;
 const LONGEST_DESCRIPTION = 1_024;
@@ -22,15 +23,15 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 interface SkillFolder {
   readonly path: string;
   /**
-   * Folder that must contain the real path. Anybody may have written the project, and its links must not lead
-   * out.
+   * Folder that must contain the real path of each skill. Anybody may have written the project, so its links
+   * must not lead out of this folder.
    */
   readonly within?: string;
 }
 
 /**
- * Returns the folders of skills. Those of the project come first, because they know more about the current
- * work.
+ * Returns the folders of skills. The project's folders come first, because their skills fit the current work
+ * better.
  */
 export const skillFolders = (cwd: string, home: string): readonly SkillFolder[] => [
   ...foldersAt(cwd).map((path) => ({ path, within: cwd })),
@@ -84,7 +85,7 @@ async function namesIn(folder: string): Promise<string[]> {
 async function skillAt(parent: string, folderName: string): Promise<Skill | undefined> {
   const files = projectFiles(parent);
   const read = async (): Promise<string | undefined> => {
-    // This does not follow links that lead out of the skill folder, and reads only text.
+    // This read does not follow links that lead out of the skill folder, and reads only text files.
     const file = await files.read(join(folderName, FILE));
     return file.state === "read" ? file.text : undefined;
   };
@@ -115,7 +116,10 @@ function bodyOf(text: string): string {
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
 
-/** Maximum number of lines. A longer block is not front matter, but text that begins with a rule. */
+/**
+ * Maximum number of lines of front matter. A longer block is not front matter, but text that begins with a
+ * horizontal rule.
+ */
 const MAX_LINES = 200;
 const FENCE = /^---[ \t]*$/;
 const KEY = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
@@ -170,10 +174,11 @@ function unquoted(text: string): string {
 }
 
 /**
- * Maximum length of the list of skills in the tool description: about 2,000 tokens. Every call pays for it.
+ * Maximum length of the list of skills in the tool description: about 2,000 tokens. Every model call pays for
+ * this list.
  */
 const LIST_CHARACTERS = 8_000;
-/** Length of a shortened description, if the full ones do not fit. */
+/** Maximum length of each description if the full descriptions do not fit into the list. */
 const SHORT_DESCRIPTION = 120;
 
 const input = z.object({ skill: z.string().trim().min(1).describe("The name of the skill.") });

@@ -4,7 +4,10 @@ export interface SystemPromptOptions {
   readonly cwd: string;
   /** Platform name of Node: `linux`, `darwin`, `win32`. */
   readonly platform: string;
-  /** Date. The prompt uses only the day. It must not change within a session, or the prompt cache is lost. */
+  /**
+   * Date of the session. The prompt uses only the day. A prompt that changes within a session would
+   * invalidate the prompt cache.
+   */
   readonly date: Date;
   readonly isGitRepo: boolean;
   readonly model: string;
@@ -16,7 +19,7 @@ export interface SystemPromptOptions {
   readonly agentType?: Pick<AgentType, "name" | "instructions"> | undefined;
 }
 
-/** Builds the system prompt. Equal options give equal text. */
+/** Builds the system prompt. Equal options always return the same text. */
 export function systemPrompt(options: SystemPromptOptions): string {
   const { agentType, tools } = options;
   const has = (name: string): boolean => tools.includes(name);

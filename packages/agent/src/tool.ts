@@ -11,7 +11,9 @@ export interface Tool {
   readonly isReadOnly: boolean;
   /** Describes the call in one line for people, such as the path or the command. The input may be invalid. */
   title(input: unknown): string;
-  /** Returns the permissions that the call needs before it runs. An empty list needs no question. */
+  /**
+   * Returns the permissions that the call needs before it runs. If the list is empty, no question is needed.
+   */
   needs(input: unknown, context: ToolContext): Promise<readonly PermissionNeed[]>;
   /**
    * Runs the tool. Rejects only when aborted or because of a bug. Every error that the model can correct is
@@ -26,7 +28,10 @@ export interface ToolOutcome {
   readonly isError?: boolean;
   /** Summary of a few words for people after the title, such as "120 lines" or "exit 1 after 3.2 s". */
   readonly summary?: string;
-  /** Details for people who expand the call, such as a diff. Without it they see the result for the model. */
+  /**
+   * Details for people who expand the call, such as a diff. Without this field, people see the result for the
+   * model.
+   */
   readonly display?: string;
 }
 
@@ -52,7 +57,10 @@ export interface ToolSpec<Input> {
   readonly input: z.ZodType<Input>;
   readonly isReadOnly?: boolean;
   readonly title?: (input: Input) => string;
-  /** Returns the needed permissions. Without it, a tool that is not read-only asks before each call. */
+  /**
+   * Returns the needed permissions. Without this function, a tool that is not read-only asks before each
+   * call.
+   */
   readonly needs?: (
     input: Input,
     context: ToolContext,

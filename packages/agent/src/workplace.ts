@@ -5,7 +5,8 @@ import type { Person } from "./permission.ts";
 import type { ToolOutcome } from "./tool.ts";
 
 /**
- * Shared objects of the tools of one conversation. A subagent has its own, except for those marked as shared.
+ * Objects that the tools of one conversation share. A subagent has its own objects, except for those marked
+ * as shared by all agents.
  */
 export interface Workplace {
   /** Working directory: an absolute path with links resolved. */
@@ -54,7 +55,7 @@ export interface ResolvedPath {
   readonly realPath: string;
   /** Path for people: relative inside the working directory. */
   readonly displayPath: string;
-  /** True if it is in the working directory or in an additionally allowed path. */
+  /** True if the path is in the working directory or in an additionally allowed path. */
   readonly isInside: boolean;
   /** Reason why the file cannot exist. `isInside` is then false and `realPath` is unknown. */
   readonly problem?: string;
@@ -131,9 +132,9 @@ export interface AgentRoster {
 /** Written instructions for one type of task. */
 export interface Skill {
   readonly name: string;
-  /** Description of one line about when to use it. It can be empty. */
+  /** One-line description of when to use the skill. It can be empty. */
   readonly description: string;
-  /** Folder with its additional files. */
+  /** Folder with the skill's additional files. */
   readonly folder: string;
   /** Reads the current text. Returns undefined if it is no longer readable. */
   read(): Promise<string | undefined>;
@@ -156,7 +157,7 @@ export interface ShellRequest {
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly isBackground: boolean;
-  /** Maximum characters of one read. A file then keeps the whole output. */
+  /** Maximum characters of one read. If the output is longer, a file keeps all of it. */
   readonly shownChars: number;
   /** Returns the folder for output that is too long for the model. */
   outputFolder(): Promise<string>;

@@ -28,7 +28,7 @@ import { type AiSdk, type AiSdkLanguageModel, loadAiSdk } from "./sdk.ts";
 export interface AiSdkModelOptions {
   /** Language model object of any AI SDK provider, or the id of a model for its gateway. */
   readonly model: AiSdkLanguageModel | string;
-  /** Name for thresholds and prices. Default: the model's id. */
+  /** Model name by which thresholds and prices are looked up. Default: the model's id. */
   readonly name?: string;
   /** Your `ai` module, version 6 or 7. By default, the first call loads it. */
   readonly sdk?: AiSdk;
@@ -62,7 +62,7 @@ class AiSdkModel implements Model {
   async *stream(request: ModelRequest, options: CallOptions = {}): AsyncGenerator<ModelEvent, void, void> {
     throwIfAborted(options.signal);
     const reader = new ReplyReader(this.#dialect, toolIdsIn(request));
-    // Uses a separate controller, so that a caller who stops listening also ends the call.
+    // A separate controller ends the call also when the caller stops reading the stream.
     const { controller, release } = linkedTo(options.signal);
     try {
       yield* this.#listen(request, reader, controller.signal);
@@ -92,7 +92,8 @@ class AiSdkModel implements Model {
       model: this.#options.model,
       maxRetries: 0,
       abortSignal: signal,
-      // The provider's first raw chunk contains the reply's id. The SDK itself reports it only at the end.
+      // The provider's first raw chunk contains the reply's id. The SDK itself reports the id only at the
+      // end.
       includeRawChunks: true,
       // Errors arrive as parts of the stream. Without this handler the SDK also prints them.
       onError: () => undefined,

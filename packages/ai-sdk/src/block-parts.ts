@@ -12,7 +12,7 @@ import type { ContentBlock, DocumentBlock, ImageBlock, ToolResultBlock } from "@
 import { type Mapping, markOptions, withOptions } from "./mapping.ts";
 import { wireToolId } from "./wire-tool-ids.ts";
 
-/** A message for the AI SDK. We do not use its own types, because they differ between versions. */
+/** A message for the AI SDK. We do not use the SDK's own types, because they differ between its versions. */
 export interface PromptMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly PromptPart[];
@@ -140,7 +140,7 @@ function itemOf(block: ContentBlock, mapping: Mapping): Medium {
     mapping.changes.notSupported(`${block.type} in a tool result, sent as text`);
     return { kind: "text", text: blockAsText(block) };
   }
-  // A result cannot contain the form that plain-text documents have elsewhere.
+  // A tool result cannot contain a plain-text document as a document, so the document becomes text.
   const text = block.type === "document" ? documentText(block) : undefined;
   if (text === undefined) return mediumOf(block, mapping);
   mapping.changes.notSupported("text documents in a tool result, sent as text");
@@ -195,7 +195,10 @@ function nestedPart(item: Medium, { isVersionSeven }: Mapping): PromptPart {
   return { type: `${kind}-data`, data, mediaType, ...(kind === "file" ? named : {}) };
 }
 
-/** Moves the cache mark of a nested block to the whole result, because the SDK supports it only there. */
+/**
+ * Moves the cache mark of a nested block to the whole result, because the SDK supports cache marks only
+ * there.
+ */
 function nestedMark(result: ToolResultBlock, mapping: Mapping): JsonRecord | undefined {
   if (!Array.isArray(result.content)) return undefined;
   const marked = result.content.findLastIndex(

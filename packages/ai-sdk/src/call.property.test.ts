@@ -34,8 +34,8 @@ const partsOf = ({ content }: PromptMessage): readonly PromptPart[] =>
   typeof content === "string" ? [] : content;
 
 /**
- * Generates conversations. Every text contains a unique word (`w7.`), so that a test can check whether it is
- * still present.
+ * Generates conversations. Every text contains a unique word (`w7.`), so that a test can check whether the
+ * text is still present.
  */
 function arbitraryConversation(): fc.Arbitrary<readonly ApiMessage[]> {
   const shape = fc.array(
@@ -202,7 +202,10 @@ describe("mapping of malformed requests", () => {
   });
 });
 
-/** Returns whether a message can disappear (only thinking, no blocks), so that its neighbors become adjacent. */
+/**
+ * Returns true if a message has no blocks or only thinking. Such a message can disappear, and its neighbors
+ * become adjacent.
+ */
 function hasVanishingMessage(messages: readonly ApiMessage[]): boolean {
   return messages.some(
     ({ content }) =>

@@ -73,7 +73,8 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Defines tools without an `execute` function, so that the SDK returns the calls and makes no second step.
+ * Defines tools without an `execute` function, so that the SDK returns the tool calls and does not run a
+ * second step.
  */
 function toolSet(
   tools: readonly ToolDefinition[] | undefined,
@@ -155,8 +156,8 @@ function providerOptionsOf(request: ModelRequest, mapping: Mapping): JsonRecord 
 }
 
 /**
- * Stores nothing at OpenAI, because we may rewrite the conversation and requests must not refer to outdated
- * items. Encrypted reasoning is returned with the next request instead.
+ * Asks OpenAI to store nothing. We may rewrite the conversation, and a request must not refer to outdated
+ * items. The next request sends the encrypted reasoning back instead.
  */
 function statelessOptions({ dialect }: Mapping): JsonRecord | undefined {
   return dialect.flavor === "openai-responses" ? { [dialect.namespace]: { store: false } } : undefined;
@@ -189,8 +190,8 @@ function contextOptions(request: ModelRequest, { dialect, changes }: Mapping): J
   const edits = request.context_management?.edits ?? [];
   const takesEdits = dialect.flavor === "anthropic";
   if (edits.length > 0 && !takesEdits) changes.notSupported("context_management");
-  // Only version 7 supports this, and the version is unknown before the first call. So it is never announced
-  // and never sent.
+  // Only version 7 of the SDK supports `compaction`, and the version is unknown before the first call. So the
+  // adapter never announces this capability and never sends the field.
   if (request.compaction !== undefined) changes.notSupported("compaction");
   if (edits.length === 0 || !takesEdits) return undefined;
   return { anthropic: { contextManagement: { edits: edits.map(withCamelFields) } } };
@@ -226,7 +227,7 @@ function thinkingOptions(request: ModelRequest, mapping: Mapping): JsonRecord | 
 }
 
 /**
- * Returns the thinking budget. The SDK adds it to the output limit. The Messages API includes it in the
+ * Returns the thinking budget. The SDK adds it to the output limit, but the Messages API counts it within the
  * limit.
  */
 function thinkingBudget(request: ModelRequest): number {

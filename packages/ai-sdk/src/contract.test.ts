@@ -22,7 +22,10 @@ const thought = (maker: string, metadata: Readonly<Record<string, unknown>>): Co
   signature: encodeProviderData({ maker, metadata }),
 });
 
-/** Failure of servers that never close a text themselves. If nothing follows it, the text is incomplete. */
+/**
+ * Failure of servers that send no end of a text. A text is complete only if another part follows, so there is
+ * no partial reply.
+ */
 const overloadedInText = {
   "overloaded-mid-stream": { ...STANDARD_FAILURES["overloaded-mid-stream"], partial: [] },
 };
@@ -125,5 +128,6 @@ const anthropic: ContractSubject = {
 describe.each([openai, openaiChat, compatible, google, anthropic])("the AI SDK adapter: $name", (subject) => {
   const cases = modelContract(subject);
   it.each(cases.map(({ title, run }) => [title, run] as const))("%s", (_, run) => run());
-  it("the model contract for this provider has at least 28 test cases", () => expect(cases.length).toBeGreaterThanOrEqual(28));
+  it("the model contract for this provider has at least 28 test cases", () =>
+    expect(cases.length).toBeGreaterThanOrEqual(28));
 });

@@ -12,30 +12,35 @@ export type Flavor =
 export interface Dialect {
   readonly flavor: Flavor;
   readonly modelId: string;
-  /** Namespace of its options and metadata. It also identifies the provider that wrote a thinking block. */
+  /**
+   * Namespace of the provider's options and metadata. It also identifies the provider that wrote a thinking
+   * block.
+   */
   readonly namespace: string;
-  /** Accepts system messages anywhere. Others accept them only at the beginning. */
+  /**
+   * True if the provider accepts system messages anywhere. Other providers accept them only at the beginning.
+   */
   readonly systemAnywhere: boolean;
-  /** Accepts images and documents inside a tool result. */
+  /** True if the provider accepts images and documents inside a tool result. */
   readonly mediaInResults: boolean;
-  /** Has a flag for tool results that are errors. */
+  /** True if the provider has a flag for tool results that are errors. */
   readonly errorFlag: boolean;
-  /** Supports plain-text documents. */
+  /** True if the provider supports plain-text documents. */
   readonly textDocuments: boolean;
   readonly toolIds: ToolIdLimits;
 }
 
 export interface ToolIdLimits {
   readonly maxLength: number;
-  /** Accepts only letters and digits, exactly `maxLength` of them. */
+  /** True if an id must consist of exactly `maxLength` letters and digits. */
   readonly isFixedLength: boolean;
 }
 
-/** Default limit. No provider documents a higher one. */
+/** Default limits for tool ids. No provider documents a higher maximum. */
 const ANY_TOOL_ID: ToolIdLimits = { maxLength: 256, isFixedLength: false };
-/** Limit of OpenAI's chat completions. Their newer API accepts more. */
+/** Limits for tool ids in OpenAI's chat completions. OpenAI's newer API accepts longer ids. */
 const OPENAI_TOOL_ID: ToolIdLimits = { maxLength: 40, isFixedLength: false };
-/** Form that Mistral requires. It refuses every other form. */
+/** Form of tool ids that Mistral requires. Mistral refuses every other form. */
 const MISTRAL_TOOL_ID: ToolIdLimits = { maxLength: 9, isFixedLength: true };
 
 /**
@@ -59,7 +64,10 @@ export function dialectOf(model: AiSdkLanguageModel | string): Dialect {
   };
 }
 
-/** Returns the namespace of the options. A provider instance with a custom name still reads its vendor's. */
+/**
+ * Returns the namespace of the provider options. A provider with a custom name still reads the namespace of
+ * its vendor.
+ */
 function namespaceOf(flavor: Flavor, name: string): string {
   if (flavor === "anthropic" || flavor === "google") return flavor;
   if (flavor === "openai-responses") return name === "azure" || name === "xai" ? name : "openai";

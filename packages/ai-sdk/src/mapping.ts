@@ -7,7 +7,7 @@ export interface Mapping {
   readonly dialect: Dialect;
   readonly changes: ChangeLog;
   readonly images: boolean;
-  /** Part names differ between versions 6 and 7. */
+  /** True for version 7 of the SDK. It uses other part names than version 6. */
   readonly isVersionSeven: boolean;
 }
 

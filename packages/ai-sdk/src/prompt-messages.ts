@@ -256,8 +256,8 @@ function spokenPart(
 }
 
 /**
- * Returns true if a summary can be sent as one. A signed summary needs its signature, which version 6 of the
- * SDK cannot carry.
+ * Returns true if a summary block can be sent as a summary block. A signed summary needs its signature, which
+ * version 6 of the SDK cannot carry.
  */
 function canSendCompaction(block: ContentBlock, { dialect, isVersionSeven }: Mapping): boolean {
   const hasContent = (stringField(block, "content") ?? "") !== "";

@@ -60,7 +60,7 @@ export class ReplyReader {
     this.#usedIds = new Set(usedIds);
   }
 
-  /** Complete blocks. Omits an interrupted call, for the case that the whole request failed. */
+  /** Complete blocks for the error of a failed call. Omits a tool call whose input was cut off. */
   get complete(): readonly ContentBlock[] {
     return this.content.filter((block) => block.type !== "tool_use" || !isInvalidInput(block.input));
   }
@@ -112,7 +112,7 @@ export class ReplyReader {
 
   callStart(part: JsonRecord): readonly ModelEvent[] {
     if (part.providerExecuted === true || this.#calls.has(idOf(part))) return [];
-    // Some providers close a text only at the very end. Closing it here keeps it before the call.
+    // Some providers close a text only at the very end. Closing the text here keeps it before the tool call.
     const closed = [...this.#closeThoughts(), ...this.#closeTexts()];
     const { id, name } = this.#openCall(part);
     return [...closed, { type: "tool-call-start", id, name }];
@@ -143,8 +143,8 @@ export class ReplyReader {
   }
 
   serverResult(part: JsonRecord): readonly ModelEvent[] {
-    // Our tools have no `execute` function. An error of one means that the call was malformed, which was
-    // reported before.
+    // Our tools have no `execute` function. An error of such a tool means that the call was malformed, and an
+    // earlier part already reported that.
     if (part.providerExecuted !== true) return [];
     return this.#complete(serverResultBlock(part, canonicalToolId(idOf(part))), undefined);
   }
@@ -228,7 +228,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const idOf = (part: JsonRecord): string => stringField(part, "toolCallId") ?? stringField(part, "id") ?? "";
 
-/** Returns the text of a piece. Version 5 uses `delta` in some places where later versions use `text`. */
+/**
+ * Returns the text of a stream part. Version 5 uses `delta` in some places where later versions use `text`.
+ */
 const pieceOf = (part: JsonRecord): string => stringField(part, "text") ?? stringField(part, "delta") ?? "";
 
 /**
@@ -270,7 +272,10 @@ function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect)
   return { type: "thinking", thinking, signature: stringField(anthropic, "signature") ?? "" };
 }
 
-/** Creates a block for metadata that the next block must return to its provider. Most metadata needs none. */
+/**
+ * Creates a block for metadata that the next block must return to its provider. Most metadata needs no such
+ * block.
+ */
 function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock | undefined {
   const missed = requiredMetadata(metadata);
   if (missed === undefined || dialect.flavor === "anthropic") return undefined;

@@ -17,7 +17,7 @@ export interface AiSdk {
   jsonSchema(schema: object): unknown;
 }
 
-/** Result of `streamText`. Version 7 names the stream `stream`, and keeps the old name for a while. */
+/** Result of `streamText`. Version 7 names the stream `stream`, and still has the old name too. */
 export interface AiSdkStream {
   readonly stream?: AsyncIterable<unknown>;
   readonly fullStream?: AsyncIterable<unknown>;

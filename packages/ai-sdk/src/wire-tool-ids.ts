@@ -7,7 +7,7 @@ const CANONICAL = /^[a-zA-Z0-9_-]+$/;
  */
 const ESCAPED = "esc-";
 
-/** Converts an id to the permitted characters, reversibly. */
+/** Converts a provider's tool id to permitted characters. {@link wireToolId} restores the id. */
 export function canonicalToolId(wireId: string): string {
   if (CANONICAL.test(wireId) && !wireId.startsWith(ESCAPED)) return wireId;
   const escaped = wireId.replace(
@@ -31,8 +31,7 @@ export function wireToolId(id: string, { maxLength, isFixedLength }: ToolIdLimit
 }
 
 /**
- * Returns an id that is unique in the conversation. Some servers number the calls of each reply from the
- * start.
+ * Returns an id that is unique in the conversation. Some servers use the same call ids again in each reply.
  */
 export function unusedToolId(wanted: string, used: ReadonlySet<string>): string {
   const base = wanted === "" ? "call" : wanted;

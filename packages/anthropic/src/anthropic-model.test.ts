@@ -31,5 +31,6 @@ describe.each(CLIENTS)("anthropicModel with SDK version %s", (line, makeClient) 
     countedTokens: 431,
   });
   it.each(cases.map(({ title, run }) => [title, run] as const))("%s", (_, run) => run());
-  it("the model contract for the Anthropic SDK has at least 30 test cases", () => expect(cases.length).toBeGreaterThanOrEqual(30));
+  it("the model contract for the Anthropic SDK has at least 30 test cases", () =>
+    expect(cases.length).toBeGreaterThanOrEqual(30));
 });

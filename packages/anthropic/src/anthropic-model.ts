@@ -47,7 +47,7 @@ export interface AnthropicModelOptions extends ClientOptions {
   readonly client?: AnthropicClient;
   /** Betas to send with every call, in addition to those that a request needs. */
   readonly betas?: readonly string[];
-  /** The provider accepts `cache_edits`. No public provider does. */
+  /** True if the provider accepts `cache_edits`. No public provider does. */
   readonly cacheEdits?: boolean;
   /** Capabilities that override those derived from the model's name. */
   readonly capabilities?: Partial<ModelCapabilities>;
@@ -199,8 +199,8 @@ async function count(
 }
 
 /**
- * Creates the value on first use. Does not keep a failure, so that a later call can succeed with the same
- * model.
+ * Creates the value on first use. Does not remember a failure, so that a later call with the same model can
+ * succeed.
  */
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

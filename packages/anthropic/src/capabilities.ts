@@ -33,8 +33,8 @@ interface SupportedRequest {
 }
 
 /**
- * Removes everything that the model does not support, and lists the changes. Returns the same request if it
- * supports everything.
+ * Removes everything that the model does not support, and lists the changes. Returns the same request if the
+ * model supports everything in it.
  */
 export function onlySupported(
   given: ModelRequest,

@@ -16,7 +16,9 @@ export interface AnthropicClient {
   };
 }
 
-/** Declares only the fields that both sides agree on. A request carries many more. */
+/**
+ * Declares only the fields that our types and the SDK's types have in common. A request has many more fields.
+ */
 export interface AnthropicParams {
   readonly model: string;
   readonly messages: readonly unknown[];

@@ -48,7 +48,8 @@ const COUNTED_FIELDS: readonly string[] = [
 
 export function countCall(request: ModelRequest, options: WireOptions): AnthropicParams {
   const counted = Object.entries(request).filter(([name]) => COUNTED_FIELDS.includes(name));
-  // A request for a summary does not change the count. A threshold edit stays, because it removes content.
+  // The field `compaction` does not change the token count. An edit with a threshold stays, because it can
+  // remove content.
   const { compaction: _, ...withoutCompaction } = request;
   return {
     ...Object.fromEntries(counted),
@@ -78,7 +79,8 @@ function withoutSampling(
 }
 
 /**
- * Betas and the requests that need them. A request names only these, because the API refuses unknown names.
+ * Beta names and the requests that need them. A request sends only the betas that it needs, because the API
+ * refuses unknown names.
  */
 const NEEDS: Readonly<Record<string, (request: ModelRequest) => boolean>> = {
   "context-management-2025-06-27": hasContextEdit,

@@ -22,7 +22,7 @@ const tools: readonly ToolDefinition[] = [
     input_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   },
 ];
-/** Long enough for every model to cache it. */
+/** A system prompt that is long enough for every model to cache. */
 const system = "You keep the harbour's books, one line for each boat and tide. ".repeat(500);
 const user = (content: ApiMessage["content"]): ApiMessage => ({ role: "user", content });
 const assistant = ({ content }: ModelReply): ApiMessage => ({ role: "assistant", content });
@@ -40,7 +40,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
   beforeEach(() => start({ coder: { inventsPaths: true } }));
   afterEach(() => simulator.close());
 
-  /** Continues until the model calls no more tools. Every tool result is the same line. */
+  /** Continues the conversation until the model calls no more tools. Every tool result is the same line. */
   async function converse(model: Model, request: ModelRequest, most = 40): Promise<readonly ModelReply[]> {
     const replies: ModelReply[] = [];
     let messages = request.messages;

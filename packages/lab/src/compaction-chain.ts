@@ -5,7 +5,10 @@ import type { Entry } from "@longhaul/core/messages";
 import { groupRounds } from "@longhaul/core/messages";
 import type { Policy, PolicyCall } from "./policy.ts";
 
-/** Rounds of a session that a chain runs on. Each one says whether a compaction follows it. */
+/**
+ * Rounds of a session for a chain of consecutive compactions. Each round says whether a compaction follows
+ * it.
+ */
 export type ChainPlan = readonly SizedRound[];
 
 interface SizedRound {
@@ -16,10 +19,10 @@ interface SizedRound {
 }
 
 /**
- * Selects enough of the session to reach the threshold `compactions` times: first from an empty context, then
- * from the size that a compaction aims at. A session that is too short is compacted equally often, at shorter
- * distances. Every policy compacts after the same rounds, the last time at the end. There are fewer
- * compactions only if there are fewer rounds.
+ * Selects a start of the session that is long enough to reach the threshold `compactions` times. The context
+ * starts empty, and each compaction leaves its target size. A session that is too short is compacted equally
+ * often, after fewer tokens each time. Every policy compacts after the same rounds, the last time at the end.
+ * There are fewer compactions only if there are fewer rounds.
  */
 export function planChain(
   stream: readonly Entry[],
@@ -50,8 +53,8 @@ function roundsUpTo(rounds: readonly Measured[], wanted: number): readonly Measu
 }
 
 /**
- * Returns the rounds after which a compaction is due: one after the first share of the tokens, the others at
- * even distances.
+ * Returns the indexes of the rounds after which a compaction is due. The first one is due after `firstShare`
+ * of all tokens, the others after equal parts of the remaining tokens.
  */
 function roundsDue(
   rounds: readonly Measured[],
@@ -92,7 +95,7 @@ export interface ChainOptions {
   readonly thresholds: Thresholds;
   readonly transcriptPath: string;
   readonly countText: CountText;
-  /** Receives each round before the policy sees it. */
+  /** Called with the entries of each round before the policy receives them. */
   readonly onRound?: ((entries: readonly Entry[]) => void) | undefined;
 }
 

@@ -37,7 +37,7 @@ import { contextOf, type FindByRecall, withTranscript } from "./probe-search.ts"
 import { deriveProbes, type Probe } from "./probes.ts";
 import { SessionFiles } from "./session-files.ts";
 
-/** Small enough that most sessions fill it several times. */
+/** Default window of an evaluation, so small that most sessions fill it several times. */
 export const EVALUATED_WINDOW_TOKENS = 50_000;
 export const EVALUATED_CHAINS: readonly number[] = [1, 10];
 
@@ -65,7 +65,7 @@ export function evaluateSession(session: Session, options: EvaluateOptions = {})
   return evaluateStream(session, sessionStream(session), options);
 }
 
-/** Does the same for entries that are not in a file. */
+/** Does the same as {@link evaluateSession} for entries that are not in a file. */
 export async function evaluateStream(
   session: EvaluatedSession,
   stream: readonly Entry[],
@@ -146,7 +146,10 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
   };
 }
 
-/** Returns the tokens that the compactions left. Without a compaction: tokens of the conversation. */
+/**
+ * Returns the context sizes after the compactions, or the size of the conversation if there was no
+ * compaction.
+ */
 function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);
   const last = left.at(-1) ?? measureEntries(entries, countText);
@@ -172,7 +175,7 @@ export function costsOf(
   return { total: calls + rewrites, calls, rewrites };
 }
 
-/** Counting a shorter text takes no longer than looking it up. */
+/** Minimum length of a cached text. Counting a shorter text takes no longer than a lookup. */
 const MIN_CACHED_CHARS = 200;
 
 /**

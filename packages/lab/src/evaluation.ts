@@ -48,8 +48,8 @@ export interface ChainEvaluation {
 export interface PolicyEvaluation {
   readonly policy: string;
   /**
-   * Compactions that ran. This exceeds the requested number if a policy leaves so much that the window fills
-   * up sooner.
+   * Number of compactions that ran. It exceeds the requested number if a policy keeps so many tokens that the
+   * window fills up earlier.
    */
   readonly compactions: number;
   readonly probes: Tally;
@@ -60,12 +60,12 @@ export interface PolicyEvaluation {
     readonly mean: number;
     readonly last: number;
   };
-  /** In dollars. */
+  /** Costs in dollars. */
   readonly cost: {
     readonly total: number;
-    /** Calls that wrote summaries. */
+    /** Cost of the summary calls. */
     readonly calls: number;
-    /** Prompt tokens that the provider's cache had to store again. */
+    /** Cost of the prompt tokens that the provider's cache had to store again. */
     readonly rewrites: number;
   };
   readonly missing: readonly MissingProbe[];
@@ -84,8 +84,8 @@ export interface MissingProbe extends Probe {
 }
 
 /**
- * Counts the probes that are in the context, recoverable and lost. A probe is in the context unless it is
- * missing.
+ * Counts the probes in the context, the recoverable probes and the lost probes. A probe is in the context
+ * unless `missing` contains it.
  */
 export function tallyProbes(
   probes: readonly Probe[],
@@ -107,8 +107,8 @@ export function tallyProbes(
 }
 
 /**
- * Combines several sessions: adds up probes and costs, averages sizes. The lists of missing probes stay with
- * their sessions.
+ * Combines the evaluations of several sessions: adds up probes and costs, and averages sizes. The result
+ * contains no lists of missing probes.
  */
 export function totalOf(evaluations: readonly Evaluation[]): readonly ChainEvaluation[] {
   const [first] = evaluations;

@@ -10,7 +10,7 @@ import { withoutUsage } from "../../../test/support/long-session.ts";
 import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES } from "./policy.ts";
 
-/** Small enough that even short conversations fill it. */
+/** Sizes of a window that even short conversations fill. */
 const smallWindow = fc.integer({ min: 40, max: 4_000 });
 
 /** Counts calls without a result and results without a call, which flattening has to repair. */

@@ -14,9 +14,12 @@ import { scriptedModel } from "@longhaul/simulator";
 import { HOSTILE_SECTIONS } from "@longhaul/simulator/internal";
 import type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, PolicyOutcome } from "./policy.ts";
 
-/** The default of LangChain's summarization. Others keep 6 to 40. */
+/** Number of messages that LangChain's summarization keeps by default. Other programs keep 6 to 40. */
 const KEPT_MESSAGES = 20;
-/** The default of LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses`. */
+/**
+ * Number of tool results that LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses` keep by
+ * default.
+ */
 const KEPT_RESULTS = 3;
 
 type PolicyParts = Omit<Policy, "name">;
@@ -28,7 +31,7 @@ const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => 
     hasRecall: true,
     shrink: createShrink(options, "longhaul", undefined),
   }),
-  /** The same, but the model writes a summary in which nothing is true. */
+  /** The same as `longhaul`, but the model writes a summary in which nothing is true. */
   "longhaul-hostile": (options) => ({
     description: "the same, with a summarizer that writes only false statements",
     hasRecall: true,
@@ -88,7 +91,7 @@ function keepLast(entries: readonly Entry[], thresholds: Thresholds, countText: 
   const lead = first === undefined || newest.includes(first) ? [] : [first];
   const kept = [...lead, ...newest];
   if (measureEntries(kept, countText) < thresholds.autoCompact) return kept;
-  // Twenty messages can exceed the window.
+  // The newest messages alone can exceed the window.
   const room = targetTokensOf(thresholds) - measureEntries(lead, countText);
   return [...lead, ...withoutOldestRounds(newest, room, countText)];
 }
@@ -163,8 +166,9 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
 }
 
 /**
- * Replaces everything with a summary and the person's last message, like goose, crush, Roo and the SDKs. Our
- * built-in summarizer writes the summary and continues an earlier one. Nothing checks whether it is complete.
+ * Replaces the conversation with a summary and the person's last message, like goose, crush, Roo and the
+ * SDKs. Our built-in summarizer writes the summary and includes an earlier summary. Nothing checks whether
+ * the summary is complete.
  */
 function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
   const portsFor = deterministicPorts("plain");
@@ -181,7 +185,7 @@ function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts 
         );
         const compaction = await compact(plan, portsFor(entries), {
           targetTokens,
-          // These programs compact no matter how little they save.
+          // The imitated programs compact no matter how few tokens this saves.
           leastSaving: "some",
           facts: "off",
           ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),

@@ -57,7 +57,7 @@ export interface PolicyCall {
 export interface Policy {
   /** One of {@link POLICY_NAMES}, or the name of your own policy. */
   readonly name: string;
-  /** A few words for people. */
+  /** Short description for people. */
   readonly description: string;
   /** True if the agent can find removed content again with recall. */
   readonly hasRecall: boolean;
@@ -68,7 +68,7 @@ export interface PolicyOptions {
   /** The session's model. Some rules depend on it. */
   readonly model?: string | undefined;
   readonly countText?: CountText | undefined;
-  /** Length of a summary that nothing checks, in estimated tokens. */
+  /** Length of the summary of the policy `plain-summary`, in estimated tokens. */
   readonly summaryTokens?: number | undefined;
   /** Host state that a policy can restore after a compaction. */
   readonly state?: HostState | undefined;

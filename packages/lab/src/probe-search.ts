@@ -35,7 +35,7 @@ export function haystackOf(texts: readonly string[]): Haystack {
   };
 }
 
-/** Ignores white space, colors and the direction of slashes. */
+/** Removes differences in white space, colors and the direction of slashes. */
 const normalize = (text: string): string => withoutControls(text).replace(/\\+/g, "/").replace(/\s+/g, " ");
 
 /** Matches a whole name or figure: `a.ts` is not in `a.tsx`, and 12 is not in 512. */
@@ -49,9 +49,12 @@ function containsName(text: string, name: string): boolean {
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character);
 
-/** `folder/{one.ts, two.ts}` names two files. */
+/** Matches a group of files: `folder/{one.ts, two.ts}` names two files. */
 const GROUP = /([^\s{}"'`(),;]*\/)\{([^{}\n]{1,4000})\}/g;
-/** In `Files under /project/: one.ts, src/two.ts` the paths are relative to the folder. */
+/**
+ * Matches a list of files in a folder: in `Files under /project/: one.ts, src/two.ts`, the paths are relative
+ * to the folder.
+ */
 const FOLDER_LINE = /^\W*files (?:in|under) (\S+\/): (.+)$/gim;
 
 function expandPaths(text: string): string {
@@ -67,7 +70,7 @@ function expandPaths(text: string): string {
   });
 }
 
-/** Fields that hold no prose, but types, ids and encodings. */
+/** Fields that contain types, ids or encodings, but no prose. */
 const NON_TEXT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "id",

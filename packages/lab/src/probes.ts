@@ -47,9 +47,10 @@ function withIds(drafts: readonly DraftProbe[]): readonly Probe[] {
  * A probe asks: does the agent still know this?
  *
  * - `directive`: something that a person said.
- * - `file`: a path that the agent needs again. `error`: a failure, and the file whose edit fixed it.
- * - `decision`: a question with the person's answer. `number`: a figure that a person wrote, with the word
- *   beside it.
+ * - `file`: a path that the agent needs again.
+ * - `error`: a failure, and the file whose edit fixed it.
+ * - `decision`: a question with the person's answer.
+ * - `number`: a figure that a person wrote, with the word next to it.
  * - `task`: an open item.
  */
 export type ProbeKind = "directive" | "file" | "error" | "decision" | "number" | "task";
@@ -57,17 +58,17 @@ export type ProbeKind = "directive" | "file" | "error" | "decision" | "number" |
 export const PROBE_KINDS: readonly ProbeKind[] = ["directive", "file", "error", "decision", "number", "task"];
 
 export interface Probe {
-  /** Kind and number, the same for the same session. */
+  /** Kind and number of the probe. The same session always has the same ids. */
   readonly id: string;
   readonly kind: ProbeKind;
   /** Description for people. */
   readonly text: string;
   /**
-   * A text holds the probe if it contains all needles, ignoring differences in white space. No needle spans
-   * several lines.
+   * A text contains the probe if it contains all needles, ignoring differences in white space. No needle
+   * spans several lines.
    */
   readonly needles: readonly string[];
-  /** Only for directives: true if nothing later has settled it. */
+  /** Only for directives: true if the directive still applies at the end of the session. */
   readonly isActive?: boolean;
 }
 
@@ -93,16 +94,22 @@ function typedWords(text: string): string {
   return words.replace(/^\/[\w:-]+\s+(?=\S)/, "");
 }
 
-/** Uses the fact extraction of core, so that "active" has one definition. */
+/**
+ * Returns the ids of entries with active directives. Uses the fact extraction of core, so that "active" has
+ * one definition.
+ */
 function activeIds(entries: readonly Entry[]): ReadonlySet<string> {
   const { facts } = extractFacts(entries);
   const active = facts.filter(({ kind, status }) => kind === "directive" && status === "active");
   return new Set(active.flatMap(({ entryIds }) => entryIds));
 }
 
-/** An agent that reads a file this often works with it. */
+/** Minimum number of reads of a file that the agent will probably need again. */
 const MIN_READS = 2;
-/** Weight 1 is any failed command, such as a search without a hit or a lookup of a missing file. */
+/**
+ * Minimum weight of an error for a probe. Weight 1 is any failed command, such as a search without a hit or a
+ * lookup of a missing file.
+ */
 const MIN_ERROR_WEIGHT = 2;
 
 /** Probes for files that were changed, read more than once, or read and named by a person. */
@@ -146,7 +153,10 @@ function errorProbes(digest: SessionDigest): readonly DraftProbe[] {
     });
 }
 
-/** The fix is only certain if exactly one file changed between the failure and the success. */
+/**
+ * Returns the file whose edit fixed the error. It is only certain if exactly one file changed between the
+ * failure and the success.
+ */
 function fixedFiles({ resolution }: ErrorRecord): readonly string[] {
   const files = resolution?.how === "passed" ? [...new Set(resolution.editedFiles.map(fileName))] : [];
   return files.length === 1 ? files : [];
@@ -228,9 +238,11 @@ function* figuresIn(line: string): Generator<string> {
   }
 }
 
-/** Long enough not to occur by chance, short enough that a quote contains it. */
+/**
+ * Length of a phrase: long enough not to occur by chance, short enough that a quotation contains all of it.
+ */
 const PHRASE_CHARS = 60;
-/** A text up to this length is identified by its beginning. A longer one also needs its end. */
+/** The beginning identifies a text up to this length. A longer text also needs its end. */
 const MAX_BEGINNING_ONLY_CHARS = 1.5 * PHRASE_CHARS;
 
 /** Shortens a text to one line for people. */
@@ -240,8 +252,8 @@ const toDisplayText = (text: string): string => {
 };
 
 /**
- * Returns the beginning of a text, and its end if the text is long. Each phrase is verbatim and lies within
- * one line.
+ * Returns the beginning of a text, and its end if the text is long. Each phrase is verbatim and from one
+ * line.
  */
 function phrasesOf(text: string): readonly string[] {
   const lines = linesOf(text);
@@ -254,7 +266,7 @@ function phrasesOf(text: string): readonly string[] {
   return begins === ends ? [begins] : [begins, ends];
 }
 
-/** Returns the beginning of the first line. */
+/** Returns the beginning of the first line of a text that is not empty. */
 function phraseOf(text: string): string | undefined {
   const [first] = linesOf(text);
   return first === undefined ? undefined : trimCutWord(headOf(first, PHRASE_CHARS), "start");
@@ -269,7 +281,7 @@ const linesOf = (text: string): readonly string[] =>
 /** Returns false for lines that consist only of fences, rules or brackets. */
 const hasWords = (line: string): boolean => /[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line);
 
-/** Removes the word that the cut split. A text without spaces stays as it was cut. */
+/** Removes the partial word at the cut end of a phrase. A phrase without spaces stays unchanged. */
 function trimCutWord(phrase: string, from: "start" | "end"): string {
   if (phrase.length < PHRASE_CHARS) return phrase;
   const cut = from === "start" ? phrase.replace(/\s\S*$/, "") : phrase.replace(/^\S*\s/, "");

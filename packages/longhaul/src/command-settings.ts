@@ -5,8 +5,8 @@ import type { ModelTimeLimits } from "@longhaul/core/models";
 import { PERMISSION_MODES } from "./option-values.ts";
 
 /**
- * User settings for chats, under `chat` in their own settings file. A project cannot set them, because
- * anybody may have written it.
+ * Settings for chats, under `chat` in the user's settings file. A project cannot change these settings,
+ * because anybody may have written its files.
  */
 export interface ChatSettings {
   readonly model?: string;
@@ -22,7 +22,10 @@ export interface CompactSettings {
   readonly timeout?: number;
 }
 
-/** Settings under `notes`. Times are in seconds. A test reads the fields from here, so none is inherited. */
+/**
+ * Settings under `notes`. Times are in seconds. A test reads the field names from this interface, so it must
+ * not inherit any.
+ */
 export interface NotesSettings {
   /** File with custom sections. */
   readonly template?: string;
@@ -82,7 +85,9 @@ const oneOf = (words: readonly string[]): Check => [
   words.join(", "),
 ];
 
-/** Reads the known settings of an object. A person typed it, so invalid values are ignored with a warning. */
+/**
+ * Reads the known settings of an object. A person typed them, so invalid values are ignored with a warning.
+ */
 function readGroup<Settings>(path: string, given: unknown, group: Group): ReadSettings<Settings> {
   const warnings: string[] = [];
   const read: Record<string, unknown> = {};

@@ -14,7 +14,7 @@ export interface CompactCost
   /** Cost of writing the next prompt to the provider's cache again. 0 if the cache is cold. */
   readonly rewrite: number;
   readonly savedPerTurn: number;
-  /** Null if it never pays off. */
+  /** Number of turns until the compaction pays off. Null if it never does. */
   readonly breakEvenTurns: number | null;
   /** Savings over the expected turns, minus the costs above. `inspect` computes the same. */
   readonly netSaving: number;
@@ -31,7 +31,7 @@ interface CompactCostInput {
   readonly wouldAsk: string | undefined;
 }
 
-/** Returns null if the price of the summary call is unknown. */
+/** Computes the cost of a compaction. Returns null if the price of the summary call is unknown. */
 export function compactCost(input: CompactCostInput): CompactCost | null {
   const { session, plan, compaction, thresholds, prices } = input;
   const { tokensBefore } = plan;
@@ -59,7 +59,9 @@ export function compactCost(input: CompactCostInput): CompactCost | null {
   };
 }
 
-/** Returns undefined if its price is unknown. */
+/**
+ * Returns the summary calls, made or expected. Null if there are none, undefined if their price is unknown.
+ */
 function callOf(input: CompactCostInput): CallCost | null | undefined {
   const { compaction, plan, thresholds, wouldAsk, prices } = input;
   if (wouldAsk === undefined) return callsMade(compaction.attempts, prices);
@@ -67,7 +69,10 @@ function callOf(input: CompactCostInput): CallCost | null | undefined {
   return expectedCall(plan, thresholds, wouldAsk, prices);
 }
 
-/** Notes replace the summary, so there is no call. */
+/**
+ * Returns the call that a summary by this model would need. Null if notes replace the summary, because that
+ * needs no call.
+ */
 function assumedCall(
   { compaction, plan, thresholds, prices }: CompactCostInput,
   model: string,
@@ -76,7 +81,7 @@ function assumedCall(
   return expectedCall(plan, thresholds, model, prices) ?? null;
 }
 
-/** Includes failed calls, which were billed too. */
+/** Adds up the calls of all attempts. Includes failed calls, which were billed too. */
 export function callsMade(
   attempts: readonly SummaryAttempt[],
   prices: PriceTable,

@@ -38,7 +38,7 @@ export interface CompactReport extends RewriteReport {
    * `inspect`.
    */
   readonly notInFile: number;
-  /** Tokens saved, the minimum worthwhile saving for this session, and if it is reached. */
+  /** Tokens saved, the minimum worthwhile saving for this session, and whether it is reached. */
   readonly saving: Saving;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
@@ -65,7 +65,10 @@ export interface CompactReport extends RewriteReport {
   /** Notes that were requested as the summary. Null if they were not requested. */
   readonly notes: { readonly path: string; readonly built: boolean; readonly written: boolean } | null;
   readonly summarized: Size;
-  /** `inSummary`: the summary covers them too, so the context may contain some of them twice. */
+  /**
+   * Messages that the compaction kept. `inSummary` is true if the summary covers them too, so the context may
+   * repeat their content.
+   */
   readonly kept: Size & { readonly inSummary: boolean };
   /** Results in the kept messages that stay cleared, and their tokens. */
   readonly cleared: { readonly results: number; readonly tokens: number };
@@ -90,7 +93,7 @@ export interface ProjectReport {
   /** Null if no files were restored. */
   readonly folder: string | null;
   readonly source: SessionProject["source"];
-  /** Reason why there is none. */
+  /** Reason why there is no folder. Null if there is one. */
   readonly problem: SessionProject["problem"] | null;
   /** A sentence that names `--project`, if files outside the folder were omitted. */
   readonly advice: string | null;
@@ -108,7 +111,7 @@ export interface RestoredReport {
   readonly kind: ReportedKind;
   /** Path of a file, or the name of another item. */
   readonly path: string;
-  /** Relative to the project. */
+  /** Path relative to the project, for people. */
   readonly displayPath: string;
   readonly tokens: number;
   readonly truncated: boolean;

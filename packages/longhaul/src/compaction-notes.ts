@@ -15,7 +15,7 @@ export interface CompactionNotes {
   readonly path: string;
   /** Names of the sections that are not empty. */
   readonly sections: readonly string[];
-  /** True if there were none, so they were built for this compaction without a model. */
+  /** True if the session had no notes, so notes were built for this compaction without a model. */
   readonly isBuilt: boolean;
   readonly isWritten: boolean;
 }

@@ -23,8 +23,8 @@ export type FindSessions = (start: string) => Promise<readonly Candidate[]>;
 const COMPLETE = "__complete";
 
 /**
- * Adds the hidden command that answers the shell. It loads only what the answer needs, because it runs at
- * each Tab.
+ * Adds the hidden command that answers the shell. It loads only the modules that the answer needs, because it
+ * runs at each Tab.
  */
 export function declareCompletion(program: Command): void {
   program
@@ -130,7 +130,10 @@ function placeOf(command: Command, before: readonly string[], current: string): 
 const takesValue = (option: Option | undefined): Option | undefined =>
   option?.required || option?.optional ? option : undefined;
 
-/** Completes the choices of an option or argument, or else by the name of its value. */
+/**
+ * Completes the value of an option or argument. It offers its choices, or else files, folders or sessions if
+ * the value has such a name.
+ */
 async function valuesOf(of: Valued, start: string, findSessions: FindSessions): Promise<Completion> {
   if (of.argChoices !== undefined)
     return { candidates: of.argChoices.map((value) => ({ value, about: "" })), paths: "none" };

@@ -38,11 +38,14 @@ export interface Composition extends CompactionPorts {
   readonly terminal: Terminal;
   readonly places: UserPlaces;
   /**
-   * Loads a session. With `writing`, the command will write to it: it names the session of `latest`, and asks
-   * for confirmation if that belongs to another project.
+   * Loads a session. Pass `writing` if the command will write to the session. For `latest`, it then names the
+   * session, and asks for confirmation if the session belongs to another project.
    */
   load(query: string, writing?: WritingChoice): Promise<Session>;
-  /** For a command that only reads the conversation. See `loadSparsely`. */
+  /**
+   * Loads a session for a command that only reads the conversation. See `loadSparsely` of
+   * `@longhaul/sessions`.
+   */
   loadSparsely(query: string): Promise<Session>;
   thresholdsOf(session: Pick<Session, "model" | "entries">, choice: WindowChoice): Thresholds;
   /** The user's own prices, by model. */

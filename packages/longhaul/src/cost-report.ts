@@ -13,7 +13,9 @@ import {
   weighSession,
 } from "@longhaul/sessions/internal";
 
-/** Future cost of a session in dollars. Without answers, which cost the same in each case. */
+/**
+ * Future cost of a session in dollars. Answers are not included, because they cost the same for each option.
+ */
 export interface CostReport {
   /** Model whose prices are used: the session's, or a common one if its prices are unknown. */
   readonly model: string;
@@ -29,11 +31,10 @@ export interface CostReport {
   /** Cost of the next call's prompt with a warm and with a cold cache. */
   readonly nextTurn: { readonly warm: number; readonly cold: number };
   readonly expectedTurns: number;
-  /** Summary calls that the compaction's figures include, made or expected. Null for none. */
+  /** Summary calls, made or expected, that the figures of the compaction include. Null if there are none. */
   readonly call: CallCost | null;
   /**
-   * Not included in any figure: the call that a summary by the session's model would need. Null if `call` has
-   * one.
+   * Call that a summary by the session's model would need. No figure includes it. Null if `call` is not null.
    */
   readonly assumedCall: CallCost | null;
   readonly options: readonly OptionReport[];
@@ -42,7 +43,7 @@ export interface CostReport {
 }
 
 export interface OptionReport extends Omit<WeighedOption, "breakEvenTurns"> {
-  /** Null if it never pays off. */
+  /** Number of turns until the option pays off. Null if it never does. */
   readonly breakEvenTurns: number | null;
 }
 
@@ -60,7 +61,7 @@ interface CostCircumstances {
   readonly sized?: SizedConversation | undefined;
 }
 
-/** Returns null for a session without messages. */
+/** Computes the future cost of a session. Returns null for a session without messages. */
 export function costReport(session: Session, circumstances: CostCircumstances): CostReport | null {
   if (session.conversation.length === 0) return null;
   const { thresholds } = circumstances;
@@ -74,7 +75,10 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
 
 type Calls = Pick<CostReport, "call" | "assumedCall">;
 
-/** A computed compaction uses the built-in summarizer, so a model call is only assumed. */
+/**
+ * Returns the summary calls for the report. A computed compaction uses the built-in summarizer, so a model
+ * call is only assumed.
+ */
 function callsFor(session: Session, model: string, circumstances: CostCircumstances): Calls {
   const { compaction, thresholds, prices } = circumstances;
   if (compaction === undefined) return { call: null, assumedCall: null };

@@ -3,12 +3,12 @@ import type { Session } from "@longhaul/sessions";
 import type { Composition } from "./composition.ts";
 import { shownText } from "./view/text-width.ts";
 
-/** The demo session, for users without their own. */
+/** The generated demo session, for users without sessions. */
 export const GENERATED_SESSION = { id: "generated", model: "claude-sonnet-5" } as const;
 
 /**
  * Processes each session. Skips unusable sessions with a note, so that the work on the others is not lost. If
- * none is left, throws the first error.
+ * no session is usable, throws the first error.
  */
 export async function eachSession<T>(
   queries: readonly string[],

@@ -3,10 +3,12 @@ import { NARROWEST_VIEW } from "./terminal.ts";
 import { foldText, padEnd, textWidth } from "./view/text-width.ts";
 
 const INDENT = "  ";
-/** With less room next to the terms, descriptions go below them. */
+/**
+ * Minimum columns for descriptions next to the terms. With fewer columns, descriptions go below the terms.
+ */
 const MIN_ROOM = 30;
 
-/** Also wraps descriptions in a narrow terminal, which Commander does not. */
+/** Format of the help. Unlike Commander's own format, it also wraps descriptions in a narrow terminal. */
 export const HELP: HelpConfiguration = {
   subcommandTerm: (command) =>
     [
@@ -34,7 +36,7 @@ export const HELP: HelpConfiguration = {
 
 const widthOf = (columns = 80): number => Math.max(NARROWEST_VIEW, columns);
 
-/** A command line that calls the program by its name. An argument may have the same name. */
+/** Matches a command line that calls the program by its name. An argument may have the same name. */
 const NAMES_PROGRAM = /(?:^|[|(] ?)longhaul /;
 
 interface HelpEnd {

@@ -5,8 +5,8 @@ import { callsMade } from "./compact-cost.ts";
 import { formatDollars } from "./view/numbers.ts";
 
 /**
- * Replaces the remedy of an error with one of these codes. The library knows no commands and no flags, so the
- * command line adds them.
+ * Replaces the remedy of an error whose code matches `codes`. The library knows no commands and no flags, so
+ * the command line adds them.
  */
 export function withRemedy(
   error: unknown,
@@ -19,12 +19,12 @@ export function withRemedy(
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  // A hook decides, but the user can override it.
+  // A hook blocked the compaction, but the user can override it.
   "compaction-blocked": "To skip the hooks, pass --no-hooks.",
   "notes-not-usable": "`longhaul notes SESSION --update` updates the notes.",
 };
 
-/** Adds the flag or command that helps. */
+/** Adds the flag or command that helps to the remedy of an error. */
 export const withHint = (error: unknown): unknown =>
   withRemedy(
     error,

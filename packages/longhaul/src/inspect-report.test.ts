@@ -54,13 +54,16 @@ describe("source of an estimated context size", () => {
     ["clearing", [clear]],
     ["undo", [clear, undo]],
     ["compaction", [clear, undo, compact]],
-  ] as const)("says that the context size is an estimate, because no response followed the %s", async (since, steps) => {
-    const made = await session(true);
-    for (const step of steps) await step(made);
-    const { context, words } = await inspected(made);
-    expect(context).toMatchObject({ source: "estimate", unreportedSince: since });
-    expect(words).toContain(`Estimated: no response has reported its usage since the ${since}.`);
-  });
+  ] as const)(
+    "says that the context size is an estimate, because no response followed the %s",
+    async (since, steps) => {
+      const made = await session(true);
+      for (const step of steps) await step(made);
+      const { context, words } = await inspected(made);
+      expect(context).toMatchObject({ source: "estimate", unreportedSince: since });
+      expect(words).toContain(`Estimated: no response has reported its usage since the ${since}.`);
+    },
+  );
 
   it("says that the context size is an estimate if no response in the file reports its usage", async () => {
     const made = await session(false);

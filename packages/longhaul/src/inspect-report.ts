@@ -35,8 +35,8 @@ export interface InspectReport {
     readonly tokens: number;
     readonly source: "usage" | "estimate";
     /**
-     * The step since which no response reports its usage. Null with usage, and if no response ever reported
-     * any.
+     * The step after which no response has reported its usage. Null if the newest response reports usage, or
+     * if none ever did.
      */
     readonly unreportedSince: ContextStep | null;
     readonly reportedTokens: number;
@@ -153,14 +153,14 @@ function accountingReport(accounting: TokenAccounting, notInFile: number): Accou
 
 /** Facts of `inspect` that are not in the session file: notes, and memory files of the project. */
 export interface BesideReport {
-  /** Null if there are none. */
+  /** Figures of the notes. Null if there are no notes. */
   readonly notes: NotesFigures | NotesProblem | null;
   readonly memory: MemoryReport;
 }
 
 export interface NotesProblem {
   readonly path: string;
-  /** Reason why they are unreadable. */
+  /** Reason why the notes are unreadable. */
   readonly problem: string;
 }
 
@@ -174,7 +174,9 @@ export interface MemoryReport {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Never throws, because a session can be inspected whatever is next to it. */
+/**
+ * Reads the notes of a session. Unreadable notes are reported, because they must not prevent an inspection.
+ */
 export async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
   try {
     const read = await readNotes(session);
@@ -196,7 +198,7 @@ export async function memoryOf(
   if (project.folder === undefined) return { attached, folder: null, governing: [], skipped: [] };
   const folder = project.cwd;
   const memory = new NestedMemory({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
-  // Attached files apply as well.
+  // Skips entries that attach memory files, so that attached files are found again and listed too.
   memory.touched(session.entries.filter((entry) => memoryPathOf(entry) === undefined));
   const { files, skipped } = await memory.drain({ countTokens, budgetTokens: Number.POSITIVE_INFINITY });
   return { attached, folder, governing: files, skipped };

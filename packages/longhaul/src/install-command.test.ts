@@ -29,7 +29,7 @@ const commandOf = (program: RunningProgram, packages = PACKAGES): string | undef
 describe("installRemedy, the command to install missing packages", () => {
   const GLOBAL = "/usr/lib/node_modules/longhaul/dist/main.js";
 
-  it("suggests to install packages globally if longhaul is installed globally", () => {
+  it("suggests installing packages globally if longhaul is installed globally", () => {
     const linked = { "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(installRemedy(PACKAGES, programAt(GLOBAL, linked))).toBe(
       "Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3",
@@ -51,12 +51,12 @@ describe("installRemedy, the command to install missing packages", () => {
     );
   });
 
-  it("suggests to install packages globally even if a package.json is in the global folder", () => {
+  it("suggests installing packages globally even if a package.json is in the global folder", () => {
     const files = { "/usr/lib/package.json": "{}", "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(commandOf(programAt(GLOBAL, files))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
   });
 
-  it("suggests to install packages in the project that contains longhaul", () => {
+  it("suggests installing packages in the project that contains longhaul", () => {
     const file = "/home/dev/app/node_modules/longhaul/dist/main.js";
     const files = { "/home/dev/app/package.json": "{}" };
     expect(commandOf(programAt(file, files, { currentFolder: "/home/dev/app" }))).toBe(
@@ -92,7 +92,7 @@ describe("installRemedy, the command to install missing packages", () => {
     expect(commandOf(programAt(file, files))).toBe(command);
   });
 
-  it("suggests to repeat the npx call with more packages if longhaul runs through npx", () => {
+  it("suggests repeating the npx call with more packages if longhaul runs through npx", () => {
     const cache = "/home/ann/.npm/_npx/d3e93eb130bf21a7";
     const manifest = JSON.stringify({ _npx: { packages: ["longhaul@0.1.0"] } });
     const args = ["chat", "--model", "openai:gpt-5", "-p", "Say it's done"];
@@ -123,7 +123,7 @@ describe("installRemedy, the command to install missing packages", () => {
     );
   });
 
-  it("suggests to install into the package folder if longhaul was copied out of the repository", () => {
+  it("suggests installing into the package folder if longhaul was copied out of the repository", () => {
     const files = { "/opt/longhaul/package.json": "{}" };
     expect(commandOf(programAt("/opt/longhaul/dist/main.js", files))).toMatch(/ --prefix \/opt\/longhaul$/);
     expect(commandOf(programAt("/opt/longhaul/main.js"))).toMatch(/ --prefix \/opt\/longhaul$/);
@@ -133,7 +133,7 @@ describe("installRemedy, the command to install missing packages", () => {
     const APPDATA = "C:\\Users\\Ann\\AppData\\Roaming";
     const environment = { APPDATA };
 
-    it("suggests to install packages globally if longhaul is in the npm folder of Windows", () => {
+    it("suggests installing packages globally if longhaul is in the npm folder of Windows", () => {
       const file = `${APPDATA}\\npm\\node_modules\\longhaul\\dist\\main.js`;
       expect(commandOf(programAt(file, {}, { environment }))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
     });
@@ -146,7 +146,7 @@ describe("installRemedy, the command to install missing packages", () => {
       );
     });
 
-    it("suggests to install packages in the project that contains longhaul on Windows", () => {
+    it("suggests installing packages in the project that contains longhaul on Windows", () => {
       const file = "C:\\work\\app\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\work\\app\\package.json": "{}" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(
@@ -154,7 +154,7 @@ describe("installRemedy, the command to install missing packages", () => {
       );
     });
 
-    it("suggests to repeat the npx call with more packages on Windows", () => {
+    it("suggests repeating the npx call with more packages on Windows", () => {
       const cache = "C:\\Users\\Ann\\AppData\\Local\\npm-cache\\_npx\\d3e93eb130bf21a7";
       const files = { [`${cache}\\package.json`]: '{"_npx":{"packages":["longhaul"]}}' };
       const program = programAt(`${cache}\\node_modules\\longhaul\\dist\\main.js`, files, {
@@ -165,7 +165,7 @@ describe("installRemedy, the command to install missing packages", () => {
       );
     });
 
-    it("suggests to install packages in the root of the longhaul repository on Windows", () => {
+    it("suggests installing packages in the root of the longhaul repository on Windows", () => {
       const files = { "D:\\longhaul\\package.json": '{"workspaces":["packages/*"]}' };
       expect(commandOf(programAt("D:\\longhaul\\packages\\longhaul\\dist\\main.js", files))).toBe(
         "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix D:\\longhaul",

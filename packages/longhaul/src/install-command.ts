@@ -75,7 +75,7 @@ function installPlace(program: RunningProgram): InstallPlace {
     const named = packages.filter((name) => typeof name === "string");
     return { kind: "npx-cache", packages: named.length === 0 ? ["longhaul"] : named };
   }
-  // npm links programs of a project inside node_modules, and global ones next to it.
+  // npm links the programs of a project inside node_modules, and global programs next to it.
   const isWindows = path === win32;
   const prefix = isWindows ? folder : path.dirname(folder);
   const link = isWindows ? path.join(prefix, "longhaul.cmd") : path.join(prefix, "bin", "longhaul");

@@ -1,14 +1,14 @@
 import { LonghaulError } from "@longhaul/core/errors";
 
 /**
- * Includes signals of a closed terminal and of a system shutdown, because the hooks' processes would outlive
- * us.
+ * Signals that interrupt a command. They include those of a closed terminal and of a system shutdown, because
+ * processes of hooks would otherwise outlive this program.
  */
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs work that the user can interrupt at any moment. Usually nothing is written before the end, so that is
- * all there is to report. A second interrupt ends the program.
+ * Runs work that the user can interrupt at any moment. The default remedy says that nothing was changed,
+ * because most commands write only at the end. A second interrupt ends the program.
  */
 export async function untilInterrupted<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -16,7 +16,8 @@ export async function untilInterrupted<T>(
 ): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
-    // Delayed, because the lock package ends the program immediately if there is no other listener.
+    // The listeners are removed later, because the lock package ends the program immediately if there is no
+    // other listener.
     queueMicrotask(release);
     abort.abort();
   };

@@ -21,7 +21,7 @@ export interface CompactionLedgerReport {
   readonly after: number | null;
   /** Version of the prompts of the compaction. Null if the boundary does not record it. */
   readonly promptVersion: number | null;
-  /** True if the conversation starts at it. */
+  /** True if the current conversation starts at this compaction. */
   readonly isCurrent: boolean;
   /**
    * `file`: its boundary has a ledger. `computed`: derived now from the session. `none`: the file has no data
@@ -32,7 +32,7 @@ export interface CompactionLedgerReport {
   readonly inThisFile: boolean;
   readonly counts: FateCounts;
   readonly kinds: readonly KindReport[];
-  /** Includes the requested facts. Null for compactions that are only counted. */
+  /** The ledger with the requested facts. Null for compactions that are only counted. */
   readonly ledger: Ledger | null;
 }
 
@@ -49,7 +49,7 @@ export interface LedgerChoice {
   /** Uuid of a boundary, or the beginning of it. */
   readonly boundary?: string;
   readonly kind?: FactKind;
-  /** Includes facts that are in the context. */
+  /** True to include facts that are in the context. */
   readonly all?: boolean;
 }
 

@@ -43,7 +43,7 @@ async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Wraps wrong usage only for a person. The help fits already. */
+/** Wraps messages about wrong usage, but only for a person. The help already fits the terminal. */
 function foldedForPerson(text: string): string {
   const { isTTY, columns } = process.stderr;
   return isTTY ? foldLines(text, Math.max(NARROWEST_VIEW, columns)) : text;

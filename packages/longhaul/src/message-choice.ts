@@ -3,7 +3,7 @@ import { copiedIds, indexInConversation } from "@longhaul/core/internal/messages
 import type { Entry } from "@longhaul/core/messages";
 
 const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists the messages that you can choose.";
-/** More candidates would be a list to search, not an answer. */
+/** Maximum number of ids in an error message. More ids would be a list to search, not an answer. */
 const SHOWN_CANDIDATES = 3;
 
 /**
@@ -44,7 +44,7 @@ export function chooseMessage(
 }
 
 interface IdWords {
-  /** Plural of the thing. */
+  /** Plural of the items that have the ids, such as `spans`. */
   readonly many: string;
   /** Sentence about the command that lists the ids. */
   readonly whereToLook: string;
@@ -66,7 +66,7 @@ export function chooseId(ids: readonly string[], wanted: string, words: IdWords)
   );
 }
 
-/** Returns the messages of the conversation that had such an id before. */
+/** Returns the messages of the conversation that had such an id before they were rewritten. */
 function earlierIds(
   conversation: readonly Entry[],
   wanted: string,

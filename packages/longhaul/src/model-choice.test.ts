@@ -30,11 +30,14 @@ describe("chatModel", () => {
     [{ ANTHROPIC_AUTH_TOKEN: "t" }, undefined],
     [{ ANTHROPIC_BASE_URL: "http://127.0.0.1:1" }, undefined],
     [{}, "http://127.0.0.1:1"],
-  ])("accepts an Anthropic model in the environment %j with the base URL %s", async (environment, baseUrl) => {
-    await expect(named("claude-sonnet-5-5", environment, load, baseUrl)).resolves.toMatchObject({
-      name: "claude-sonnet-5-5",
-    });
-  });
+  ])(
+    "accepts an Anthropic model in the environment %j with the base URL %s",
+    async (environment, baseUrl) => {
+      await expect(named("claude-sonnet-5-5", environment, load, baseUrl)).resolves.toMatchObject({
+        name: "claude-sonnet-5-5",
+      });
+    },
+  );
 
   it("accepts a model of another provider without checking its API key", async () => {
     await expect(named("openai:gpt-5")).resolves.toMatchObject({ name: "gpt-5" });

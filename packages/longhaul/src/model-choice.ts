@@ -35,7 +35,10 @@ const OTHER_PROVIDERS_HINT =
 const BUILT_IN_OFFER =
   "Nothing was changed. Without --model, the built-in summarizer writes the summary. It needs no key and no network.";
 
-/** Returns undefined for the built-in summarizer. Does not connect before the first call. */
+/**
+ * Creates the chosen model. Returns undefined for the built-in summarizer. The model does not connect before
+ * its first call.
+ */
 export async function chooseModel(
   choice: ModelChoice,
   { program = runningProgram(), importPackage }: PackageSource = {},
@@ -78,12 +81,12 @@ export function requireModelName({ model, baseUrl }: ModelChoice): void {
 const providerOf = (model: string): string | undefined =>
   AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
 
-/** Returns true if Anthropic's own SDK serves it. */
+/** Returns true if Anthropic's own SDK serves the model with this name. */
 export const isAnthropicName = (model: string): boolean => providerOf(model) === undefined;
 
 /**
- * Only custom servers have such names. Otherwise Anthropic would get a session that was meant for another
- * provider.
+ * Creates the error for a name with an unknown provider. Only custom servers have such names. Without this
+ * error, Anthropic would get a session that was meant for another provider.
  */
 function noProvider(model: string): LonghaulError {
   const name = model.slice(0, model.indexOf(":"));
@@ -104,13 +107,13 @@ const creatorIn = ({
   )?.[1];
 
 /**
- * Codes of failures that the built-in summarizer cannot have. The error may end a chain of attempts, with the
- * code of the last failure.
+ * Codes of failures that the built-in summarizer cannot have. After several attempts, an error has the code
+ * of the last failure.
  */
 const WITHOUT_MODEL =
   /^(?:model-|(?:no-summary|notes-reply-unusable|option-invalid|provider-unknown|base-url-missing)$)/;
 
-/** A failed call loses nothing. Adds this to the error, with the options that need no model. */
+/** Adds a sentence to the error of a failed call: nothing was changed, and which options need no model. */
 export function withBuiltInOffer(
   error: unknown,
   { model = "" }: ModelChoice,
@@ -148,7 +151,7 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
     const choice = { model: name, ...(baseUrl === undefined ? {} : { baseUrl }) };
     requireModelName(choice);
     if (isAnthropicName(name)) {
-      // Only checks that the package exists, so that no conversation starts without it.
+      // Creates a client only to check that the package exists, so that no conversation starts without it.
       await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) }).catch((error) => {
         throw withRemedy(error, /^model-sdk-missing$/, () => installRemedy([ANTHROPIC_SDK], program));
       });
@@ -158,7 +161,7 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
     if (model === undefined) throw noTalker(name);
     return model;
   } catch (error) {
-    // Without a model, the tour is still available.
+    // The tour needs no model, so the error offers it.
     throw withRemedy(error, /./, ({ remedy }) => [remedy, TOUR_OFFER].filter(Boolean).join("\n"));
   }
 }

@@ -20,10 +20,10 @@ import { fitText, foldText, oneLine, padEnd, padStart, shownText } from "./view/
 /** Output format of `notes --json`. Stable, because other programs read it. See docs/json.md. */
 export interface NotesReport extends NotesFigures {
   readonly session: { readonly id: string; readonly path: string };
-  /** The action: notes were only shown, or how they were created. */
+  /** Says whether the notes were only shown, or how they were created. */
   readonly outcome: "shown" | BuiltNotes["outcome"];
   readonly written: boolean;
-  /** How they were just written. Null if they were not. */
+  /** How the notes were just written. Null if they were not written. */
   readonly work: NotesWorkReport | null;
   /** The user's text above the first heading. */
   readonly preface: string;
@@ -59,7 +59,10 @@ export interface NotesWorkReport extends Pick<BuiltNotes, "by" | "messages" | "c
   readonly model: string | null;
   /** False if edits were refused and never corrected. */
   readonly complete: boolean;
-  /** The model did not answer in time: the reason, and the number of messages noted without it. */
+  /**
+   * Set if the model did not answer in time: the reason, and the number of messages that were noted without
+   * the model.
+   */
   readonly fallback: { readonly reason: string; readonly messages: number } | null;
   readonly usage: ModelUsage | null;
   readonly cost: number | null;

@@ -32,7 +32,7 @@ export function parseWindow(text: string): number {
   return tokens;
 }
 
-/** Parses a size, or the name of a model that has one. */
+/** Parses the size of a window, or the name of a model with a known window. */
 export function parseWindowOrModel(text: string): number | string {
   if (!/^[a-z]/i.test(text)) return parseWindow(text);
   if (findModel(text).windowOrigin !== "default") return text;
@@ -81,7 +81,7 @@ const listed = (text: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** Parses some of these names, and returns them in their fixed order. */
+/** Parses a list that may contain only these names. Returns the listed names in the order of `names`. */
 export const parseNames =
   <Name extends string>(names: readonly Name[]) =>
   (text: string): readonly Name[] => {
@@ -112,7 +112,7 @@ export function parsePricedModel(name: string): string {
   );
 }
 
-/** Exits unless a session is named or created. */
+/** Exits if the user names no session and does not pass --generated. */
 export function requireAny(
   sessions: readonly string[],
   { generated }: { readonly generated?: unknown },

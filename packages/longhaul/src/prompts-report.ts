@@ -12,7 +12,7 @@ import { fitText, foldText } from "./view/text-width.ts";
 export interface PromptReport {
   readonly uuid: string;
   readonly timestamp: string;
-  /** Tokens of the messages before it, which `compact --up-to` would summarize. */
+  /** Tokens of the messages before the prompt, which `compact --up-to` would summarize. */
   readonly tokensBefore: number;
   readonly text: string;
 }
@@ -68,7 +68,7 @@ const NOTHING_WRITTEN =
 const HINT =
   "before: tokens before the prompt. `compact --up-to MESSAGE` summarizes everything before that message. `compact --from MESSAGE` summarizes that message and everything after it.";
 
-/** Returns the shortest prefix length at which all of these differ. */
+/** Returns the shortest prefix length at which all of these uuids differ. */
 export function uniqueIdLength(uuids: readonly string[]): number {
   let length = ID_SHOWN;
   while (length < LONGEST_UUID && new Set(uuids.map((uuid) => uuid.slice(0, length))).size < uuids.length)

@@ -59,12 +59,15 @@ describe("loadProvider, which loads ai and the package of a provider", () => {
     ["22.0.0", AI_7, OPENAI_3],
     ["24.0.0", AI_7, OPENAI_4],
     ["22.0.0", AI_6, { version: "3.0.0" }],
-  ])("loads ai and the provider package on Node %s if the versions %j and %j are installed", async (nodeVersion, ai, openai) => {
-    expect(await failureOf({ ai, "@ai-sdk/openai": openai }, nodeVersion)).toEqual({
-      sdk: { name: "ai" },
-      provider: { name: "@ai-sdk/openai" },
-    });
-  });
+  ])(
+    "loads ai and the provider package on Node %s if the versions %j and %j are installed",
+    async (nodeVersion, ai, openai) => {
+      expect(await failureOf({ ai, "@ai-sdk/openai": openai }, nodeVersion)).toEqual({
+        sdk: { name: "ai" },
+        provider: { name: "@ai-sdk/openai" },
+      });
+    },
+  );
 
   it("suggests one command for ai and the provider package, in versions that run on Node 20", async () => {
     expect(await failureOf({})).toEqual(
@@ -90,23 +93,29 @@ describe("loadProvider, which loads ai and the package of a provider", () => {
     ["20.19.0", AI_7, "@ai-sdk/openai@3"],
     ["22.0.0", AI_6, "@ai-sdk/openai@3"],
     ["22.0.0", AI_7, "@ai-sdk/openai@4"],
-  ])("suggests a version of the provider package that works on Node %s with the installed ai %j", async (nodeVersion, ai, wanted) => {
-    expect(await failureOf({ ai }, nodeVersion)).toEqual(
-      missing(
-        "Cannot use models of openai: the package @ai-sdk/openai is not installed.",
-        `npm install ${wanted}`,
-      ),
-    );
-  });
+  ])(
+    "suggests a version of the provider package that works on Node %s with the installed ai %j",
+    async (nodeVersion, ai, wanted) => {
+      expect(await failureOf({ ai }, nodeVersion)).toEqual(
+        missing(
+          "Cannot use models of openai: the package @ai-sdk/openai is not installed.",
+          `npm install ${wanted}`,
+        ),
+      );
+    },
+  );
 
   it.each([
     ["20.19.0", "ai@6"],
     ["22.0.0", "ai@7"],
-  ])("suggests only a version of ai on Node %s if an older provider package is installed", async (nodeVersion, wanted) => {
-    expect(await failureOf({ "@ai-sdk/openai": OPENAI_3 }, nodeVersion)).toEqual(
-      missing("Cannot use models of openai: the package ai is not installed.", `npm install ${wanted}`),
-    );
-  });
+  ])(
+    "suggests only a version of ai on Node %s if an older provider package is installed",
+    async (nodeVersion, wanted) => {
+      expect(await failureOf({ "@ai-sdk/openai": OPENAI_3 }, nodeVersion)).toEqual(
+        missing("Cannot use models of openai: the package ai is not installed.", `npm install ${wanted}`),
+      );
+    },
+  );
 
   it("suggests an older version of a provider package that is too new for ai", async () => {
     expect(await failureOf({ "@ai-sdk/openai": OPENAI_4 })).toEqual(
@@ -126,14 +135,17 @@ describe("loadProvider, which loads ai and the package of a provider", () => {
   it.each([
     [AI_5, "20.19.0", "npm install ai@6"],
     [AI_8, "24.0.0", "npm install ai@7"],
-  ])("names the versions of ai that longhaul supports if the unsupported ai %j is installed", async (ai, node, command) => {
-    expect(await failureOf({ ai, "@ai-sdk/openai": OPENAI_3 }, node)).toEqual(
-      missing(
-        `Cannot use models of openai: longhaul works with ai 6 and 7, but version ${ai.version} is installed.`,
-        command,
-      ),
-    );
-  });
+  ])(
+    "names the versions of ai that longhaul supports if the unsupported ai %j is installed",
+    async (ai, node, command) => {
+      expect(await failureOf({ ai, "@ai-sdk/openai": OPENAI_3 }, node)).toEqual(
+        missing(
+          `Cannot use models of openai: longhaul works with ai 6 and 7, but version ${ai.version} is installed.`,
+          command,
+        ),
+      );
+    },
+  );
 
   it("names the Node version that a package needs if the current Node cannot load the package", async () => {
     const load = async (name: string): Promise<unknown> => {

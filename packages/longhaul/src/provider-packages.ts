@@ -89,7 +89,10 @@ interface Installed {
   readonly manifest: unknown;
 }
 
-/** Returns undefined if both packages exist in compatible versions. */
+/**
+ * Returns the error that names everything to install. Undefined if both packages exist in compatible
+ * versions.
+ */
 function providerProblem(
   provider: string,
   program: RunningProgram,
@@ -155,7 +158,10 @@ function whyUnsupported(ai: Installed): string | undefined {
   return `longhaul works with ${AI} ${OLDEST_AI} and ${NEWEST_AI}, but version ${versionOf(ai)} is installed.`;
 }
 
-/** A provider that is older than `ai` works, because `ai` adapts it. */
+/**
+ * Returns the reason if a provider is too new for `ai`. A provider that is older than `ai` works, because
+ * `ai` adapts it.
+ */
 function whyTooNew(own: Installed, aiMajor: number): string | undefined {
   const base = stringField(field(own.manifest, "dependencies"), "@ai-sdk/provider") ?? "";
   if (majorOf(base) + AI_MINUS_PROVIDER_BASE <= aiMajor) return undefined;

@@ -66,7 +66,7 @@ export function beforeAndAfter(
   ].join("\n");
 }
 
-/** Describes the room that a fitting result leaves. */
+/** Says how many tokens are left after a result that fits the window. */
 export const roomWords = ({ after, window }: Pick<RewriteReport, "after" | "window">): string =>
   `${formatCount(fullAt(window) - after.tokens)} tokens left until ${fullWords(window)}`;
 

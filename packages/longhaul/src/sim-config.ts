@@ -46,7 +46,10 @@ type Shape<Options> = Readonly<Record<keyof Options, z.ZodType>>;
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 
-/** Returns one kind for all requests, or a list for the first requests whose last item repeats. */
+/**
+ * Schema for one kind for all requests, or for a list of kinds, one per request. The last kind of the list
+ * repeats.
+ */
 const kinds = <Name extends string>(...names: readonly Name[]) => {
   const kind = z.enum(names);
   return z.union([kind, z.array(kind).min(1)]);
@@ -138,13 +141,13 @@ const config = {
     .optional(),
 } satisfies Shape<SimConfig>;
 
-/** Keys of the file, including those of its objects after a dot. */
+/** Keys of the file. Keys of its objects follow after a dot. */
 export const SIM_CONFIG_KEYS: readonly string[] = Object.entries({ ...config, switches, coder }).flatMap(
   ([key, value]) =>
     value === switches || value === coder ? Object.keys(value).map((name) => `${key}.${name}`) : [key],
 );
 
-/** Parsed from JSON, so no value in it is undefined. */
+/** Checks the parsed JSON of a configuration file. JSON contains no undefined values, so the type is safe. */
 export function parseSimConfig(json: unknown, path: string): SimConfig {
   const { success, data, error } = z.strictObject(config).safeParse(json);
   if (success) return data as SimConfig;

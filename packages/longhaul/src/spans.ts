@@ -63,7 +63,7 @@ export function spanMessages(session: Session, wanted: string): SpanMessagesRepo
         },
       ),
   });
-  // A line can be repeated. The last one counts.
+  // A file can contain several lines for the same span. The last line counts.
   const span = spans.findLast(({ collapsed }) => collapsed.spanId === chosen) as CollapsedSpan;
   return { ...spanReport(span), entries: messagesOfSpan(span, session) };
 }

@@ -21,12 +21,17 @@ export function noteWarnings(warnings: readonly string[], { note }: Pick<Termina
 
 export type Colors = ReturnType<typeof createColors>;
 
-/** Columns that every view fits into. Lines wider than 100 columns are hard to read. */
+/**
+ * Minimum width that every view fits into. The maximum is 100 columns, because longer lines are hard to read.
+ */
 export const NARROWEST_VIEW = 40;
 
 export const viewWidth = (columns: number): number => Math.min(100, Math.max(NARROWEST_VIEW, columns));
 
-/** Uses colors and progress only if a person is looking and has not switched them off. */
+/**
+ * Creates the terminal of a process. Uses colors and progress only for a person who has not switched them
+ * off.
+ */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const isWatched = stdout.isTTY === true && env.TERM !== "dumb";
@@ -49,7 +54,7 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
     note: (text) => note(stderr.isTTY === true ? foldLines(text, width) : text),
     progress: (text) => {
       if (stderr.isTTY !== true || env.TERM === "dumb") return;
-      // A wrapped line could not be cleared.
+      // The line is cut to the width, because a wrapped line could not be cleared.
       stderr.write(`${clearLine}${withOnlyColors(fitText(text, (stderr.columns ?? 80) - 1), wantsColor)}`);
       hasProgress = true;
     },

@@ -4,7 +4,9 @@ import { formatCount } from "./view/numbers.ts";
 /** The window and its thresholds as `--json` prints them. */
 export interface ReportWindow
   extends Pick<Thresholds, "size" | "origin" | "effective" | "warning" | "blocking"> {
-  /** Null if nothing is compacted at this size, because a switch or a mode forbids it. */
+  /**
+   * Threshold of automatic compaction in tokens. Null if a switch or a mode prevents automatic compaction.
+   */
   readonly autoCompact: number | null;
 }
 
@@ -21,7 +23,7 @@ type Limits = Pick<ReportWindow, "autoCompact" | "blocking">;
  */
 export const fullAt = ({ autoCompact, blocking }: Limits): number => autoCompact ?? blocking;
 
-/** Describes the event at the end of the free room. */
+/** Names the limit that is reached when no free tokens are left. */
 export const fullWords = ({ autoCompact }: Limits): string =>
   autoCompact === null ? "the blocking limit" : "the next compaction";
 

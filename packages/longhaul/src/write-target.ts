@@ -14,7 +14,10 @@ export interface TargetChoice {
   readonly out?: string;
 }
 
-/** Returns undefined if nothing is written. Rejects a missing folder before any work is done. */
+/**
+ * Returns the target of the output. Undefined if nothing is written. Rejects a missing folder before any work
+ * is done.
+ */
 export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<WriteTarget | undefined> {
   if (dryRun) return undefined;
   if (inPlace) return { mode: "in-place" };
@@ -23,7 +26,10 @@ export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<
   return { mode: "new-session", path: out };
 }
 
-/** Otherwise a misspelled folder would be created. Any other error appears when the file is written. */
+/**
+ * Rejects a missing folder, because otherwise a misspelled folder would be created. Any other error appears
+ * when the file is written.
+ */
 async function requireFolderOf(path: string): Promise<void> {
   const folder = dirname(path);
   try {
@@ -56,7 +62,8 @@ export async function findSessionToWrite(
   const latest = await findLatest(places);
   terminal.note(`longhaul: ${latestWords(latest, now)}`);
   if (latest.isOfProject || json) return latest.path;
-  // Undefined means that nobody can answer, but the session is named.
+  // Undefined means that nobody can answer. The note above already names the session, so the command
+  // continues.
   if ((await terminal.confirm("Use the session of another project?")) !== false) return latest.path;
   throw new LonghaulError("session-declined", "You did not confirm the session. Nothing was written.", {
     remedy: `Pass the id of a session instead of \`latest\`, here ${latest.id}. \`longhaul sessions\` lists them.`,
@@ -78,7 +85,7 @@ export async function sessionOrLatest(
   return latest.path;
 }
 
-/** Ids and folders come from files, so they are limited to one line. */
+/** Describes the latest session. Ids and folders come from files, so they are limited to one line. */
 function latestWords({ id, folder, agent, modifiedAt, isOfProject }: LatestSession, now: Date): string {
   const owner = agent === "claude-code" ? "Claude Code" : "longhaul";
   const where = folder === undefined ? "" : ` in ${folder}`;

@@ -129,7 +129,7 @@ describe("notesAsSummary", () => {
       "Current State",
     ];
     for (const count of order.keys()) {
-      // Each section gives up 7/8 of its 2,000 tokens. The notice itself takes about 150.
+      // Each cut section loses at most 7/8 of its 2,000 tokens. The notice about cuts takes about 150 tokens.
       expect(cutAt(20_000 - 1_749 * count - 400)).toEqual(order.slice(0, count + 1).sort());
     }
     const least = Object.keys(
@@ -191,7 +191,7 @@ interface Case {
   readonly countTokens: CountText;
 }
 
-/** A count that jumps: no cut may rely on a longer text having more tokens. */
+/** A counter that can return fewer tokens for a longer text. Cutting must work with it too. */
 const jumping: CountText = (text) => Math.ceil(text.length / 3) + ((text.length * 7) % 5);
 
 const arbitraryBody = (): fc.Arbitrary<string> =>
@@ -233,8 +233,8 @@ describe("notesAsSummary, for any notes", () => {
         for (const { tokens } of size.sections) expect(tokens).toBeLessThanOrEqual(limits.sectionTokens);
         const preface = read.preface === "" ? 0 : countTokens(read.preface);
         expect(size.tokens + preface).toBeLessThanOrEqual(limits.totalTokens);
-        // An additive count also limits the whole text. Estimates of a whole and of its parts differ
-        // slightly.
+        // If the counter counts characters, the whole text is within the total too. Other counters may count
+        // the whole text slightly higher than the sum of its parts.
         if (countTokens === byLength) {
           const filled = read.sections.filter(({ body }) => body !== "");
           const aside = filled.reduce((sum, { heading }) => sum + `\n\n${heading}\n`.length, 0);

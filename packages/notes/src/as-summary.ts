@@ -6,10 +6,10 @@ import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";
 import { joinParts, nameKey } from "./notes-format.ts";
 
 /**
- * Sections to cut first if all of them together are too long. The agent can do without the history and
- * without facts that the code shows. It cannot do without the state of its work. Sections of a user's
- * template come between the two lists, later ones first. The text above the first heading gets the remaining
- * tokens, because it was there before the session.
+ * Sections to cut first if all sections together are too long. They contain history, and facts that the code
+ * shows, so the agent needs them least. Sections of a user's template are cut after this list and before
+ * `CUT_LAST`, the last section first. The text above the first heading gets the tokens that the sections
+ * leave, because the user wrote it before the session.
  */
 const CUT_FIRST: readonly string[] = [
   "Worklog",
@@ -27,14 +27,14 @@ const CUT_LAST: readonly string[] = [
 ].map(nameKey);
 
 /**
- * All sections shrink to this share of the section limit before one is removed: a few lines of each are more
- * useful.
+ * All sections are cut to this share of the section limit before any section is removed. A few lines of each
+ * section are more useful than some complete sections.
  */
 const FLOOR_SHARE = 1 / 8;
 
 const CUT_MARK = "[… the rest of this section was cut]";
 
-/** The last lines of this section are more useful than its first ones. */
+/** This section is cut at its beginning, because its last lines are more useful than its first lines. */
 const CUT_AT_THE_FRONT = nameKey("Worklog");
 const FRONT_CUT_MARK = "[… the older part of this section was cut]";
 
@@ -46,8 +46,8 @@ export interface NotesSummaryInput {
 }
 
 /**
- * Renders the notes as the summary of a conversation. No section exceeds its limit. All sections, with the
- * notice about cuts, stay below the total, not counting headings. Sections within the limits stay unchanged.
+ * Renders the notes as the summary of a conversation. Cuts each section to its limit, and all sections with
+ * the notice about cuts to the total. Headings do not count. Notes within the limits stay unchanged.
  */
 export function notesAsSummary(notes: Notes, { limits, path, countTokens }: NotesSummaryInput): string {
   const count: CountText = (text) => (text === "" ? 0 : countTokens(text));
@@ -87,7 +87,10 @@ interface Wish {
   readonly tokens: number;
 }
 
-/** Divides the budget among the sections. */
+/**
+ * Divides the token budget among the sections. Cuts sections in order, each down to the floor at most. Cuts
+ * below the floor only if that is not enough.
+ */
 function allot(wishes: readonly Wish[], budgetTokens: number, floorTokens: number): readonly number[] {
   const allowed = wishes.map(({ tokens }) => tokens);
   const order = [...wishes.keys()].sort((a, b) => rank(wishes[a]) - rank(wishes[b]) || b - a);
@@ -116,7 +119,9 @@ function cutSection({ heading, body }: NotesSection, budgetTokens: number, count
   return end ?? cutToFit(body, budgetTokens, count);
 }
 
-/** Returns whole lines from the end, or undefined if not even the last one fits. */
+/**
+ * Returns as many whole lines from the end of the text as fit, or undefined if not even the last line fits.
+ */
 function endThatFits(text: string, budgetTokens: number, count: CountText): string | undefined {
   const lines = text.split("\n");
   const from = (at: number): string => {
@@ -144,7 +149,7 @@ function cutToFit(text: string, budgetTokens: number, count: CountText): string 
   return fits(cut) ? cut : "";
 }
 
-/** Adds an ellipsis to a cut line, because its remainder could look like a heading. */
+/** Adds an ellipsis to a line that was cut. Without it, the rest of the line could look like a heading. */
 function marked(head: string): string {
   if (head.trim() === "") return CUT_MARK;
   const kept = `${head.trimEnd()}${head.endsWith("\n") ? "" : "…"}`;
@@ -152,7 +157,9 @@ function marked(head: string): string {
   return [kept, ...(fence === undefined ? [] : [fence]), CUT_MARK].join("\n");
 }
 
-/** Returns the fence that closes a code block still open after these lines. */
+/**
+ * Returns the fence of a code block that is still open after these lines. The same fence closes the block.
+ */
 function openFence(lines: readonly string[]): string | undefined {
   let open: string | undefined;
   for (const line of lines) {

@@ -31,7 +31,9 @@ const asksForNotes = ({ messages }: ModelRequest): boolean =>
     (block) => block.type === "text" && isNotesRequest(block.text),
   );
 
-/** Creates a model that answers notes requests with these answers and all others with one word. */
+/**
+ * Creates a model that answers notes requests with these answers, and all other requests with "A summary."
+ */
 const modelWith = (notes: () => Answer): ReturnType<typeof scriptedModel> =>
   scriptedModel((request) => (asksForNotes(request) ? notes() : "A summary."));
 
@@ -44,7 +46,7 @@ interface Scene {
   reasons(): readonly string[];
 }
 
-/** Turns that grow by about 2,000 tokens each, in a window of 32,000. */
+/** Creates a session with notes in a window of 32,000 tokens. Each turn adds about 2,000 tokens. */
 function scene(options: Partial<CompactorOptions> = {}, text?: string): Scene {
   const file = new HeldNotes(text);
   const events: CompactorEvent[] = [];

@@ -33,17 +33,19 @@ export interface ExtractionRequest extends SummaryInstructions {
   readonly template: NotesTemplate;
   readonly limits: NotesLimits;
   readonly countTokens: CountText;
-  /** Way to share the conversation's cached prefix. Undefined if there is none to share. */
+  /**
+   * Source of a request that shares the conversation's cached prefix. Undefined if there is no such prefix.
+   */
   readonly fork: ForkSource | undefined;
-  /** The whole conversation, as the fork sends it. */
+  /** The whole conversation. A fork sends all of it. */
   readonly entries: readonly Entry[];
   /** Entries that are not in the notes yet. A separate call gets only these. */
   readonly fresh: readonly Entry[];
   /** Model for a separate call. Default: the fork's model. */
   readonly model: Model | undefined;
-  /** Results that the agent no longer sends, although the entries still contain them. */
+  /** Tool results that the agent no longer sends to the model, although the entries still contain them. */
   readonly clearedToolUseIds: ReadonlySet<string>;
-  /** Context windows that the host knows better than the table of models. */
+  /** Returns the context window of a model, if the host knows it better than the table of models. */
   readonly windowOf?: WindowOf | undefined;
   readonly firstByteMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -54,7 +56,7 @@ export interface ExtractionOutcome {
   readonly notes: Notes;
   readonly by: "fork" | "direct";
   readonly edits: number;
-  /** Refused edits and calls of other tools, whether corrected later or not. */
+  /** Number of refused edits and of calls of other tools. Edits that the model corrected later count too. */
   readonly refused: number;
   /** Number of model calls. */
   readonly calls: number;
@@ -63,23 +65,26 @@ export interface ExtractionOutcome {
   readonly isComplete: boolean;
 }
 
-/** The first answer and two corrections. A model that fails three times will not succeed. */
+/** Maximum answers: the first answer and two corrections. A model that fails three times will not succeed. */
 const MAX_ANSWERS = 3;
 /**
- * A model that edits one by one may continue as long as each edit succeeds: half of the notes would be worth
- * little.
+ * Maximum answers of a model that makes one edit per answer, as long as each edit succeeds. Stopping earlier
+ * would leave the notes incomplete.
  */
 const MAX_ANSWERS_ONE_BY_ONE = 8;
 
-/** Less output would not suffice to rewrite one section. */
+/** Minimum output tokens of a fork. Fewer tokens are not enough to rewrite one section. */
 const MIN_OUTPUT_TOKENS = 1_000;
-/** Output besides the notes, which the model may rewrite completely: tags, and a sentence before them. */
+/**
+ * Output tokens for tags and a sentence before them. The model may also rewrite all notes, which needs the
+ * total limit.
+ */
 const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
 
 const INTRODUCTION =
   "[The oldest part of the new messages did not fit into this request. The text below condenses that part. It was written without a model. Add its content to the session's notes too.]";
 
-/** Failures of a fork that a smaller request may avoid. */
+/** Failures of a fork after which a smaller request may succeed. */
 const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
   "too-long",
   "too-large",
@@ -88,10 +93,10 @@ const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
 ]);
 
 /**
- * Lets a model update the notes: as a fork of the conversation if possible, otherwise in a separate call.
- * Longhaul applies the edits, never the host. Refused edits are returned to the model with the reason, a few
- * times. Applied edits stay even if others fail. Throws if no edit could be applied. After an abort it always
- * throws `model-aborted`.
+ * Lets a model update the notes: in a fork of the conversation if possible, otherwise in a separate call.
+ * Longhaul applies the edits, never the host. If an edit is refused, the model gets the reason and may
+ * correct the edit a few times. Applied edits stay, even if others are refused. Throws if no edit could be
+ * applied. After an abort, always throws `model-aborted`.
  */
 export async function extractNotes(request: ExtractionRequest): Promise<ExtractionOutcome> {
   const extraction = new Extraction(request);
@@ -103,14 +108,14 @@ export async function extractNotes(request: ExtractionRequest): Promise<Extracti
   }
 }
 
-/** A started conversation about the notes. */
+/** An exchange with the model about the notes, after its first reply. */
 interface Talk {
   readonly by: ExtractionOutcome["by"];
   readonly model: Model;
   readonly request: ModelRequest;
   readonly reply: ModelReply;
   readonly editTool: EditTool | undefined;
-  /** Returns the request with these messages, or undefined if it would be invalid. */
+  /** Returns a request with these messages, or undefined if such a request would be invalid. */
   continued(messages: readonly ApiMessage[]): ModelRequest | undefined;
 }
 
@@ -139,7 +144,7 @@ class Extraction {
     return await this.#finish((await this.#beginFork()) ?? (await this.#beginDirectly()));
   }
 
-  /** Returns undefined if a separate call is needed. */
+  /** Requests edits in a fork of the conversation. Returns undefined if a separate call is needed instead. */
   async #beginFork(): Promise<Talk | undefined> {
     const { fork, entries } = this.#request;
     if (fork === undefined) return undefined;
@@ -163,7 +168,9 @@ class Extraction {
     return { by: "fork", model, request, reply, editTool, continued };
   }
 
-  /** Requests edits in a separate call, which contains only the new entries, cut to fit. */
+  /**
+   * Requests edits in a separate call with only the new entries. If they are too long, leaves out the oldest.
+   */
   async #beginDirectly(): Promise<Talk> {
     const { fork, fresh, entries, limits, clearedToolUseIds } = this.#request;
     const model = this.#request.model ?? fork?.model;
@@ -228,7 +235,7 @@ class Extraction {
     this.#edits += taken.edits;
     this.#refused += taken.refused;
     this.#saidNothing = taken.saysNothingToNote;
-    // A reply without an edit does not settle edits that were refused before.
+    // If edits were refused before, a reply without an edit does not make the notes complete.
     if (!taken.isComplete) this.#isComplete = false;
     else if (taken.edits > 0 || taken.saysNothingToNote) this.#isComplete = true;
     return taken;
@@ -261,7 +268,7 @@ class Extraction {
   }
 }
 
-/** Returns true if the window ended before the reply did. A longer conversation would not fit. */
+/** Returns true if the reply filled the context window. A further message would not fit. */
 const hasNoRoom = ({ stopReason }: ModelReply): boolean => stopReason === "model_context_window_exceeded";
 
 const message = (text: string): ApiMessage => ({ role: "user", content: [{ type: "text", text }] });
@@ -280,7 +287,7 @@ class NoNotesError extends LonghaulError {
   }
 }
 
-/** Adds the usage of two calls. Returns the second if there was no first. */
+/** Adds the usage of two calls. Returns the second usage if the first is undefined. */
 export function sumUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   if (one === undefined) return other;
   const deleted = (one.cache_deleted_input_tokens ?? 0) + (other.cache_deleted_input_tokens ?? 0);

@@ -1,4 +1,7 @@
-/** Italic lines of the template in notes files of earlier versions. They are not notes, so a reader drops them. */
+/**
+ * Italic lines that earlier versions wrote below the headings of a notes file. They are not notes, so the
+ * parser drops them.
+ */
 export const FORMER_GUIDES: readonly string[] = [
   "_One line of five to ten words that tells this session from every other: the thing worked on, and what is done to it._",
   "_What is being worked on right now, what is done but not yet checked, what is left to do, and the very next step. Rewritten each time: nothing outdated stays here._",

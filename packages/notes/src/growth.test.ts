@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GrowthThresholds, NotesGrowth } from "./notes-keeper.ts";
 
-/** Simulates consecutive responses, and returns whether notes are due after each. */
+/** Reports these responses in order, and returns after each response whether notes are due. */
 function course(
   growth: NotesGrowth,
   ...turns: readonly (readonly [tokens: number, calls: number])[]
@@ -71,7 +71,7 @@ const events = (): fc.Arbitrary<readonly Event[]> =>
     { maxLength: 30 },
   );
 
-/** Applies the written rule to the whole history each time. */
+/** Implements the rule of `NotesGrowth` in the plainest way: it reads the whole history each time. */
 function dueByTheRule(
   history: readonly Event[],
   { firstTokens, nextTokens, toolCalls }: GrowthThresholds,

@@ -42,7 +42,7 @@ describe("mergeNotes when a person edited the notes file during an update", () =
     const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
     const deleted = mergeNotes(base, ours, notes([]));
     expect(bodiesOf(deleted)).toEqual(["", "b", ""]);
-    // Not undefined: notes without an id count as covering all messages.
+    // The id must not be undefined, because notes without an id count as covering all messages.
     expect(deleted.coveredUuid).toBe("");
     expect(mergeNotes(base, ours, notes(["a1"], "older")).coveredUuid).toBe("older");
   });

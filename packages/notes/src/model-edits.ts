@@ -25,9 +25,10 @@ const REPLACE_ALL_FIELDS = ["replace_all", "replaceAll"] as const;
 const EDIT_COMMAND = "str_replace";
 
 /**
- * Finds the tool with which a model that shares the conversation's prefix can edit the notes. A tool of our
- * own would change the prefix. Returns undefined if the host has no tool that we understand. Also undefined
- * if the request limits the number of calls, because one edit is not enough.
+ * Finds a host tool with which the model can edit the notes in a fork of the conversation. An additional tool
+ * would change the cached prefix. Returns undefined if the host has no suitable tool, or if the request
+ * forbids tool calls. Also returns undefined if the request forbids parallel tool calls, because one edit is
+ * not enough.
  */
 export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditTool | undefined {
   if (tool_choice?.type === "none" || field(tool_choice, "disable_parallel_tool_use") === true)
@@ -39,7 +40,7 @@ export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditToo
 function editToolOf(tool: ToolDefinition): EditTool | undefined {
   const name = stringField(tool, "name") ?? "";
   const use = FILE_TOOLS.get(name.toLowerCase());
-  // A tool with deferred loading is not available yet.
+  // The model cannot call a tool with deferred loading yet.
   if ((use !== "change" && use !== "by-command") || tool.defer_loading === true) return undefined;
   if (stringField(tool, "type")?.startsWith("text_editor_")) return providersEditor(name);
   const properties = field(tool.input_schema, "properties");
@@ -57,7 +58,10 @@ function editToolOf(tool: ToolDefinition): EditTool | undefined {
   return each && { name, path, ...each, list: "edits", command: undefined };
 }
 
-/** Describes the provider's edit tool. The provider defines its schema, and no request contains it. */
+/**
+ * Describes the provider's own edit tool. Its field names are fixed, because requests do not contain its
+ * schema.
+ */
 const providersEditor = (name: string): EditTool => ({
   name,
   path: "path",
@@ -78,7 +82,7 @@ function partsIn(properties: unknown): Pick<EditTool, "oldText" | "newText" | "r
 const firstNamed = (properties: unknown, names: readonly string[]): string | undefined =>
   names.find((name) => isRecord(field(properties, name)));
 
-/** Reads the edits from a call of the tool. Returns at least one, or a refusal. */
+/** Reads the edits from a call of the edit tool. Returns at least one edit, or a refusal. */
 export function editsOf({ input }: ToolUseBlock, tool: EditTool): readonly TextEdit[] | Refusal {
   const path = stringField(input, tool.path);
   if (tool.command !== undefined && stringField(input, "command") !== tool.command)
@@ -97,7 +101,7 @@ function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undef
   return { kind: "text", path, oldText, newText, ...(replaceAll ? { replaceAll } : {}) };
 }
 
-/** Describes the fields of a call, for a prompt or a reason. */
+/** Describes the fields of an edit call, for the prompt or for the reason of a refusal. */
 export function describeEdit({ path, oldText, newText, list, command }: EditTool): string {
   const texts = `\`${oldText}\` and \`${newText}\``;
   const edits = list === undefined ? texts : `\`${list}\` (a list, each with ${texts})`;
@@ -106,14 +110,14 @@ export function describeEdit({ path, oldText, newText, list, command }: EditTool
 }
 
 const OPENING = /<note\s[^<>]*>/gi;
-/** Attribute of a note tag. A tag without one may be unrelated. */
+/** Matches an attribute of a note tag. A `<note>` tag without such an attribute may be ordinary text. */
 const HAS_ATTRIBUTE_OF_OURS = /\b(?:section|mode)\s*=/i;
 const CLOSING = "</note>";
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Reads the `<note …>…</note>` blocks of a reply, in order, and ignores the text between them. A reason
- * refers to a block by `named`.
+ * Reads the `<note …>…</note>` blocks of a reply, in order, and ignores the text between them. `named` is the
+ * name of the block in messages to the model.
  */
 export function noteBlocksIn(
   text: string,
@@ -130,7 +134,7 @@ export function noteBlocksIn(
   });
 }
 
-/** @param rest text up to the next block */
+/** @param rest text from the opening tag to the next block */
 function sectionEdit(
   section: string | undefined,
   mode: string | undefined,
@@ -138,7 +142,7 @@ function sectionEdit(
 ): SectionEdit | Refusal {
   const end = rest.indexOf(CLOSING);
   if (end === -1) return refused(`it has no ${CLOSING} at its end`);
-  // Two closing tags are ambiguous: whichever ends the block, the text around the other would be lost.
+  // With two closing tags, it is unclear which one ends the block. Part of the text would be lost either way.
   if (rest.lastIndexOf(CLOSING) !== end)
     return refused(`its text contains ${CLOSING}, so write that differently`);
   if (section === undefined) return refused('it does not name its section (section="…")');

@@ -40,7 +40,7 @@ const written = (text: string): readonly string[] =>
     .filter((line) => line !== "")
     .sort();
 
-/** Applies the edit as a plain text editor would. */
+/** Returns the notes after the edit, computed with plain text replacement. */
 function expected(notes: Notes, edit: NotesEdit): string {
   const shown = notesAsShown(notes);
   if (edit.kind === "section") return shown;

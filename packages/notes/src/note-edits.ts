@@ -35,17 +35,17 @@ export interface SectionEdit {
   readonly text: string;
 }
 
-/** Reason for refusing an edit: one or two sentences that its author can act on. */
+/** Reason for refusing an edit: one or two sentences that tell the author of the edit what to do. */
 export interface Refusal {
   readonly refused: string;
 }
 
 /**
- * Fewer characters than a notes file may have bytes, in any script. About twenty times as much as is worth
- * keeping.
+ * Maximum characters of the notes. In any script, these characters have fewer bytes than a notes file may
+ * have. The limit is about twenty times the length of useful notes.
  */
 const MAX_CHARACTERS = 300_000;
-/** Enough to identify a line in a sentence. */
+/** Maximum characters of a line that a refusal quotes. They are enough to identify the line. */
 const QUOTED_CHARACTERS = 100;
 const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,4}[.)])\s/;
 
@@ -55,12 +55,12 @@ export interface NotesTarget {
   readonly template: NotesTemplate;
 }
 
-/** Result of an edit. A refusal changes nothing. */
+/** Result of an edit: the changed notes, or a refusal. After a refusal, the notes stay as they were. */
 export type NotesEditResult = { readonly notes: Notes } | Refusal;
 
 export interface NotesEditOutcome {
   readonly edit: NotesEdit;
-  /** Undefined if the edit was applied. */
+  /** Reason for refusing the edit. Undefined if the edit was applied. */
   readonly refused: string | undefined;
 }
 
@@ -163,7 +163,9 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
   return { notes: withBodies(notes, (at) => (at === index ? body : undefined)) };
 }
 
-/** Continues a list with list items. Any other text becomes a separate paragraph. */
+/**
+ * Appends text to a section. A list item goes on the next line, any other text becomes a separate paragraph.
+ */
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
 
@@ -175,7 +177,7 @@ const tooLong = (): Refusal =>
     `The notes would be longer than ${MAX_CHARACTERS} characters. Note only what matters, in far fewer words.`,
   );
 
-/** Returns the template's lines in the order of the text. */
+/** Returns the lines of the text that are headings or italic lines of the template, in order. */
 function templateLinesIn(text: string, { sections }: NotesTemplate): readonly string[] {
   const known = new Set(sections.flatMap(({ heading, guide }) => [heading, guide]));
   return linesOf(text)
@@ -183,7 +185,7 @@ function templateLinesIn(text: string, { sections }: NotesTemplate): readonly st
     .filter((line) => known.has(line));
 }
 
-/** Describes changes to lines that must stay, for the author of the edit. */
+/** Describes for the author of an edit which template line the edit would damage or repeat. */
 function damageOf(before: readonly string[], after: readonly string[]): string | undefined {
   const isMoreOften = (lines: readonly string[], others: readonly string[]) => {
     const counts = countsOf(others);

@@ -15,13 +15,13 @@ export interface ReadAnswer {
   /** Notes with the applied edits. */
   readonly notes: Notes;
   readonly edits: number;
-  /** Refused edits and calls of other tools. */
+  /** Number of refused edits and of calls of other tools. */
   readonly refused: number;
   /** False if something is missing from the notes: an edit was refused, or the reply was cut off. */
   readonly isComplete: boolean;
   /**
-   * True if the model made one call and waits for its result. Some models edit one by one, so more may
-   * follow.
+   * True if the model made one call and waits for its result. Some models make one edit per reply, so more
+   * edits may follow.
    */
   readonly isOneByOne: boolean;
   readonly saysNothingToNote: boolean;
@@ -39,7 +39,7 @@ const GO_ON =
 const MORE =
   "If there is more to note, make all other edits now, together in one answer. If that was all, answer";
 
-/** Applies the edits of a reply: first the calls of the edit tool, then the blocks in its text. */
+/** Applies the edits of a reply: first the calls of the edit tool, then the note blocks in the text. */
 export function readAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules): ReadAnswer {
   const reader = new AnswerReader(notes, rules);
   const isBrokenOff = isTruncated(reply);
@@ -76,7 +76,7 @@ function isNothing(text: string): boolean {
   return text.split("\n").some((line) => words(line).toUpperCase() === NOTHING_TO_NOTE);
 }
 
-/** The notes while the edits of a reply are applied. */
+/** Applies the edits of a reply one after the other, and keeps the current notes and counts. */
 class AnswerReader {
   readonly #rules: AnswerRules;
   notes: Notes;
@@ -89,7 +89,7 @@ class AnswerReader {
     this.#rules = rules;
   }
 
-  /** Applies a call. Returns the reasons for refused edits, or an empty list. */
+  /** Applies the edits of a tool call. Returns the reasons for refused edits, or an empty list. */
   call(call: ToolUseBlock): readonly string[] {
     const { editTool, path } = this.#rules;
     if (editTool === undefined || call.name !== editTool.name) {
@@ -109,7 +109,7 @@ class AnswerReader {
     });
   }
 
-  /** Applies the blocks in a text. Returns a complaint for each refused block. */
+  /** Applies the note blocks in a text. Returns a line with the reason for each refused block. */
   blocks(text: string): readonly string[] {
     return noteBlocksIn(text).flatMap(({ named, edit }) => {
       const result = "refused" in edit ? edit : applyNotesEdit(this.notes, edit, this.#rules);
@@ -120,7 +120,7 @@ class AnswerReader {
     });
   }
 
-  /** Counts an edit that is still missing from the notes. */
+  /** Counts a refused edit, which makes the notes incomplete. Returns the reason unchanged. */
   refuse(reason: string): string {
     this.refused++;
     this.isComplete = false;

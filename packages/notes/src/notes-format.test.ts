@@ -74,7 +74,8 @@ describe("the format of the notes file", () => {
           expect(parseNotes(written, template)).toEqual(notes);
           expect(formatNotes(parseNotes(written, template))).toBe(written);
           const lines = new Set(writtenLines(written));
-          // The comment with the id is rewritten, and a second byte order mark can be inside a line.
+          // Two differences are allowed: longhaul rewrites the comment with the message id, and a second byte
+          // order mark may be inside a line.
           const missing = writtenLines(text).filter(
             (line) => !lines.has(line.replace(/^\uFEFF+/, "").trim()),
           );

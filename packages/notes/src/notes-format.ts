@@ -27,9 +27,10 @@ export interface Notes {
   readonly preface: string;
   readonly sections: readonly NotesSection[];
   /**
-   * Uuid of the newest message that the notes cover. It is in the same file as the notes, so that a crash
-   * cannot separate them: otherwise messages that nobody noted could be dropped. Undefined if the file has
-   * none. Empty, which matches no message, if it has one that is unreadable. Nothing counts as noted then.
+   * Uuid of the newest message that the notes cover. It is stored in the notes file, so that a crash cannot
+   * update one without the other. Otherwise a compaction could drop messages that are not in the notes.
+   * Undefined if the file has no id. Empty if the id in the file is unreadable. An empty id matches no
+   * message, so nothing counts as noted.
    */
   readonly coveredUuid: string | undefined;
 }
@@ -51,10 +52,10 @@ export interface NotesLimits {
   readonly totalTokens: number;
 }
 
-/** An id that fits in a comment and can be found in a transcript. Others may edit the file. */
+/** A message id that is valid in a comment. The id is checked, because others may edit the file. */
 const ID = /^[\w.:+/=@-]{1,128}$/;
 const ID_COMMENT = /^<!--\s*longhaul: noted up to message (\S+)\s+-->$/;
-/** A comment of ours, even after somebody changed it. */
+/** Matches the start of the comment with the message id, even if somebody changed the rest of the comment. */
 const ID_COMMENT_START = /^\s*<!--\s*longhaul:/i;
 const UNKNOWN_ID_COMMENT = "<!-- longhaul: noted up to an unknown message -->";
 
@@ -65,7 +66,7 @@ export function emptyNotes(template: NotesTemplate): Notes {
 
 /**
  * Parses a notes file that a person or another program may have edited. Returns each section of the template
- * once, in order. Every line of the file is in a section or above the first one.
+ * once, in order. Keeps every line of the file, in a section or in the text above the first section.
  */
 export function parseNotes(text: string, template: NotesTemplate): Notes {
   const notes = parseShownNotes(text, template);
@@ -73,8 +74,8 @@ export function parseNotes(text: string, template: NotesTemplate): Notes {
 }
 
 /**
- * Parses the output of {@link notesAsShown} after a model may have edited it. Looks for no id. Merges
- * sections with the same heading, and drops the template's italic lines wherever they are.
+ * Parses the output of {@link notesAsShown} after a model may have edited it. This text has no message id.
+ * Merges sections with the same heading, and drops the template's italic lines wherever they are.
  */
 export function parseShownNotes(text: string, template: NotesTemplate): Omit<Notes, "coveredUuid"> {
   const preface: string[] = [];
@@ -100,7 +101,8 @@ export function parseShownNotes(text: string, template: NotesTemplate): Omit<Not
 }
 
 /**
- * Reads the id from the first comment, because longhaul writes it at the top. It may follow a person's text.
+ * Reads the message id from the first longhaul comment above the first heading. The comment may follow a
+ * person's text.
  */
 function readId(preface: string): Pick<Notes, "preface" | "coveredUuid"> {
   const lines = preface.split("\n");
@@ -122,7 +124,7 @@ export function formatNotes(notes: Notes): string {
   return `${comment}\n\n${notesAsShown(notes)}`;
 }
 
-/** Renders the notes for a model, without the id, which it does not need. */
+/** Renders the notes for a model, without the message id, which the model does not need. */
 export function notesAsShown({ preface, sections }: Omit<Notes, "coveredUuid">): string {
   const parts = sections.map(({ heading, guide, body }) => joinParts([`${heading}\n${guide}`, body]));
   return `${joinParts([preface, ...parts])}\n`;
@@ -132,7 +134,10 @@ export function notesAsShown({ preface, sections }: Omit<Notes, "coveredUuid">):
 export const joinParts = (parts: readonly string[]): string =>
   parts.filter((part) => part !== "").join("\n\n");
 
-/** Replaces bodies. Unchanged sections, and unchanged notes, stay the same objects. */
+/**
+ * Replaces the texts of sections. Sections that do not change stay the same objects. If no section changes,
+ * returns the same notes.
+ */
 export function withBodies(notes: Notes, bodyAt: (index: number) => string | undefined): Notes {
   let hasChanged = false;
   const sections = notes.sections.map((section, index) => {
@@ -145,8 +150,8 @@ export function withBodies(notes: Notes, bodyAt: (index: number) => string | und
 }
 
 /**
- * True if nothing has been noted. Text above the first heading does not count, and neither does a single
- * italic line, which comes from a template with other words.
+ * True if nothing has been noted. Text above the first heading does not count. A section with only an italic
+ * line does not count either, because the line comes from another template.
  */
 export function isOnlyTemplate({ sections }: Notes): boolean {
   return sections.every(({ body }) => body === "" || isItalicLine(body));
@@ -192,20 +197,20 @@ export function sectionName(heading: string): string {
 export function nameKey(name: string): string {
   const plain = name.normalize("NFKC").toLowerCase();
   const words = plain.replace(/&/g, " and ").replace(/[\p{P}\s`~]+/gu, " ");
-  // A name that consists of marks is still a name.
+  // A name that consists only of punctuation becomes its own key.
   return words.trim() || sectionName(plain);
 }
 
 /**
- * Limits for common windows. Smaller windows reduce them proportionally. A longer section is a log rather
- * than a note. All sections are in the context after every compaction, so more tokens would bring the next
- * one closer.
+ * Default limits for common windows. In smaller windows they are reduced proportionally. A longer section
+ * would be a log rather than a note. All notes are in the context after every compaction, so longer notes
+ * would make the next compaction come sooner.
  */
 export const NOTES_LIMITS: NotesLimits = Object.freeze({ sectionTokens: 2_000, totalTokens: 12_000 });
 
 /**
- * Tokens of the bodies. Headings, italic lines and the text above them do not count, because nobody can
- * condense them.
+ * Tokens of the texts of all sections. Headings, italic lines and the text above the first heading do not
+ * count, because the model cannot condense them.
  */
 export interface NotesSize {
   readonly tokens: number;
@@ -220,7 +225,10 @@ export function measureNotes(notes: Notes, countTokens: CountText): NotesSize {
   return { tokens: sections.reduce((sum, { tokens }) => sum + tokens, 0), sections };
 }
 
-/** Returns the parts that the next request must ask the model to condense. */
+/**
+ * Returns the sections over their limit, and whether the total is over. The next request asks the model to
+ * condense them.
+ */
 export function overLimits(
   measured: NotesSize,
   limits: NotesLimits,
@@ -233,12 +241,12 @@ export function overLimits(
 
 /** Returns the position after the newest noted message, or undefined if that message is missing. */
 export function notedUpTo(entries: readonly Entry[], coveredUuid: string): number | undefined {
-  // If the message occurs twice, the first one counts, because the messages in between may not be in the
-  // notes.
+  // If the message occurs twice, its first copy counts, because the messages between the copies may not be in
+  // the notes.
   const noted = indexOfMessage(entries, coveredUuid);
   if (noted !== -1) return noted + 1;
-  // The message was collapsed or snipped together with others. Their replacement may contain something that
-  // is not in the notes.
+  // If the message was collapsed or snipped together with others, returns the position before their
+  // replacement. The replacement may contain something that is not in the notes.
   const standIn = entries.findIndex((entry) => replacesMessage(entry, coveredUuid));
   return standIn === -1 ? undefined : standIn;
 }

@@ -21,9 +21,12 @@ import type { NotesKeep } from "./plan-from-notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
 import { bringNotesUpToDate, type NotesTask } from "./update.ts";
 
-/** A compaction may wait this long: with current notes it keeps fewer messages and needs no model. */
+/**
+ * Maximum time that a compaction waits for a notes update. With current notes, the compaction keeps fewer
+ * messages and needs no model.
+ */
 const WAIT_FOR_NOTES_MS = 15_000;
-/** A call that takes longer counts as hung, so that later updates can start. */
+/** A notes update that takes longer counts as hung. It is ended, so that later updates can start. */
 const NOTES_DEAD_AFTER_MS = 60_000;
 
 export interface NotesOptions {
@@ -33,27 +36,32 @@ export interface NotesOptions {
    * template.
    */
   readonly template?: string | undefined;
-  /** Writer of the notes. `built-in` needs no model, and is the default without one. */
+  /** Writer of the notes. `built-in` calls no model, and is the default if no model is set. */
   readonly writer?: "model" | "built-in" | undefined;
   readonly enabled?: boolean | undefined;
-  /** Growth since the last update that makes the next one due. Reduced in small windows. */
+  /**
+   * Growth of the conversation since the last notes update that makes the next update due. The values are
+   * reduced in small windows.
+   */
   readonly growth?: Partial<GrowthThresholds> | undefined;
-  /** Maximum length of the notes. Reduced in small windows. */
+  /** Maximum length of the notes. The values are reduced in small windows. */
   readonly limits?: Partial<NotesLimits> | undefined;
-  /** Amount of recent messages that a compaction from notes keeps. Reduced in small windows. */
+  /**
+   * Amount of recent messages that a compaction from notes keeps. The values are reduced in small windows.
+   */
   readonly keep?: Partial<NotesKeep> | undefined;
 }
 
-/** Conditions for an update: tokens of the conversation, and tool calls. */
+/** Conditions for a notes update: new tokens in the conversation, and tool calls. */
 export interface GrowthThresholds {
-  /** Growth before the first update. A short conversation may never need notes. */
+  /** Tokens before the first notes update. A short conversation may never need notes. */
   readonly firstTokens: number;
-  /** Growth before each later update. */
+  /** New tokens before each later notes update. */
   readonly nextTokens: number;
   readonly toolCalls: number;
 }
 
-/** Values for common windows. Smaller windows reduce the tokens proportionally. */
+/** Default values for common windows. In smaller windows, the token values are reduced proportionally. */
 const NOTES_GROWTH: GrowthThresholds = Object.freeze({
   firstTokens: 10_000,
   nextTokens: 5_000,
@@ -80,10 +88,13 @@ export class NotesKeeper {
   /** Tool calls in messages since the last response, for hosts that do not report responses. */
   #callsSeen = 0;
   #resumedAt: string | undefined;
-  /** Newest message that the host sent, and the newest message before the round that contains it. */
+  /**
+   * `#newest` is the newest message that the host sent. `#settled` is the newest message before the latest
+   * response.
+   */
   #newest: string | undefined;
   #settled: string | undefined;
-  /** True if the host changes its newest message after newer ones arrive, for example by adding reminders. */
+  /** True if the host replaces its newest message on the next turn, for example to add reminders to it. */
   #isNewestInFlux = false;
 
   constructor(parts: EngineParts, options: NotesOptions) {
@@ -99,7 +110,7 @@ export class NotesKeeper {
     return { ...notesLimitsFor(this.#parts.gauge.thresholds), ...this.#options.limits };
   }
 
-  /** Called with each turn. `added` are the new entries. */
+  /** Called with all entries on each turn. `added` are the new entries. */
   onIngested(entries: readonly Entry[], added: readonly Entry[]): void {
     for (const entry of added) if (entry.type === "assistant") this.#callsSeen += callsIn(entryBlocks(entry));
     this.#newest = newestIn(entries);
@@ -108,14 +119,17 @@ export class NotesKeeper {
   }
 
   /**
-   * Newest message when the conversation started or was resumed. Notes without an id cover everything up to
-   * it. As long as they still have no id, nothing later is in them.
+   * Newest message when the conversation started or was resumed. Notes without a message id cover everything
+   * up to this message, and nothing after it.
    */
   get resumedAt(): string {
     return this.#resumedAt ?? "";
   }
 
-  /** @param usage reported usage, if it is plausible */
+  /**
+   * Called after each response of the model.
+   * @param usage usage that the provider reported. Undefined if it is missing or implausible.
+   */
   responded({ content }: ResponseFacts, usage: Usage | undefined): void {
     const toolCalls = content === undefined ? this.#callsSeen : callsIn(contentBlocks(content));
     this.#callsSeen = 0;
@@ -131,7 +145,10 @@ export class NotesKeeper {
     return text === undefined || isOnlyTemplate(parseNotes(text, this.template)) ? undefined : this.file.path;
   }
 
-  /** Waits until the running update ends, but at most the maximum wait. Waits only once for each update. */
+  /**
+   * Waits until the running update ends, for 15 seconds at most. After a wait that took that long, does not
+   * wait for the same update again.
+   */
   async settled(signal?: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined || running.wasWaitedFor) return;
@@ -161,7 +178,7 @@ export class NotesKeeper {
     this.#running = undefined;
   }
 
-  /** Ends the conversation. Waits for the running update up to the maximum wait. */
+  /** Ends the conversation. Waits for the running update like {@link settled}, then aborts it. */
   async close(): Promise<void> {
     await this.settled();
     this.#running?.abort.abort();
@@ -184,7 +201,7 @@ export class NotesKeeper {
     const budget = new TimeBudget(task.signal, NOTES_DEAD_AFTER_MS, true);
     const { signal } = budget;
     try {
-      // This also gives up on a file that does not respond.
+      // `untilAborted` also ends the wait for a file that does not respond.
       const update = await untilAborted(signal, bringNotesUpToDate({ ...task, signal }));
       if (update === undefined) return;
       reporter.emit({ type: "notes-updated", ...update, durationMs: now() - startedAt });
@@ -223,8 +240,8 @@ export class NotesKeeper {
   }
 
   /**
-   * Returns a check for enough new messages. Messages from an earlier process may already be in the notes,
-   * and only the file shows that.
+   * Returns a check that decides whether there are enough new messages for the first update after a resume.
+   * Messages from an earlier process may already be in the notes, and only the notes file shows that.
    */
   #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
     const { tokensOf } = this.#parts.gauge;
@@ -251,16 +268,16 @@ export class NotesGrowth {
    */
   responded({ tokens, toolCalls }: { readonly tokens: number; readonly toolCalls: number }): void {
     this.#tokens = tokens;
-    // After a compaction, growth counts from the new size. From the old size, it would stay negative for a
-    // long time.
+    // After a compaction, counts growth from the new size of the conversation. Counted from the old size, it
+    // would be negative for a long time.
     this.#tokensThen = Math.min(this.#tokensThen, tokens);
     this.#callsSince += toolCalls;
     this.#callsInLast = toolCalls;
   }
 
   /**
-   * True if the conversation has grown enough and the agent pauses or has made enough tool calls. Notes taken
-   * between a few calls would soon be outdated.
+   * True if the conversation has grown enough, and either the last response made no tool call or there were
+   * enough tool calls. Notes in the middle of a few calls would soon be outdated.
    */
   isDue(): boolean {
     const { firstTokens, nextTokens, toolCalls } = this.#thresholds;
@@ -270,8 +287,8 @@ export class NotesGrowth {
   }
 
   /**
-   * Called when an update starts. Resets the growth even if the update fails, so that it is not retried after
-   * every response.
+   * Called when a notes update starts. Resets the growth even if the update fails later, so that a failed
+   * update is not retried after every response.
    */
   updateStarted(): void {
     this.#isFirst = false;
@@ -281,8 +298,8 @@ export class NotesGrowth {
 }
 
 /**
- * Returns thresholds in proportion to the window. Each update costs a call, so in a small window it runs a
- * few times between two compactions, not on every other turn.
+ * Returns the thresholds for this window. Each update costs a call. The thresholds let an update run a few
+ * times between two compactions, also in a small window.
  */
 function growthUnder(thresholdTokens: number): GrowthThresholds {
   const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;
@@ -312,7 +329,7 @@ function newestRoundAt(entries: readonly Entry[]): number {
 const callsIn = (blocks: readonly ContentBlock[]): number =>
   blocks.filter(({ type }) => type === "tool_use").length;
 
-/** Returns limits in proportion to the window. */
+/** Returns the limits for the notes, which are lower for a small window. */
 export function notesLimitsFor(window: Pick<Thresholds, "size">): NotesLimits {
   const { sectionTokens, totalTokens } = NOTES_LIMITS;
   return {

@@ -18,8 +18,8 @@ import { NotesKeeper, type NotesOptions } from "./notes-keeper.ts";
 import { type NotesDecline, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 /**
- * Memory tier: keeps notes during the session, so that a compaction needs no model call. Only the main
- * conversation has notes.
+ * Adds the memory tier, which writes notes during the session. A compaction can then use the notes and needs
+ * no model call. Only the main conversation has notes, not its subagents.
  */
 export function sessionNotes(options: NotesOptions): EngineModule {
   requireNotesOptions(options);
@@ -83,7 +83,10 @@ function declineTo({ reporter }: EngineParts, trigger: "manual" | "auto", reason
   reporter.emit({ type: "notes-declined", trigger, reason });
 }
 
-/** Returns undefined if the notes are not usable, and emits an event with the reason. */
+/**
+ * Returns a plan for a compaction from notes. If the notes are not usable, emits an event with the reason and
+ * returns undefined.
+ */
 async function offerPlan(
   parts: EngineParts,
   keeper: NotesKeeper,
@@ -95,7 +98,9 @@ async function offerPlan(
   return "declined" in found ? declineTo(parts, trigger, found.declined) : found;
 }
 
-/** Declines options that the notes cannot satisfy. */
+/**
+ * Returns the reason to decline the notes if a manual compaction has options that the notes cannot satisfy.
+ */
 function unsupportedOption({
   from,
   upTo,
@@ -142,8 +147,8 @@ async function plan(
 }
 
 /**
- * Reads the notes file. A file that does not respond, or returns something unexpected, does not block the
- * turn.
+ * Reads the notes file. Declines the notes if the file does not respond or returns something unexpected, so
+ * that the turn is not blocked.
  */
 async function readNotes(
   { file, template }: NotesKeeper,

@@ -3,7 +3,7 @@ import { describeEdit, type EditTool } from "./model-edits.ts";
 import type { Notes, NotesLimits } from "./notes-format.ts";
 import { type NotesSize, nameKey, notesAsShown, overLimits, sectionName } from "./notes-format.ts";
 
-/** System prompt of the separate call, which shares no cached prefix. */
+/** System prompt of a separate notes call. Such a call does not share the conversation's cached prefix. */
 export const NOTES_SYSTEM_PROMPT =
   "You keep the notes of a coding agent's session. The agent continues its work from these notes when the conversation no longer fits into its context window. Be exact and brief. Invent nothing.";
 
@@ -12,13 +12,13 @@ export interface NotesPromptOptions extends SummaryInstructions {
   readonly size: NotesSize;
   readonly limits: NotesLimits;
   readonly path: string;
-  /** Tool with which the model edits. Without one it writes its edits as text. */
+  /** Tool with which the model edits the notes. Undefined if the model writes its edits as text. */
   readonly editTool: EditTool | undefined;
   /** True if the request contains only the entries that are not in the notes yet. */
   readonly isPart?: boolean;
 }
 
-/** Identifies a notes request. */
+/** First sentence of a notes request. It identifies such a request. */
 const TASK = "Update the notes of this session with the conversation above.";
 
 const PURPOSE =
@@ -42,7 +42,7 @@ const INSTRUCTIONS_HEADING = "Standing instructions from the user. Follow them i
 
 const STATE_NAME = nameKey("Current State");
 
-/** Builds the request that follows the conversation. */
+/** Builds the prompt that follows the conversation and asks the model to update the notes. */
 export function notesPrompt(options: NotesPromptOptions): string {
   const { notes, path, editTool, instructions } = options;
   const wishes = instructions?.trim();
@@ -98,7 +98,10 @@ function rules({ notes, limits, editTool }: NotesPromptOptions): readonly string
   ];
 }
 
-/** Builds the reminders. They come last, where the model is least likely to overlook them. */
+/**
+ * Builds the reminders about limits. They come last in the prompt, where the model is least likely to
+ * overlook them.
+ */
 function reminders({ size, limits }: NotesPromptOptions): readonly string[] {
   const excess = overLimits(size, limits);
   const lines = excess.sections.map(
@@ -128,7 +131,8 @@ export interface NotesRequestFacts {
 export function readNotesRequest(prompt: string): NotesRequestFacts | undefined {
   if (!isNotesRequest(prompt)) return undefined;
   const start = prompt.indexOf(`\n${OPENING_TAG}\n`);
-  // The notes themselves may contain the tag, but the text after them does not.
+  // Searches for the last closing tag, because the notes themselves may contain the tag. The text after the
+  // notes does not.
   const end = prompt.lastIndexOf(CLOSING_TAG);
   const after = prompt.slice(end);
   const condense = after.split(`\n${CONDENSE}\n`).at(1)?.split("\nCondense ").at(0) ?? "";

@@ -28,7 +28,10 @@ const keeps: fc.Arbitrary<NotesKeep> = fc.record({
   mostTokens: fc.constantFrom(500, 4_000, 40_000),
 });
 
-/** Any conversation, with a remembered message that is in it, is missing, or is unknown. */
+/**
+ * Any conversation, and notes whose newest noted message is in the conversation, is missing from it, or is
+ * not stored.
+ */
 const cases: fc.Arbitrary<Case> = fc
   .record({
     generated: arbitraryEntries(),
@@ -53,7 +56,7 @@ function planned({ entries, request }: Case): CompactionPlan | undefined {
   return undefined;
 }
 
-/** Minimum number of plans: a property that never reaches its assertion proves nothing. */
+/** Number of runs per property. The first property also counts how many runs reach its assertions. */
 const CASES = 150;
 
 describe("planFromNotes, for any conversation and any noted message", () => {

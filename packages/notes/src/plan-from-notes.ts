@@ -38,24 +38,38 @@ export type NotesDecline =
   /** The user gave instructions that the notes do not cover. */
   | "instructions"
   | "hook-instructions"
-  /** Only a part of the conversation is compacted, but notes replace everything up to a message. */
+  /**
+   * The user wants to compact only a part of the conversation, but notes replace everything up to a message.
+   */
   | "partial-compaction"
-  /** The user chose how many recent tokens to keep, but for notes the newest noted message decides that. */
+  /**
+   * The user set the number of recent tokens to keep. With notes, the newest noted message determines what is
+   * kept.
+   */
   | "keep-recent-tokens"
-  /** The result would trigger the next compaction immediately. */
+  /**
+   * After a compaction from notes, the conversation would still be above the threshold and would be compacted
+   * again at once.
+   */
   | "above-threshold"
   | "does-not-pay";
 
-/** Limits for the recent messages kept besides the notes, in tokens as the provider counts them. */
+/**
+ * Limits for the recent messages that a compaction from notes keeps. Tokens are those that the provider
+ * counts.
+ */
 export interface NotesKeep {
   readonly leastTokens: number;
   /** Minimum number of messages with text. Tool calls and results alone do not show what the user wants. */
   readonly leastMessages: number;
-  /** Limit for keeping more than the unnoted messages. The notes contain older messages in fewer words. */
+  /**
+   * Maximum tokens of kept messages if some of them are in the notes. The notes contain those in fewer words.
+   * Messages that are not in the notes are kept in any case.
+   */
   readonly mostTokens: number;
 }
 
-/** Values for common windows. Smaller windows reduce the tokens proportionally. */
+/** Default values for common windows. In smaller windows, the token values are reduced proportionally. */
 export const NOTES_KEEP: NotesKeep = Object.freeze({
   leastTokens: KEEP_RECENT_TOKENS,
   leastMessages: 5,
@@ -63,12 +77,15 @@ export const NOTES_KEEP: NotesKeep = Object.freeze({
 });
 
 /**
- * Share of the threshold. In common windows it exceeds `mostTokens`. In small windows it leaves space to
- * continue.
+ * Maximum share of the threshold for kept messages. In common windows, `mostTokens` is lower. In small
+ * windows, this share leaves space to continue.
  */
 const MAX_SHARE = 0.25;
 
-/** Input of a plan. Transcript path, recall tool and autonomy setting lengthen the text around the notes. */
+/**
+ * Input of {@link planFromNotes}. The transcript path, the recall tool and the autonomy setting are needed to
+ * count the text around the notes.
+ */
 export interface NotesPlanRequest
   extends SizeOptions,
     Pick<ContinuationInput, "transcriptPath" | "recallTool" | "autonomous"> {
@@ -77,9 +94,12 @@ export interface NotesPlanRequest
   readonly coveredUuid: string | undefined;
   /** The notes as they will appear in the conversation. */
   readonly text: string;
-  /** A result of this size or more would trigger the next compaction immediately. */
+  /**
+   * Threshold of the next compaction. If the conversation would still have this many tokens or more, the
+   * notes are declined.
+   */
   readonly thresholdTokens?: number | undefined;
-  /** By default, notes that save too little are declined. With `none` the caller decides. */
+  /** Minimum saving. By default, notes that save too little are declined. With `none`, the caller decides. */
   readonly leastSaving?: LeastSaving | undefined;
   /** Default: {@link NOTES_KEEP}, reduced for a low threshold. */
   readonly keep?: Partial<NotesKeep> | undefined;
@@ -88,9 +108,9 @@ export interface NotesPlanRequest
 export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined: NotesDecline };
 
 /**
- * Plans a compaction in which the notes replace the messages they cover. Keeps the messages after the newest
- * noted one, and as many before it as the agent needs to continue. Never removes a message that is not in the
- * notes.
+ * Plans a compaction in which the notes replace the messages that they cover. Keeps the messages after the
+ * newest noted message, and as many before it as the agent needs to continue. Never removes a message that is
+ * not in the notes.
  */
 export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): NotesPlan {
   const sized = measureConversation(snapshot, request);
@@ -111,20 +131,20 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   const { trigger = "manual", leastSaving = "worthwhile" } = request;
   const plan = planAt(sized, { trigger, variant: "whole", cut: tail.cut });
   if (leastSaving === "worthwhile" && !savingOf(plan, tokensAfter).pays) return { declined: "does-not-pay" };
-  // Carrying out the plan counts the same text, which is as long as a small conversation.
+  // The compaction counts the same notes text again. This avoids the second count, because the text is long.
   const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
   return { plan: { ...plan, countTokens } };
 }
 
-/** Notes, and the standing instructions under which they were written. */
+/** Notes, and the user's permanent instructions that applied when they were written. */
 export interface NotesText extends SummaryInstructions {
   /** Text as it will appear in the conversation. */
   readonly text: string;
 }
 
 /**
- * Uses notes as the summary of a compaction. Declines if there are other instructions, because the notes do
- * not follow them.
+ * Returns a source that uses the notes as the summary of a compaction. It declines if the compaction has
+ * other instructions, because the notes do not follow them.
  */
 export function notesSource({ text, instructions: standing }: NotesText): SummarySource {
   const decline = (given: string | undefined, instructions: string | undefined): NotesDecline | undefined => {
@@ -136,7 +156,10 @@ export function notesSource({ text, instructions: standing }: NotesText): Summar
   return { text, decline };
 }
 
-/** Returns the reason. If the message is before the last boundary, it has already been compacted. */
+/**
+ * Returns the reason why the newest noted message is not in the compacted range. A message before the last
+ * boundary has already been compacted.
+ */
 function whyNotFound({ entries }: Snapshot, coveredUuid: string | undefined): NotesDecline {
   const isHeld = coveredUuid !== undefined && indexOfMessage(entries, coveredUuid) !== -1;
   return isHeld ? "nothing-new-noted" : "message-not-found";
@@ -171,9 +194,10 @@ interface Tail {
 }
 
 /**
- * Keeps all unnoted messages back to a safe cut, then more rounds until there are enough. The limits apply
- * only to the additional rounds. Never keeps an earlier summary. Returns undefined if the unnoted messages
- * extend across a summary, because the notes do not cover that either.
+ * Selects the messages to keep. First keeps all messages that are not noted, from a place where the
+ * conversation can be cut. Then adds earlier rounds until there are enough tokens and messages. The limits
+ * apply only to these added rounds. Never keeps an earlier summary. Returns undefined if messages before a
+ * summary are not noted, because the notes do not cover that summary either.
  */
 function tailToKeep(
   sized: SizedConversation,
@@ -188,8 +212,8 @@ function tailToKeep(
   while (tail.tokens < keep.leastTokens || tail.messages < keep.leastMessages) {
     const next = longer(sized, tail, previousSoundCut(sound, tail.cut - 1));
     if (next.cut < first || Math.round(next.tokens) >= keep.belowTokens) break;
-    // Keeps the newest round at any size: an agent that does not see the result of its last call makes the
-    // call again.
+    // Keeps the newest round at any size. An agent that does not see the result of its last call would make
+    // the call again.
     const isNewest = tail.tokens === 0;
     if (next.tokens > keep.mostTokens && !isNewest) break;
     tail = next;
@@ -207,7 +231,9 @@ function longer({ entries, tokens }: SizedConversation, tail: Tail, cut: number)
   return { cut, tokens: total, messages };
 }
 
-/** True for text from a person or the model, not from the host on their behalf. */
+/**
+ * True if the entry contains text that a person or the model wrote. Text that the host added does not count.
+ */
 function hasWords(entry: Entry): boolean {
   if (entry.type !== "user" && entry.type !== "assistant") return false;
   if (entry.isMeta === true || (entry.type === "assistant" && isSynthetic(entry))) return false;

@@ -41,8 +41,8 @@ _The steps that were done, one short line for each, newest last._
 `;
 
 /**
- * Parses a user's template. Throws if it contains anything but headings and italic lines, which could not be
- * kept.
+ * Parses a user's template. Throws if it contains anything but headings and italic lines, because other text
+ * would be lost.
  */
 export function parseTemplate(text: string): NotesTemplate {
   const sections: NotesHeading[] = [];

@@ -10,7 +10,7 @@ import { bringNotesUpToDate } from "./update.ts";
 
 const ours = parseTemplate(NOTES_TEMPLATE);
 
-/** Returns the notes after an update without a model, from a file with this text. */
+/** Runs a notes update without a model on a file with the text `before`, and returns the new notes. */
 async function updated(
   entries: readonly Entry[],
   before?: string,
@@ -95,7 +95,7 @@ describe("a summary in the conversation that was made from notes", () => {
     c.summary(continuationMessage({ summary: span, keptRecent: false, trigger: "auto" }));
     c.user("go on with the harbour report");
     c.assistant("It is written.");
-    // Meanwhile the user has removed the lighthouse from the notes.
+    // In this file, the user has removed the line about the lighthouse since the summary was made.
     const before = NOTES_TEMPLATE.replace("# Worklog", "# Worklog\n- looked at the tides");
     const notes = formatNotes(await updated(c.entries, before));
     expect(notes).toContain("looked at the tides");

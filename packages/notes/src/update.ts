@@ -15,13 +15,16 @@ import {
   parseNotes,
 } from "./notes-format.ts";
 
-/** A person saves a file rarely. If it changes this often, a program writes it. */
+/**
+ * Maximum merges during one update. A file that changes more often is not edited by a person, but by a
+ * program.
+ */
 const MAX_MERGES = 3;
 
 /** A due notes update, with the conversation at the time it became due. */
 export interface NotesTask extends Omit<ExtractionRequest, "notes" | "path" | "fresh" | "signal"> {
   readonly file: NotesFile;
-  /** True if there are enough new entries to justify the cost. Default: always. */
+  /** Returns true if there are enough new entries to justify the cost of an update. Default: always. */
   readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
@@ -34,8 +37,8 @@ interface NotesUpdate extends Pick<ExtractionOutcome, "edits" | "refused" | "cal
 }
 
 /**
- * Reads the notes, adds the new entries and writes the notes. Returns undefined if there is nothing new or
- * too little.
+ * Reads the notes file, adds the new entries to the notes, and writes the file. Returns undefined if there
+ * are no new entries or too few.
  */
 export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate | undefined> {
   const { file, template, entries, signal } = task;
@@ -45,7 +48,7 @@ export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate |
   if (fresh.length === 0 || task.isEnough?.(fresh) === false) return undefined;
   const written = await write(task, before, fresh);
   signal.throwIfAborted();
-  // An open call still waits for its result, and a refused edit is still missing.
+  // Not all entries are noted while a tool call has no result, or if an edit was refused.
   const isAllNoted = written.isComplete && !hasOpenCalls(entries);
   const newest = isAllNoted ? entries.findLast(hasUuid)?.uuid : undefined;
   // Notes without an id count as covering all messages, so write an empty id instead.
@@ -67,7 +70,7 @@ async function write(task: NotesTask, notes: Notes, fresh: readonly Entry[]): Pr
   }
   const updated = updateNotes(notes, fresh, { limits, countTokens });
   const edits = changedSections(notes, updated);
-  // A template may have no section that can be filled without a model. Then no section contains the new
+  // If the template has no section that the built-in writer can fill, the notes do not contain the new
   // entries.
   const isComplete = updated === notes || edits > 0;
   return { notes: updated, by: "built-in", edits, refused: 0, calls: 0, usage: undefined, isComplete };
@@ -78,7 +81,10 @@ export function changedSections(before: Notes, after: Notes): number {
   return after.sections.filter((section, at) => section.body !== before.sections[at]?.body).length;
 }
 
-/** Returns entries after the newest noted message. Returns all of them if it is unknown or missing. */
+/**
+ * Returns the entries after the newest noted message. Returns all entries if that message is unknown or
+ * missing.
+ */
 function entriesToNote({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
   return coveredUuid === undefined ? entries : entries.slice(notedUpTo(entries, coveredUuid));
 }
@@ -93,8 +99,8 @@ interface NotesChange {
 }
 
 /**
- * Writes the notes. If a person has changed the file meanwhile, merges both changes, so that nothing of
- * theirs is overwritten.
+ * Writes the notes. If a person has changed the file since it was read, merges both changes, so that no text
+ * of the person is overwritten.
  */
 export async function saveNotes(
   { file, template }: Pick<NotesTask, "file" | "template">,
@@ -115,8 +121,9 @@ export async function saveNotes(
 }
 
 /**
- * Merges two changes to the same notes: a person's edits in the file, and the new notes. If both changed a
- * section, the person's text stays, and the next update adds ours.
+ * Merges two changes to the same notes: the person's edits in the file (`theirs`), and the notes of this
+ * update (`ours`). If both changed a section, keeps the person's text. The next update then notes the same
+ * entries again.
  */
 export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): Notes {
   const bodyIn = ({ sections }: Notes, { heading }: NotesSection): string =>
@@ -129,8 +136,8 @@ export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): Notes {
     isAllOfOurs = false;
     return section;
   });
-  // Our notes continue the base. The file may have been emptied or restarted meanwhile, and then covers fewer
-  // messages.
+  // The new message id is valid only if the file still has the id from before the update. If the person
+  // emptied or replaced the file, it covers fewer messages.
   const isContinued = theirs.coveredUuid === base.coveredUuid;
   const coveredUuid = isAllOfOurs && isContinued ? ours.coveredUuid : (theirs.coveredUuid ?? "");
   return { ...theirs, sections, coveredUuid };

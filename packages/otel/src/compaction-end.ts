@@ -8,7 +8,9 @@ export type EventOf<T extends CompactorEvent["type"]> = Extract<CompactorEvent, 
 
 export type CompactionEnd = EventOf<"compacted" | "compaction-failed">;
 
-/** Deliberate ends, or nothing to compact: not errors that should alert anyone. */
+/**
+ * Failure reasons that are not errors: the compaction was ended on purpose, or there was nothing to compact.
+ */
 const NO_ERROR: ReadonlySet<FailureReason> = new Set(["aborted", "blocked_by_hook", "not_enough_messages"]);
 
 export const isError = (event: CompactionEnd): event is EventOf<"compaction-failed"> =>

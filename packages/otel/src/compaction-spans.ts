@@ -123,7 +123,7 @@ function successAttributes(event: EventOf<"compacted">): TelemetryAttributes {
   };
 }
 
-/** Returns nothing if no model was called: 0 would mean that the provider reported it. */
+/** Returns no attributes if no model was called, because 0 would mean that the provider reported 0 tokens. */
 function usageAttributes(event: CompactionEnd): TelemetryAttributes {
   const calls = billedCalls(event);
   if (calls.length === 0) return {};
@@ -172,7 +172,10 @@ export const hookAttributes = (event: EventOf<"hook-ended">): TelemetryAttribute
   [ATTRIBUTE.hookState]: label(event.state),
 });
 
-/** Lists counts such as `files=3`. Names are paths, and must not leave the process. */
+/**
+ * Lists counts such as `files=3`. Leaves out the names, because they are paths and must not leave the
+ * process.
+ */
 const kindsOf = (items: readonly { readonly kind: string }[]): string[] =>
   [...countByKind(items)].map(([kind, number]) => `${kind}=${number}`);
 

@@ -88,7 +88,10 @@ export const CALL_OPERATION = "chat";
 /** Maximum length of a label, longer than any known code, rule or model name. */
 const LABEL_LENGTH = 80;
 const LABEL = new RegExp(`^[\\w.:-]{1,${LABEL_LENGTH}}$`);
-/** Pattern of model names. Only they may contain slashes, because paths contain them too. */
+/**
+ * Pattern of model names. Only model names may contain slashes. In other labels, a slash could belong to a
+ * path.
+ */
 const MODEL = new RegExp(`^[\\w.:@/+-]{1,${LABEL_LENGTH}}$`);
 
 /**

@@ -8,7 +8,7 @@ import { openTelemetry } from "./open-telemetry.ts";
 
 /** A word in a field that is never exported, even if it looks harmless. */
 const hidden = fc.constantFrom("secret", "secret-name", "src/secret.ts", "/home/me/secret.txt");
-/** A field that is exported if it contains a name. Anything else must not get through. */
+/** A field that is exported only if its value looks like a name. No other value may be exported. */
 const named = fc.constantFrom(
   "model-other",
   "PreCompact",

@@ -143,9 +143,12 @@ describe("metrics of turns", () => {
     expect(points(metrics.get("longhaul.context.utilization"))).toEqual([[{}, 0.75]]);
   });
 
-  it.each([0, -1, Number.NaN])("records no share of the threshold if the threshold is invalid: %s", async (threshold) => {
-    expect(await pointsOf("longhaul.context.utilization", during({ ...check, threshold }))).toEqual([]);
-  });
+  it.each([0, -1, Number.NaN])(
+    "records no share of the threshold if the threshold is invalid: %s",
+    async (threshold) => {
+      expect(await pointsOf("longhaul.context.utilization", during({ ...check, threshold }))).toEqual([]);
+    },
+  );
 
   it("counts cleared tool results and their tokens by form of clearing", async () => {
     const cleared = {

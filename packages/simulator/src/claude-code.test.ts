@@ -5,8 +5,8 @@ import { send, until } from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 /**
- * Requests in the form that Claude Code sends, with our own texts. The simulator once refused each of them,
- * while the real API accepts it.
+ * These tests send requests in the form of Claude Code. An earlier version of the simulator refused each of
+ * them, although the real API accepts them.
  */
 
 let simulator: Simulator;
@@ -48,7 +48,7 @@ const BODY = {
   output_config: { effort: "medium" },
 } as const;
 
-describe("requests of Claude Code", () => {
+describe("the simulator with requests of Claude Code", () => {
   it.each([
     ["2.1.197", BETAS_OF_2_1_197],
     ["2.1.325", BETAS_OF_2_1_325],
@@ -58,7 +58,7 @@ describe("requests of Claude Code", () => {
     expect(simulator.requests.last).toMatchObject({ status: 200, unknownBetas: [], findings: [] });
   });
 
-  it("accepts an effort for each turn in a system message", async () => {
+  it("accepts a system message that sets the effort of a turn", async () => {
     await start();
     const messages = [
       ...BODY.messages,
@@ -77,14 +77,14 @@ describe("requests of Claude Code", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("accepts an unknown beta and names it in the log", async () => {
+  it("the simulator accepts an unknown beta header and names it in the request log", async () => {
     await start();
     await send(simulator, BODY, betas([...BETAS_OF_2_1_325, "not-known-2030-01-01"]));
     expect(simulator.requests.last).toMatchObject({ status: 200, unknownBetas: ["not-known-2030-01-01"] });
   });
 });
 
-describe("calls of Claude Code", () => {
+describe("the purpose, delay and usage of calls of Claude Code", () => {
   const ids = { "x-claude-code-session-id": "s" };
   const { tools: _, ...toolless } = BODY;
   const asked = [{ role: "user", content: "What is asked for?" }];
@@ -108,7 +108,7 @@ describe("calls of Claude Code", () => {
       "side-call",
     ],
     ["conversation of another client without tools", toolless, {}, "conversation"],
-  ])("recognizes the purpose of a call for a %s", async (__, body, headers, purpose) => {
+  ])("the simulator recognizes the purpose of a call for a %s", async (__, body, headers, purpose) => {
     const seen: string[] = [];
     await start({ behaviors: [(request) => void seen.push(request.purpose), always("Done.")] });
     simulator.reset();
@@ -117,7 +117,7 @@ describe("calls of Claude Code", () => {
     expect(simulator.requests.last).toMatchObject({ purpose });
   });
 
-  it("answers a call with a delayed turn after a later call", async () => {
+  it("a turn with delayMs is answered after a later call without delay", async () => {
     await start();
     simulator.reset();
     simulator.reply({ ...textTurn("Late."), delayMs: 300 }, "Now.");
@@ -132,7 +132,7 @@ describe("calls of Claude Code", () => {
     expect(answers).toEqual(["Now.", "Late."]);
   });
 
-  it("reports the usage that a turn sets, and logs the counted input", async () => {
+  it("reports the usage that a scripted turn sets, and logs the input tokens that it counted", async () => {
     await start();
     simulator.reset();
     simulator.reply({ ...textTurn("Done."), usage: { input_tokens: 190_000 } });
@@ -147,8 +147,8 @@ describe("calls of Claude Code", () => {
   });
 });
 
-describe("refusals that only a real account would give", () => {
-  it("lists a refusal when thinking is sent back after a changed history", async () => {
+describe("refusals of thinking in the request log", () => {
+  it("the request log lists a refusal of thinking that a client sent back after it changed earlier messages", async () => {
     await start();
     simulator.reset();
     simulator.reply({

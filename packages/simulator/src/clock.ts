@@ -1,11 +1,11 @@
 /** Clock that a test can move, in milliseconds since 1970. */
 export interface MovableClock {
   now(): number;
-  /** Moves the clock forward. Everything with a lifetime ages accordingly. */
+  /** Moves the clock forward. Cache entries and threads expire by this clock. */
   advance(milliseconds: number): void;
 }
 
-/** A fixed time, so that runs are repeatable. */
+/** Start time of a fixed clock. It is always the same, so that runs are repeatable. */
 const DEFAULT_START_MS = Date.UTC(2026, 10, 15, 12);
 
 /** Creates a clock that moves only when a test moves it. */

@@ -3,13 +3,13 @@ import { gunzipSync } from "node:zlib";
 import type { Entry } from "@longhaul/core/messages";
 import { type DemoOptions, type DemoRecording, demoSession, filesAtStart } from "./demo/demo.ts";
 
-/** Relative to this module, both in the sources and in the package. */
+/** Location of the recording. It is the same relative to this module in the sources and in the package. */
 const RECORDING = new URL("./demo/harbour.json.gz", import.meta.url);
 const TOUR_PROJECT = new URL("./demo/tour-project.txt", import.meta.url);
 
 const readRecording = (): DemoRecording => JSON.parse(gunzipSync(readFileSync(RECORDING)).toString("utf8"));
 
-/** See {@link demoSession}. */
+/** Creates the demo session from the recording. See {@link demoSession}. */
 export const createDemoSession = (options?: DemoOptions): readonly Entry[] =>
   demoSession(readRecording(), options);
 
@@ -19,7 +19,10 @@ export const demoFiles = (): ReadonlyMap<string, string> => new Map(Object.entri
 /** Returns the files of the project before the agent changed them. */
 export const demoFilesAtStart = (): ReadonlyMap<string, string> => filesAtStart(readRecording());
 
-/** Returns the files for the chat tour, instead of those of the demo. Each begins with a line `=== path`. */
+/**
+ * Returns the project files of the chat tour, which differ from those of the demo session. In the stored
+ * text, each file begins with a line `=== path`.
+ */
 export function tourProjectFiles(): ReadonlyMap<string, string> {
   const [, ...parts] = readFileSync(TOUR_PROJECT, "utf8").split(/^=== (.+)\n/m);
   const files = new Map<string, string>();

@@ -3,12 +3,15 @@ import { type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { ClaudeFeatures } from "@longhaul/core/measure";
 import type { ApiMessage } from "@longhaul/core/messages";
 
-/** One call as the parts of the simulator pass it on: headers read, body parsed, model found. */
+/**
+ * One call, with parsed headers, parsed body and known model. The parts of the simulator pass it on in this
+ * form.
+ */
 export interface SimulatedRequest {
   readonly endpoint: "messages" | "count_tokens";
   readonly version: ApiVersion;
   readonly betas: ReadonlySet<string>;
-  /** The body as sent. Only checked to be a JSON object. */
+  /** The body as sent. It is a JSON object, but otherwise unchecked. */
   readonly body: JsonRecord;
   readonly bytes: number;
   /** Undefined if the body names no known model. The rules refuse such a call. */
@@ -23,13 +26,14 @@ export interface SimulatedRequest {
 /** Ids that Claude Code and the Claude Agent SDK send as headers. Other clients send none. */
 export interface ClientMarks {
   readonly sessionId?: string;
-  /** Id of a subagent. Only its calls have it. */
+  /** Id of the subagent that makes the call. Undefined for calls of the main agent. */
   readonly agentId?: string;
 }
 
 /**
- * The part of a client that makes a call. `side-call` is a call of Claude Code outside the conversation, for
- * example for a title. It has no client-side tools. A client without {@link ClientMarks} makes none.
+ * Purposes of a call. A `side-call` is a call of Claude Code outside the conversation, for example for a
+ * title. Such a call has no client-side tools. Calls of clients without {@link ClientMarks} are never side
+ * calls.
  */
 export const CALL_PURPOSES = ["conversation", "subagent", "summary", "side-call"] as const;
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
@@ -42,32 +46,39 @@ export interface SimulatedModel {
   readonly features: ClaudeFeatures;
 }
 
-/** Selects a reading of the real API where reports conflict. */
+/** Switches for rules of the real API on which reports conflict. */
 export interface Switches {
   /** Merges consecutive messages of one role (current reference) or refuses them (older captures). */
   readonly consecutiveRoles: "merged" | "refused";
   /** Refuses tool blocks in a request without tools. */
   readonly requireTools: boolean;
-  /** Enforces bound thinking in the workspace (accounts since 2026-08-31), or only reports mismatches. */
+  /**
+   * True: refuses thinking that does not match its conversation, as for accounts since 2026-08-31. False:
+   * only reports it.
+   */
   readonly enforceBinding: boolean;
-  /** Refuses signatures that this simulator did not write. Recorded conversations have foreign ones. */
+  /**
+   * Refuses or accepts signatures that this simulator did not write. Accept them for recorded conversations.
+   */
   readonly foreignSignatures: "refused" | "accepted";
   /** Accepts `cache_edits` in a request. No public API has this field. */
   readonly cacheEdits: boolean;
   /** Accepts message threads, or refuses them as documented. */
   readonly threads: "accepted" | "refused";
-  /** Betas that no known SDK or client sends: listed in the log, or refused like the API does. */
+  /**
+   * Accepts betas that no known SDK or client sends and lists them in the log, or refuses them like the API.
+   */
   readonly unknownBetas: "accepted" | "refused";
 }
 
-/** An error answer in the API's terms. Any part throws it, and the server sends it. */
+/** An error answer of the API. Any part of the simulator can throw it, and the server sends it. */
 export class ApiRefusal extends Error {
   override readonly name = "ApiRefusal";
   readonly status: number;
   readonly type: string;
   readonly details: JsonRecord | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Name of its text. Undefined for a fault with a custom text. */
+  /** Name of the error text in `TEXTS`. Undefined for a fault with a custom text. */
   readonly rule: string | undefined;
 
   constructor(status: number, type: string, message: string, more: RefusalDetails = {}) {
@@ -91,18 +102,18 @@ interface RefusalDetails {
 export type TurnBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
-  /** Without an id, the server generates one. */
+  /** A tool call. If it has no id, the server generates one. */
   | { readonly type: "tool_use"; readonly name: string; readonly input: JsonRecord; readonly id?: string }
-  /** Sent unchanged: server tools, redacted thinking, or invalid blocks for tests. */
+  /** A block that is sent unchanged: a server tool, redacted thinking, or an invalid block for tests. */
   | { readonly type: "raw"; readonly block: JsonRecord };
 
-/** Answer of a behavior. The stop reason follows from the blocks unless it is given. */
+/** Answer of a behavior. By default, the stop reason follows from the blocks. */
 export interface Turn {
   readonly blocks: readonly TurnBlock[];
   readonly stopReason?: string;
   /** `stop_details` of a refusal. */
   readonly stopDetails?: JsonRecord;
-  /** Reported instead of the counted usage. Missing input figures are 0. */
+  /** Usage to report instead of the counted usage. Input figures that are missing count as 0. */
   readonly usage?: ReportedUsage;
   /** Milliseconds of real time before the answer starts. */
   readonly delayMs?: number;
@@ -130,7 +141,7 @@ export interface SeenRequest {
   readonly index: number;
 }
 
-/** Plays the model. Return undefined to let the next behavior answer. */
+/** Function that plays the model. Return undefined to let the next behavior answer. */
 export type Behavior = (request: SeenRequest) => Turn | undefined;
 
 /** Returns the thinking mode of a call: from the request, or the model's default. */

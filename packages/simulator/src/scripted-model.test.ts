@@ -6,8 +6,8 @@ import { scriptedModel } from "./scripted-model.ts";
 
 const request: ModelRequest = { messages: [{ role: "user", content: "Go on." }] };
 
-describe("scriptedModel", () => {
-  it("returns its answers in order and records the requests", async () => {
+describe("scriptedModel, a model for tests with fixed answers", () => {
+  it("scriptedModel returns its answers in order and records the requests", async () => {
     const model = scriptedModel(["one", { content: [toolUse("t1", "Read", {})] }]);
     expect(await complete(model, request)).toMatchObject({
       content: [{ type: "text", text: "one" }],
@@ -17,7 +17,7 @@ describe("scriptedModel", () => {
     expect(model.requests).toEqual([request, request]);
   });
 
-  it("streams each block in pieces, then whole, and ends with the reply", async () => {
+  it("scriptedModel streams each block in pieces, then the complete block, and ends with the reply", async () => {
     const model = scriptedModel([{ content: [toolUse("t1", "Read", { path: "a" })] }]);
     const events: ModelEvent[] = [];
     for await (const event of model.stream(request)) events.push(event);
@@ -30,13 +30,13 @@ describe("scriptedModel", () => {
     ]);
   });
 
-  it("calls a function script with the request and the index of the call", async () => {
+  it("scriptedModel calls a script function with the request and the index of the call", async () => {
     const model = scriptedModel((_, index) => `call ${index}`);
     await complete(model, request);
     expect((await complete(model, request)).content).toEqual([{ type: "text", text: "call 1" }]);
   });
 
-  it("fails with the scripted error, at once or after partial output", async () => {
+  it("scriptedModel fails with the scripted error, at once or after partial output", async () => {
     const overloaded = new ModelError({ kind: "overloaded" }, "Too busy.");
     await expect(complete(scriptedModel([overloaded]), request)).rejects.toBe(overloaded);
     const model = scriptedModel([{ content: "half an ans", failsWith: overloaded }]);
@@ -47,11 +47,11 @@ describe("scriptedModel", () => {
     expect(seen).toEqual(["start", "text", "block"]);
   });
 
-  it("fails with an error when its script has ended", async () => {
+  it("scriptedModel fails when its script has no more answers", async () => {
     await expect(complete(scriptedModel([]), request)).rejects.toMatchObject({ code: "model-other" });
   });
 
-  it("hangs if scripted to, until an abort", async () => {
+  it("an answer of scriptedModel with `hangs` ends only with an abort", async () => {
     const abort = new AbortController();
     const model = scriptedModel([{ content: "…", hangs: true }]);
     const call = complete(model, request, { signal: abort.signal });
@@ -62,7 +62,7 @@ describe("scriptedModel", () => {
     });
   });
 
-  it("ends on an abort while its script function is still pending", async () => {
+  it("scriptedModel ends on an abort while its script function is still pending", async () => {
     const abort = new AbortController();
     const model = scriptedModel(() => new Promise<never>(() => undefined));
     const call = complete(model, { messages: [] }, { signal: abort.signal });

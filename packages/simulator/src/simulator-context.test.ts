@@ -16,7 +16,7 @@ import {
   user,
 } from "./server/client.case.ts";
 
-describe("bound thinking over HTTP", () => {
+describe("thinking that is bound to its conversation, over HTTP", () => {
   const body = { ...BODY, model: "claude-opus-5-5" };
   const thought = {
     blocks: [
@@ -25,7 +25,7 @@ describe("bound thinking over HTTP", () => {
     ],
   };
 
-  it("accepts returned thinking, and refuses or drops it after another history", async () => {
+  it("accepts thinking that the client sends back, but refuses or drops it after changed messages", async () => {
     await start({ behaviors: [always("ok")] });
     simulator.reply(thought);
     const { content } = await send(simulator, body);
@@ -42,7 +42,7 @@ describe("bound thinking over HTTP", () => {
     ]);
   });
 
-  it("accepts thinking of another simulator with the same seed", async () => {
+  it("accepts thinking that another simulator with the same seed wrote", async () => {
     await start({ behaviors: [always("ok")] });
     simulator.reply(thought);
     const { content } = await send(simulator, body);
@@ -64,7 +64,7 @@ describe("context management over HTTP", () => {
   };
   const beta = { "anthropic-beta": "context-management-2025-06-27" };
 
-  it("clears results before the model reads them and reports the edit", async () => {
+  it("clears tool results before the model reads them and reports the context edit", async () => {
     await start();
     const seen: string[] = [];
     simulator.reply({ blocks: [...readCall.blocks, ...readCall.blocks] }, (request) => {
@@ -93,7 +93,7 @@ describe("context management over HTTP", () => {
     expect(context_management.original_input_tokens).toBeGreaterThan(input_tokens + 1_000);
   });
 
-  it("compacts at the threshold, answers from the summary, and reports the cost", async () => {
+  it("compacts a conversation at the threshold, answers from the summary, and logs the cost", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
       summarize: () => "We spoke about a harbour.",
@@ -126,7 +126,7 @@ describe("context management over HTTP", () => {
     expect(costDollars).toBeGreaterThan(0.3);
   });
 
-  it("continues after a paused compaction when the client sends the block back last", async () => {
+  it("continues after a paused compaction when the client sends the compaction block back as last message", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
       summarize: () => "We spoke about a harbour.",
@@ -152,7 +152,7 @@ describe("context management over HTTP", () => {
     expect(simulator.requests.last?.findings).toEqual([]);
   });
 
-  it("compacts on demand after a finished answer, and refuses while a call waits for its result", async () => {
+  it("compacts on demand after a finished answer, and refuses while a tool call waits for its result", async () => {
     await start();
     const onDemand = { "anthropic-beta": "compact-2026-09-04" };
     const body = { ...BODY, tools: TOOLS, compaction: { type: "summarize" } };
@@ -167,7 +167,7 @@ describe("context management over HTTP", () => {
     });
   });
 
-  it("binds thinking after a compaction to the summary", async () => {
+  it("accepts thinking that the model wrote after a threshold compaction when the client sends it back", async () => {
     await start({ countText: (text) => Math.ceil(text.length / 4), behaviors: [always("ok")] });
     simulator.reply({
       blocks: [
@@ -220,7 +220,7 @@ describe("context management over HTTP", () => {
 describe("threads over HTTP", () => {
   const beta = { "anthropic-beta": "message-threads-2026-08-12" };
 
-  it("keeps the conversation for a client that sends only new messages", async () => {
+  it("a thread keeps the conversation for a client that sends only new messages", async () => {
     await start();
     const seen: number[] = [];
     const listen = (request: SeenRequest): string => {
@@ -238,7 +238,7 @@ describe("threads over HTTP", () => {
     });
   });
 
-  it("continues a thread after a failed call", async () => {
+  it("a client can continue a thread after a failed call", async () => {
     await start({ behaviors: [always("ok")] });
     const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
@@ -252,7 +252,7 @@ describe("threads over HTTP", () => {
     expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
   });
 
-  it("continues a thread after a client disconnected before the answer", async () => {
+  it("a client can continue a thread after it disconnected before the answer", async () => {
     await start({ behaviors: [always("ok")] });
     const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
@@ -271,7 +271,7 @@ describe("threads over HTTP", () => {
     expect((await send(simulator, more, beta)).stop_reason).toBe("end_turn");
   });
 
-  it("checks a continued thread together with its stored conversation", async () => {
+  it("the request log checks new messages of a thread together with the stored conversation", async () => {
     await start({ behaviors: [always("ok")] });
     simulator.reply(readCall);
     const call = await send(simulator, { ...BODY, tools: TOOLS, thread: { type: "create" } }, beta);

@@ -19,14 +19,14 @@ import {
 } from "./server/client.case.ts";
 
 describe("behaviors of the simulator", () => {
-  it("uses scripted turns first, then the given behaviors in order", async () => {
+  it("the simulator answers with scripted turns first, then with the given behaviors in order", async () => {
     await start({ behaviors: [() => undefined, always("from the second"), always("never")] });
     simulator.reply("from the script");
     expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the script" }]);
     expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the second" }]);
   });
 
-  it("passes the request to a scripted turn", async () => {
+  it("passes the request to a scripted turn that is a function", async () => {
     await start();
     const seen: SeenRequest[] = [];
     simulator.reply((request) => {
@@ -37,7 +37,7 @@ describe("behaviors of the simulator", () => {
     expect(seen[0]).toMatchObject({ system: "Be brief.", tools: TOOLS, maxTokens: 1_000, index: 0 });
   });
 
-  it("uses the coder by default, with the tools of the request and valid messages", async () => {
+  it("the simulator plays the coder by default, which calls the tools of the request", async () => {
     await start({ coder: { inventsPaths: true } });
     const messages: object[] = [user("Please mend the test in src/a.ts.")];
     for (let turn = 0; turn < 5; turn++) {
@@ -51,7 +51,7 @@ describe("behaviors of the simulator", () => {
   it.each([
     ["a summary", {}, summaryPrompt(), "<summary>"],
     ["a span", { system: SPAN_SYSTEM_PROMPT }, spanPrompt(200), "<condensed>"],
-  ])("answers a request for %s by default", async (_, more, prompt, sign) => {
+  ])("the simulator answers a request for %s by default", async (_, more, prompt, sign) => {
     await start();
     const { content } = await send(simulator, {
       ...BODY,
@@ -73,7 +73,7 @@ describe("behaviors of the simulator", () => {
 });
 
 describe("request rules of the simulator", () => {
-  it("applies the rules of the version in the header", async () => {
+  it("applies the rules of the API version in the request header", async () => {
     await start({ behaviors: [always("hi")] });
     const warm = { ...BODY, model: "claude-haiku-4-5", temperature: 0.5 };
     await send(simulator, warm);
@@ -82,7 +82,7 @@ describe("request rules of the simulator", () => {
     expect(simulator.requests.last).toMatchObject({ version: "2026-10-21", status: 400 });
   });
 
-  it("follows the switches for disputed rules", async () => {
+  it("the switch consecutiveRoles decides whether repeated roles are accepted", async () => {
     const twice = { ...BODY, messages: [user("one"), user("two")] };
     await start({ behaviors: [always("hi")] });
     await send(simulator, twice);
@@ -91,7 +91,7 @@ describe("request rules of the simulator", () => {
     expect((await refused(simulator, twice)).message).toContain("roles must alternate");
   });
 
-  it("reports a prompt that is too long with both numbers, and ends an answer at the window", async () => {
+  it("refuses a prompt that exceeds the window, and cuts an answer that would exceed it", async () => {
     await start({
       models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 8_000 }],
       behaviors: [always(LONG.repeat(20))],
@@ -113,7 +113,7 @@ describe("request rules of the simulator", () => {
 });
 
 describe("the prompt cache over HTTP", () => {
-  it("writes, reads and prices the cache, and forgets it after five minutes of the simulator's clock", async () => {
+  it("writes and reads the prompt cache, which expires after five minutes of the simulator's clock", async () => {
     await start({ behaviors: [always("hi")] });
     const messages: object[] = [user(LONG)];
     const turn = async () => {
@@ -132,7 +132,7 @@ describe("the prompt cache over HTTP", () => {
     expect(simulator.requests.totals.cacheReadTokens).toBe(second.cache_read_input_tokens);
   });
 
-  it("does not write the cache for a call that never began", async () => {
+  it("does not write the prompt cache for a call whose answer never began", async () => {
     await start({ behaviors: [always("hi")] });
     const body = { ...BODY, messages: [user(LONG)], cache_control: { type: "ephemeral" } };
     simulator.fail(529);
@@ -152,7 +152,7 @@ describe("the prompt cache over HTTP", () => {
     expect((await send(simulator, body)).usage.cache_read_input_tokens).toBe(0);
   });
 
-  it("reports the reason for a cache miss on request", async () => {
+  it("reports the reason for a cache miss if the request asks for it", async () => {
     await start({ behaviors: [always("hi")] });
     const body = { ...BODY, system: LONG, cache_control: { type: "ephemeral" } };
     const { id } = await send(simulator, body);
@@ -162,7 +162,7 @@ describe("the prompt cache over HTTP", () => {
     });
   });
 
-  it("omits deleted tool results when cached edits are enabled", async () => {
+  it("the model does not see tool results that cached edits deleted", async () => {
     await start({ switches: { cacheEdits: true } });
     simulator.reply(readCall, "fine", (request) => JSON.stringify(request.messages));
     const base = { ...BODY, tools: TOOLS, cache_control: { type: "ephemeral" } };
@@ -198,8 +198,8 @@ describe("the prompt cache over HTTP", () => {
   });
 });
 
-describe("the request log", () => {
-  it("lists the findings of the checker and the invalid requests", async () => {
+describe("the request log of the simulator", () => {
+  it("the request log lists the findings of the request checker and the invalid requests", async () => {
     await start({ behaviors: [always("ok")] });
     await send(simulator, BODY);
     await refused(simulator, { ...BODY, messages: [assistant("I begin."), user("no")] });
@@ -217,7 +217,7 @@ describe("the request log", () => {
     expect(all[0]?.durationMs).toBeGreaterThan(0);
   });
 
-  it("checks a request by the rules of its API version", async () => {
+  it("the request log checks each request by the rules of its API version", async () => {
     await start({ behaviors: [always("ok")] });
     const citations = [{ type: "char_location", cited_text: "a", document_index: 0, document_title: null }];
     const messages = [user([{ type: "text", text: "As you said.", citations }])];
@@ -226,7 +226,7 @@ describe("the request log", () => {
     expect(simulator.requests.all.map(({ findings }) => findings?.length)).toEqual([0, 1]);
   });
 
-  it("keeps only the newest bodies, but the figures of all requests", async () => {
+  it("the request log keeps only the newest bodies, but the figures of all requests", async () => {
     await start({ behaviors: [always("ok")], keepBodies: 2 });
     await refused(simulator, { ...BODY, messages: [assistant("I begin.")] });
     for (let call = 0; call < 4; call++) await send(simulator, BODY);
@@ -238,7 +238,7 @@ describe("the request log", () => {
     expect(totals).toMatchObject({ requests: 5, errors: 1 });
   });
 
-  it("reports each request to the listener when it is over", async () => {
+  it("calls onRequest when a request is over", async () => {
     const reported: (number | undefined)[] = [];
     await start({ behaviors: [always("ok")], onRequest: ({ status }) => reported.push(status) });
     await send(simulator, BODY);

@@ -14,8 +14,8 @@ import type { AgentRoster, SubagentTask } from "../workplace.ts";
 import type { SubagentRun } from "./subagent.ts";
 
 /**
- * Maximum number of agents in the background. Each is a separate conversation that calls a model. More at
- * once is rarely intended.
+ * Maximum number of agents in the background. Each is a separate conversation that calls a model. Nobody
+ * intends to start more at the same time.
  */
 const MAX_IN_BACKGROUND = 8;
 const GENERAL: AgentType = {
@@ -41,7 +41,7 @@ export class Roster implements AgentRoster {
   constructor(options: RosterOptions) {
     this.#options = options;
     this.types = [GENERAL, ...(options.services.options.agentTypes ?? [])];
-    // Agents of an earlier process ended with it. Their finished results are still readable.
+    // Agents of an earlier process ended when that process ended. Their finished results are still readable.
     for (const known of readHostState(options.conversation).agents) this.#adopt(known);
   }
 
@@ -129,7 +129,8 @@ export class Roster implements AgentRoster {
     const record = recordOf({ id, description: task.description, status: "running", outputPath });
     this.#records.set(id, record);
     record.ended = this.#see(record, this.#options.run({ id, type, task, signal: record.abort.signal }));
-    // Session readers recognize a launch by the first words and these two names.
+    // Session readers recognize the start of an agent by the first words and the two field names of this
+    // text.
     const content = `Async agent launched. You will be notified when it ends. Call TaskOutput to wait for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
     return { content, summary: `${id} in the background` };
   }
@@ -150,8 +151,7 @@ export class Roster implements AgentRoster {
   }
 
   /**
-   * Registers an agent of an earlier process. It may have written its result before it ended, without
-   * reporting it.
+   * Registers an agent of an earlier process. That agent may have written a result that it never reported.
    */
   #adopt(known: BackgroundAgent): void {
     const written = this.#writtenResult(known.id);
@@ -246,7 +246,7 @@ const recordOf = ({ id, description, status, outputPath = "" }: BackgroundAgent)
   ended: Promise.resolve(),
 });
 
-/** Describes the result of a run for the caller: the error, and the text up to that point. */
+/** Describes the result of a run for the caller: the answer, or the error and the text up to that point. */
 function wordsOf({ reason, text, error }: RunResult): string {
   if (reason === "answered") return text || "(The agent ended without an answer.)";
   const why = {

@@ -42,7 +42,7 @@ export async function runSubagent(parent: Parent, run: SubagentRun): Promise<Run
     emit({ type: "ended", ...result });
     return result;
   } finally {
-    // The findings count even if the subagent's transcript could not be written completely.
+    // The subagent's answer is valid even if its transcript could not be written completely.
     const reportError = (error: unknown): void => {
       if (!(error instanceof LonghaulError)) throw error;
       emit({ type: "problem", error });
@@ -85,7 +85,7 @@ const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
   ...["Task", "TaskOutput", "TaskStop"],
   ...["EnterPlanMode", "ExitPlanMode"],
 ]);
-/** Tools that only agent types that name them get. */
+/** Tools that an agent type gets only if it names them. */
 const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
 
 const hasTool = ({ tools }: AgentType, name: string): boolean =>

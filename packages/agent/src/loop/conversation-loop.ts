@@ -24,7 +24,10 @@ interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
   readonly compactor: Compactor;
   readonly model: Model;
   readonly retries: AgentOptions["retries"];
-  /** Milliseconds that each call waits for its first byte before the run ends with `model-timed-out`. */
+  /**
+   * Maximum milliseconds until a call receives its first byte. After that, the run ends with
+   * `model-timed-out`.
+   */
   readonly firstByteMs: number;
   readonly reading: WindowReading;
   readonly caller: "main" | "subagent";
@@ -99,7 +102,7 @@ export class ConversationLoop {
   }
 
   /**
-   * Answers calls that the end of the program or an interruption left without a result, with a note that says
+   * Adds a result to each tool call that was interrupted, or that an ended program left open. The result says
    * so.
    */
   async answerOpenCalls(): Promise<void> {
@@ -109,7 +112,7 @@ export class ConversationLoop {
     }
   }
 
-  /** Adopts a changed conversation, after the loop or a user changed it. */
+  /** Continues with a conversation that the engine has changed, on its own or for a user. */
   take(turn: Turn<Entry>): void {
     const { journal } = this.#parts;
     journal.resumeFrom(turn.messages);
@@ -142,7 +145,10 @@ export class ConversationLoop {
     return reply;
   }
 
-  /** Calls the model until the request fits. The compactor gives up after a few recoveries. */
+  /**
+   * Calls the model until the request fits into the window. After a few attempts, the compactor gives up, and
+   * the error is thrown.
+   */
   async #callUntilItFits(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
     try {
       return await this.#call(turn, signal);
@@ -157,7 +163,7 @@ export class ConversationLoop {
 
   async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
     const { emit } = this.#parts;
-    // This is true if an earlier call failed after it had started to answer.
+    // There is partial text if an earlier call failed after the model had started to answer.
     let isAgain = this.#partialText !== "";
     const reply = await complete(this.#calling, turn.request, { signal }, (event) => {
       if (event.type === "start") {
@@ -186,7 +192,7 @@ export class ConversationLoop {
     await this.#parts.journal.say([result], { toolUseResult: shown });
   }
 
-  /** Returns true if the loop must call the model again although it called no tool. */
+  /** Returns true if the loop must call the model again although the model called no tool. */
   async #shouldContinue({ stopReason }: ModelReply, run: { continuations: number }): Promise<boolean> {
     if (stopReason === "pause_turn" || stopReason === "compaction") return true;
     const isCut = stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
@@ -196,7 +202,10 @@ export class ConversationLoop {
     return true;
   }
 
-  /** Keeps text that was shown in the conversation, so that the user can refer to it. */
+  /**
+   * Adds an unfinished answer that the user has already seen to the conversation, so that the user can refer
+   * to it.
+   */
   async #keepHeard(): Promise<void> {
     const { journal, model } = this.#parts;
     if (this.#partialText.trim() !== "") await journal.partial(this.#partialText, model.name);
@@ -232,7 +241,10 @@ function openCalls(entries: readonly Entry[]): readonly { readonly id: string }[
   return indexPairs(entries.slice(startOfResponse(entries, newest))).unanswered;
 }
 
-/** Returns the start of a response, which may be split into several entries, with results in between. */
+/**
+ * Returns the first entry of a response. A response may be split into several entries, with results in
+ * between.
+ */
 function startOfResponse(entries: readonly Entry[], newest: number): number {
   const responseId = idOf(entries[newest]);
   if (responseId === undefined) return newest;

@@ -64,7 +64,7 @@ export class Journal {
     return this.#conversationId;
   }
 
-  /** Adds a message to the model. `fields` are for later readers of the session. */
+  /** Adds a message for the model. `fields` are for later readers of the session. */
   async say(
     content: string | readonly ContentBlock[],
     fields: Readonly<Record<string, unknown>> = {},
@@ -108,13 +108,13 @@ export class Journal {
     this.#emit(entry);
   }
 
-  /** Adopts the conversation that the engine returned. */
+  /** Continues with the conversation that the engine returned. */
   resumeFrom(entries: readonly Entry[]): void {
     if (entries !== this.#entries) this.#entries = [...entries];
     const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && !this.#reported.has(uuid);
     const known = entries.findLastIndex((entry) => !isNew(entry));
     const added = entries.slice(known + 1);
-    // The engine writes them. If it cannot, they still precede the next message.
+    // The engine writes these entries. If it fails, the journal writes them before the next message.
     this.#waiting.push(...added);
     for (const entry of added) this.#emit(entry);
   }

@@ -10,7 +10,7 @@ import { failure, type Tool, type ToolContext, type ToolOutcome } from "../tool.
 export interface CallPorts {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
-  /** Decides about a call. The refusal is text for the model. */
+  /** Decides whether a call may run. The refusal is text for the model. */
   mayRun(tool: Tool, input: unknown, context: ToolContext): Promise<{ readonly refusal: string } | undefined>;
   /**
    * Returns the maximum characters of a result at the current fill level. A longer result is saved in full to
@@ -19,8 +19,8 @@ export interface CallPorts {
   resultLimit(): number;
   outputFolder(): Promise<string>;
   /**
-   * Reports each result as soon as it exists, because the call has had its effect whatever happens to the
-   * others.
+   * Reports each result as soon as it exists, because the call has had its effect, whatever happens to other
+   * calls.
    */
   answered(call: ToolUseBlock, outcome: ToolOutcome): Promise<void>;
   emit(event: AgentEvent): void;
@@ -28,8 +28,8 @@ export interface CallPorts {
 }
 
 /**
- * Maximum number of calls at once. One answer can have hundreds, and each can be a subagent with its own
- * model or a download.
+ * Maximum number of calls at once. One answer can have hundreds of calls, and each call can be a download or
+ * a subagent with its own model.
  */
 const MAX_AT_ONCE = 10;
 
@@ -82,7 +82,10 @@ async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPo
   });
 }
 
-/** Returns the title, which is only for people. An error in it must not stop the call. */
+/**
+ * Returns the title of a call, which only people see. An error in the tool's code for titles must not stop
+ * the call.
+ */
 function titleOf(tool: Tool, input: unknown): string {
   try {
     return tool.title(input);
@@ -119,12 +122,15 @@ function textIn({ content }: ToolOutcome): string {
 /** Maximum length of a result in any window. Nobody reads more than this. */
 const LONGEST_RESULT_CHARS = 100_000;
 /**
- * Characters per token of the window: a fifth of it at about 2.5 characters per token. One turn needs room
- * for several results.
+ * Maximum characters of a result per token of the window. At 2.5 characters per token, a result takes at most
+ * a fifth of the window, because one turn can have several results.
  */
 const CHARS_PER_WINDOW_TOKEN = 0.5;
 const SHORTEST_LIMIT_CHARS = 2_000;
-/** Share of the beginning. It has most of the information, and the end has the outcome. */
+/**
+ * Share of a cut result that comes from its beginning. The beginning has most of the information, and the end
+ * has the outcome.
+ */
 const HEAD_SHARE = 0.75;
 
 export const resultLimit = ({ effective }: Thresholds): number =>
@@ -158,8 +164,8 @@ function cutText(text: string, limit: number, whole: string): string {
 }
 
 /**
- * Saves the full result and describes its path. A call that ran must be reported even if no file can be
- * written.
+ * Saves the full result to a file, and returns a sentence with its path. Never rejects, because a call that
+ * ran must be reported even if no file can be written.
  */
 async function keptWhole(text: string, callId: string, ports: CallPorts): Promise<string> {
   try {

@@ -24,13 +24,13 @@ interface GuardedKind extends GuardedFile {
 
 /**
  * Recognizes a guarded file by its path alone. Git folders with other names are recognized by their contents.
- * If the path relative to the working folder is known, hidden names count as guarded too, because nobody can
- * list all tools that read one.
+ * If the path relative to the working folder is known, other hidden files count as guarded too, because
+ * nobody can list all tools that read hidden files.
  */
 export function guardedFile(path: string, relativePath?: string): GuardedFile | undefined {
   if (path.length > LONGEST_PATH_CHARS) return undefined;
   const known = KINDS.find(({ places, cased = [], isOfProject = false }) => {
-    // Claude Code checks projects out into its own folder.
+    // Claude Code puts worktrees of projects into its own folder, so this part of the path does not count.
     const seen = isOfProject ? (relativePath ?? path) : path.replace(/\/\.claude\/worktrees\/[^/]+/, "");
     const whole = `/${pathNames(seen).join("/")}`;
     const written = `/${seen.split(/[\\/]/).filter(Boolean).join("/")}`;
@@ -121,7 +121,7 @@ const KINDS: readonly GuardedKind[] = [
         "\\.(?:gdbinit|lldbinit|lesskey|wgetrc|curlrc|psqlrc|sqliterc|irbrc|pryrc|rprofile|rprofile\\.site)",
         "\\.(?:pythonrc(?:\\.py)?|pdbrc(?:\\.py)?|perltidyrc|ackrc|ripgreprc|selected_editor|mailcap)",
         "\\.(?:forward|procmailrc|rhosts|shosts)",
-        // The system.
+        // System files.
         "etc/(?:profile|bash\\.bashrc|environment|passwd|shadow|group|sudoers|crontab|hosts|ld\\.so\\.preload)",
       ),
       within(

@@ -82,7 +82,7 @@ describe("permission questions", () => {
     expect(accepting.asked).toEqual([]);
   });
 
-  it("the answer always to one edit allows all other ordinary edits, but no command", async () => {
+  it('the answer "always" to one edit allows all other ordinary edits, but no command', async () => {
     const { permissions, asked } = answering({}, { allow: "always" });
     expect(permissions.mode).toBe("default");
     expect(await words(permissions, need("change:a.ts", { kind: "change" }))).toBe("allowed");
@@ -93,7 +93,7 @@ describe("permission questions", () => {
   });
 
   it.each(["guarded-file", "secret-file"] as const)(
-    "asks about a %s each time, even after the answer always, in every mode except allow-all",
+    'asks about a %s each time, even after the answer "always", in every mode except allow-all',
     async (kind) => {
       for (const mode of ["default", "accept-edits"] as const) {
         const always: PermissionAnswer = { allow: "always" };
@@ -108,7 +108,7 @@ describe("permission questions", () => {
     },
   );
 
-  it("asks before every action in the home folder, and does not offer the answer always", async () => {
+  it('asks before every action in the home folder, and does not offer the answer "always"', async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -193,13 +193,13 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm publish"]);
   });
 
-  it("the answer once allows one call, and the answer always allows all later calls of the session", async () => {
+  it('the answer "once" allows one call, and the answer "always" allows all later calls of the session', async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "always" });
     for (let time = 0; time < 4; time++) await permissions.check([need("shell:ls")], call());
     expect(asked).toEqual(["shell:ls", "shell:ls"]);
   });
 
-  it("the answer always allows only the same key again, even if the key ends in a star", async () => {
+  it('the answer "always" allows only the same key again, even if the key ends in a star', async () => {
     const { permissions, asked } = answering({}, { allow: "always" });
     expect(await words(permissions, need("shell:ls*"))).toBe("allowed");
     expect(await words(permissions, need("shell:lsof"))).not.toBe("allowed");
@@ -249,7 +249,7 @@ describe("permission questions", () => {
     expect(asked).toEqual([shown]);
   });
 
-  it("asks each time for a permission without a scope, even after the answer always", async () => {
+  it('asks each time for a permission without a scope, even after the answer "always"', async () => {
     const { permissions, asked } = answering({}, { allow: "always" }, { allow: "always" });
     const { scope: _, ...plan } = need("plan");
     await permissions.check([plan], call());
@@ -339,7 +339,7 @@ describe("permissions of several agents", () => {
     expect(await Promise.all([first, second])).toEqual([{ allowed: true }, { allowed: true }]);
   });
 
-  it("does not ask for a waiting agent again when another agent got the answer always for the same key", async () => {
+  it('does not ask for a waiting agent again when another agent got the answer "always" for the same key', async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const both = [

@@ -29,7 +29,7 @@ type Verdict =
 
 interface Grant {
   readonly runsCode: boolean;
-  /** Fingerprint of the files that decided what the command ran when it was allowed. */
+  /** Fingerprint, from the time of the answer, of the files that decide what the command runs. */
   readonly mark: string;
 }
 
@@ -53,8 +53,8 @@ export class Permissions {
   readonly #rules: readonly string[];
   /**
    * Answers of "always" by key, for as long as the session runs. SPEC section 12 empties permission caches
-   * after a compaction. It means caches that a host derives from the conversation. These are a person's
-   * answers for the session.
+   * after a compaction, but means caches that a host derives from the conversation. This map is not such a
+   * cache: a person gave these answers for the session.
    */
   readonly #granted = new Map<string, Grant>();
   readonly #decidingFiles: () => Promise<string>;
@@ -125,7 +125,10 @@ export class Permissions {
     return modeAllows(this.#mode, kind) || this.#granted.has(key);
   }
 
-  /** Returns the need as the person sees it. Does not offer "always" if that answer would have no effect. */
+  /**
+   * Returns the permission as the person sees it. Does not offer "always" if that answer would have no
+   * effect.
+   */
   #asAsked(need: PermissionNeed): PermissionNeed {
     if (!this.#isWide && !alwaysAsks(need.kind)) return need;
     const { scope: _, ...rest } = need;
@@ -154,8 +157,8 @@ export class Permissions {
   }
 
   /**
-   * Revokes allowed commands that may now run something else, because a command or another program changed
-   * the files.
+   * Revokes allowed commands if the files that decide what they run have changed, whatever program changed
+   * them.
    */
   async #forgetChanged(): Promise<void> {
     const mark = await this.#decidingFiles();
@@ -196,12 +199,12 @@ export function ruleAllows(rule: string, key: string): boolean {
   return key.startsWith(beginning) && !key.slice(beginning.length).split(/[\\/]/).includes("..");
 }
 
-/** Checks whether the mode alone allows it. */
+/** Checks whether the permission mode alone allows actions of this kind. */
 export function modeAllows(mode: PermissionMode, kind: PermissionNeed["kind"]): boolean {
   if (mode === "allow-all") return true;
   return mode === "accept-edits" && kind === "change";
 }
 
-/** Checks for kinds that no answer of "always" covers. */
+/** Checks whether actions of this kind need a question each time, even after the answer "always". */
 const alwaysAsks = (kind: PermissionNeed["kind"]): boolean =>
   kind === "guarded-file" || kind === "secret-file";

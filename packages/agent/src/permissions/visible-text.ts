@@ -9,11 +9,11 @@ import type { PermissionNeed } from "../permission.ts";
 const HIDDEN = new RegExp(
   [
     "(?![\\n\\t]|\\r\\n)[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]",
-    // A joiner between two emoji, and the selector that turns a symbol into an emoji.
+    // Excludes a joiner between two emoji, and the selector that turns a symbol into an emoji.
     "(?!(?<=\\p{Extended_Pictographic}\\ufe0f?)(?:\\u200d(?=\\p{Extended_Pictographic})|\\ufe0f))[\\p{Cf}\\p{Default_Ignorable_Code_Point}]",
     "(?! )\\p{Zs}",
     "[\\u2800\\ufffc\\u{1d159}\\u{13441}\\u{13442}\\p{Co}\\p{Cn}]",
-    // Terminals differ in the width of newer marks.
+    // Includes newer marks, because terminals draw them in different widths.
     "(?!\\ufe0f)(?:(?<!\\p{L}\\p{M}?)\\p{M}|(?![\\u0300-\\u0ecd\\u1000-\\u109f\\u1780-\\u17d3\\u3099\\u309a])\\p{M})",
   ].join("|"),
   "gu",

@@ -5,20 +5,20 @@ import { LRUCache } from "lru-cache";
 import type { FileContent, FileContents } from "../workplace.ts";
 
 /**
- * Lifetime of a cached file, long enough for work on a few files. A file that nobody has read since is not
+ * Lifetime of a cached file, long enough for work on a few files. A file that was read longer ago is not
  * worth the memory.
  */
 const KEPT_MS = 15 * 60 * 1000;
 /** Maximum size of all cached files: hundreds of source files, and little compared to a Node process. */
 const KEPT_BYTES = 50 * 1024 * 1024;
 /**
- * Maximum size of a file. Nobody reads more than parts of larger files, and a command can do that without
- * loading the rest.
+ * Maximum size of a file. Agents need only parts of larger files, and a shell command can read a part without
+ * loading the whole file.
  */
 const LARGEST_FILE_BYTES = 32 * 1024 * 1024;
 /**
  * Minimum age of a cached file. File systems use a clock that ticks every few milliseconds. Two writes within
- * one tick look like one, so a newer file is not cached.
+ * one tick look like one write, so a file that was just written is not cached.
  */
 const TOO_YOUNG_MS = 100;
 
@@ -45,7 +45,7 @@ export function createFileContents({ now = Date.now }: { readonly now?: () => nu
   return {
     read: async (realPath) => {
       try {
-        // This is checked before opening, because opening a device can start it.
+        // Checks the type of the file before opening it, because opening a device can activate it.
         const stamp = stampOf(realPath, await stat(realPath, { bigint: true }));
         const kept = cache.get(realPath);
         if (kept?.stamp === stamp) return kept.content;

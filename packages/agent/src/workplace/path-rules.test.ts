@@ -93,11 +93,14 @@ describe("paths outside the working directory", () => {
     ["x/".repeat(5_000), "too long"],
     ["loop", "loop"],
     ["loop/x", "loop"],
-  ])("counts an impossible path as outside the working directory, and explains the problem (case %#)", async (path, word) => {
-    const found = await rules.resolve(path);
-    expect(found.isInside).toBe(false);
-    expect(found.problem).toContain(word);
-  });
+  ])(
+    "counts an impossible path as outside the working directory, and explains the problem (case %#)",
+    async (path, word) => {
+      const found = await rules.resolve(path);
+      expect(found.isInside).toBe(false);
+      expect(found.problem).toContain(word);
+    },
+  );
 
   it.skipIf(process.getuid?.() === 0)(
     "counts a path in an unreadable folder as outside the working directory, and explains the problem",

@@ -6,13 +6,13 @@ import { systemCode } from "./file-contents.ts";
 
 interface PathRulesOptions {
   /**
-   * Absolute path of the working directory. Nothing counts as inside a wide folder, because it would be no
-   * limit.
+   * Absolute path of the working directory. If it is the home folder, a parent of it or a whole disk, no path
+   * counts as inside. Such a folder would be no limit.
    */
   readonly cwd: string;
   /**
-   * Folders and files that count as inside. Their links are resolved once, at the start, because a later
-   * target was not intended.
+   * Folders and files that count as inside. Links in these paths are resolved once, at the start, because
+   * nobody allowed a later target.
    */
   readonly allowed?: readonly string[] | undefined;
   /** Folder that `~` refers to. */

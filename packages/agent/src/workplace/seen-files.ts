@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ReadState, SeenFile } from "../workplace.ts";
 
-/** Creates the record of the files that one agent has seen. Each agent has its own. */
+/** Creates the record of the files that one agent has seen. Each agent has its own record. */
 export function createReadState(): ReadState {
   const seenFiles = new Map<string, SeenFile>();
   return {

@@ -57,7 +57,7 @@ export interface Compaction extends CompactedEntries {
   readonly saving: Saving;
   readonly messagesSummarized: number;
   readonly messagesKept: number;
-  /** Tokens before the compaction by part, as flat names and numbers. */
+  /** Tokens before the compaction by category, with names such as `tool_result_Read_tokens`. */
   readonly accounting: Readonly<Record<string, number>>;
   /** Text for the user: a line about the compaction, then one for the outcome of each hook. */
   readonly userDisplayMessage: string;
@@ -72,25 +72,25 @@ export interface CompactOptions
   readonly state?: HostState | undefined;
   /** Maximum tokens to restore. The target limits them as well. */
   readonly restoreBudgetTokens?: number | undefined;
-  /** The model ties thinking to the history before it, which a compaction changes. */
+  /** True if the model binds thinking to the messages before it, which a compaction changes. */
   readonly bindsThinking?: boolean | undefined;
   /**
-   * `check` (default) searches the result for the hard facts of the summarized messages and quotes missing ones. With
-   * `off` there is no ledger either.
+   * `check` (default) searches the result for the hard facts of the summarized messages and quotes missing
+   * ones. With `off`, facts are neither checked nor recorded in a ledger.
    */
   readonly facts?: "check" | "off" | undefined;
   /** Facts of an earlier compaction whose boundary has no ledger, such as one of another agent. */
   readonly previousLedger?: PreviousLedger | undefined;
-  /** Required saving, by default the worthwhile one. A smaller saving fails with `compaction-ineffective`. */
+  /** Required saving, `worthwhile` by default. A smaller saving fails with `compaction-ineffective`. */
   readonly leastSaving?: LeastSaving | undefined;
-  /** The session's model, and the window that the session file shows, for the boundary. */
+  /** Model of the session, and the context window that the session file shows. The boundary records both. */
   readonly sessionRecord?: SessionRecord | undefined;
   /** Summary that `prepareSummary` already wrote for the same messages. */
   readonly prepared?: PreparedSummary | undefined;
 }
 
 /**
- * Carries out a plan: runs the hooks, has the summary written with or without a model, and adds what the
+ * Carries out a plan: runs the hooks, writes the summary with or without a model, and adds content that the
  * agent needs. An abort ends the compaction at once and changes nothing.
  */
 export async function compact(
@@ -128,9 +128,9 @@ export async function compact(
   const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
   const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
   const room = Math.max(0, ceiling - fixedTokens);
-  // Check before SessionStart hooks run. Restored content stays within the same room.
+  // Check the saving before SessionStart hooks run. Restored content cannot exceed the room computed above.
   requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
-  // Run hooks before restoring content, which would use up the room.
+  // Run hooks before restoring content, which would use up the available tokens.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
@@ -150,7 +150,7 @@ export async function compact(
   });
 }
 
-/** Throws if not even an empty summary would pay, so that no summary is requested. */
+/** Throws before a summary is requested if not even an empty summary would save enough. */
 function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
   const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
   if (least !== "worthwhile") return;
@@ -159,7 +159,7 @@ function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void
 }
 
 /**
- * Fits unseen results into the room that the summary leaves. The plan could only estimate the size of the
+ * Fits unseen results into the tokens that the summary leaves. The plan could only estimate the size of the
  * summary.
  */
 function fitBesideSummary(
@@ -198,7 +198,7 @@ function summaryTexts(
     const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
     return { text, block: { content: written.block, model: written.model } };
   }
-  // The mark of an undo is kept too, but is not a message.
+  // The kept entries may include the mark of an undo, which is not a message.
   const keepsMessages = countMessages(plan.kept) > 0;
   const keptEarlier = plan.keptPlace === "before" && keepsMessages;
   const keptRecent = plan.keptPlace === "after" && keepsMessages;
@@ -209,7 +209,7 @@ function summaryTexts(
 
 /**
  * Returns the maximum tokens of the result. Restored files and quoted facts must not use up the saving. If
- * summary and kept messages already do, the result must at least not exceed the conversation.
+ * summary and kept messages already use it up, the result must at least not exceed the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
   const { estimateBefore } = plan;

@@ -178,7 +178,7 @@ describe("hooks around a compaction", () => {
     expect(none.restored.skipped).toEqual(skipped);
   });
 
-  it("reports each hook outcome as it arrives, even when the callback throws", async () => {
+  it("reports the outcome of each hook at once, even when the callback for outcomes throws", async () => {
     const events: HookEvent[] = ["PreCompact", "SessionStart", "PostCompact"];
     const hooks = new RecordingRunner(
       Object.fromEntries(events.map((event) => [event, { outcomes: [outcome(event)] }])),

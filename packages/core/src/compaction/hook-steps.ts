@@ -20,8 +20,8 @@ import type { ContinuationInput } from "./summary/summary-message.ts";
 import type { AskOptions } from "./write/ask-model.ts";
 
 /**
- * Facts about the session for every hook. An absent session id is taken from the newest entry. The folder never is:
- * hooks run in it, and an entry can claim any folder.
+ * Facts about the session for every hook. An absent session id is taken from the newest entry. The folder
+ * never comes from an entry, because hooks run in it and an entry can name any folder.
  */
 export interface HookContext {
   readonly sessionId?: string | undefined;
@@ -150,7 +150,7 @@ function blockedBy({ by, reason }: NonNullable<HookRun["blocked"]>): LonghaulErr
   );
 }
 
-/** Output of SessionStart hooks for the agent, cut to the available room. */
+/** Output of SessionStart hooks for the agent, cut to the available tokens. */
 export interface HookOutput {
   /** Undefined if there is no output or none of it fits. */
   readonly attachment: Attachment | undefined;
@@ -163,8 +163,8 @@ export interface HookOutput {
 const CUT_NOTE = "[The rest was left out because it did not fit.]";
 
 /**
- * Fits the hook output into the room. A host's own runner may not limit its output, and a window may be
- * small.
+ * Cuts the hook output to the available tokens. A host's own runner may not limit its output, and a window
+ * may be small.
  */
 export function fitHookOutput(output: string, roomTokens: number, countTokens: CountText): HookOutput {
   if (output === "") return { attachment: undefined, tokens: 0, skipped: [] };

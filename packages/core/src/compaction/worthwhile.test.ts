@@ -65,15 +65,15 @@ describe("smallest worthwhile saving", () => {
     expect(smallestWorthwhileSaving({ ...sizes, estimateBefore: 0 })).toBe(SMALLEST_WORTHWHILE_SAVING.tokens);
   });
 
-  it("a compaction pays exactly from the smallest worthwhile saving on", () => {
+  it("a compaction pays exactly when it reaches the smallest worthwhile saving", () => {
     expect(savingOf(sizes, 52_000)).toEqual({ tokens: 8_000, smallestWorthwhile: 8_000, pays: true });
     expect(savingOf(sizes, 52_001)).toEqual({ tokens: 7_999, smallestWorthwhile: 8_000, pays: false });
     expect(savingOf(sizes, 60_010)).toMatchObject({ tokens: -10, pays: false });
   });
 });
 
-describe("reported size that is far too low", () => {
-  it("a reported size that is too low does not make a compaction look larger than the conversation", async () => {
+describe("reported conversation size that is far too low", () => {
+  it("a reported size that is too low does not cause the rejection of a useful compaction", async () => {
     const plan = planCompaction({ entries: longSession(12).entries }, { keepRecentTokens: 2_000 });
     const options = { model: scriptedModel([SUMMARY]), facts: "off" } as const;
     const compaction = await compact({ ...plan, tokensBefore: 10 }, countingPorts(), options);
@@ -116,7 +116,7 @@ describe("compaction that does not pay", () => {
     );
   });
 
-  it("rejects a compaction that does not pay before SessionStart hooks run", async () => {
+  it("runs no SessionStart hooks when it rejects a compaction that does not pay", async () => {
     const { hooks, events } = recordingHooks();
     const estimateBefore = plan.overheadTokens + plan.keptTokens + SMALLEST_WORTHWHILE_SAVING.tokens + 100;
     const options = { ...written(), hooks };
@@ -135,7 +135,7 @@ describe("compaction that does not pay", () => {
     expect([attemptsOf(error), model.requests, events]).toEqual([[], [], []]);
   });
 
-  it("runs a compaction when the caller insists, even if the conversation becomes larger", async () => {
+  it("runs a compaction with leastSaving 'none' even if the conversation becomes larger", async () => {
     const c = new ConversationBuilder();
     c.user("hi");
     c.assistant("hello");
@@ -146,8 +146,8 @@ describe("compaction that does not pay", () => {
   });
 });
 
-describe("restored content and the saving", () => {
-  it("restores only as much content as leaves the smallest worthwhile saving", async () => {
+describe("restored content in a worthwhile compaction", () => {
+  it("limits restored content so that the saving stays worthwhile", async () => {
     for (const leastSaving of ["worthwhile", "none"] as const) {
       const plan = planCompaction({ entries: longSession(16).entries });
       const { saving, restored } = await compact(plan, countingPorts(), { state: { files }, leastSaving });

@@ -28,7 +28,7 @@ function recordUsage(parts: ResponseParts, response: KnownResponse): void {
   const { gauge, turn, cache, health } = parts;
   cache.recordCallTime();
   if (!turn.isCallPending) {
-    // The conversation was rewritten in the meantime, so this answer says nothing about the new one.
+    // The conversation was rewritten after the request, so the usage of this response does not apply to it.
     turn.recordReply(replyOf(parts, response, { usage: undefined, clearedTokens: 0 }));
     return;
   }
@@ -46,7 +46,7 @@ function recordUsage(parts: ResponseParts, response: KnownResponse): void {
   judgeCompaction(parts, tokens);
 }
 
-/** Omits missing fields, because the facts become part of the message. */
+/** Returns the facts of a response for its message. Missing facts are omitted, not set to undefined. */
 function replyOf(
   { thread }: Needs<"thread">,
   { id, model }: KnownResponse,
@@ -59,7 +59,7 @@ function replyOf(
   return { facts, prefix: thread.prefix, clearedTokens };
 }
 
-/** Records tokens that the provider itself cleared. The prefix changes, but the cache is not broken. */
+/** Records tokens that the provider itself cleared. The cached prefix changes, but that is no cache break. */
 function recordProviderClearing({ cache, gauge, reporter }: ResponseParts, response: KnownResponse): number {
   const edits = listField(response, "appliedEdits").filter(isRecord);
   const cleared = edits.reduce((sum, edit) => sum + figure(edit.cleared_tool_uses), 0);
@@ -128,7 +128,7 @@ function invalidResponse(response: unknown, given = describeType(response), reme
   });
 }
 
-/** Returns the same object if it is already in our form, or in an unknown one. */
+/** Converts a usage report to our form. Returns the same object if its form is ours or unknown. */
 function toOwnUsage(usage: unknown): unknown {
   if (!isRecord(usage)) return usage;
   if (usage.prompt_tokens !== undefined) {
@@ -151,8 +151,8 @@ function toOwnUsage(usage: unknown): unknown {
 }
 
 /**
- * Subtracts cached tokens from an input figure that includes them. A cache figure above the input was never
- * part of it. A missing or invalid figure stays unchanged, and the usage check rejects it later.
+ * Subtracts cached tokens from an input figure that includes them. If there are more cached than input
+ * tokens, the input did not include them. The usage check rejects a missing or invalid figure later.
  */
 function withoutCachedInput(input: unknown, output: unknown, read: number, written: number): OwnUsage {
   const whole = typeof input === "number" ? input : Number.NaN;

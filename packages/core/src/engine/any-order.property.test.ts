@@ -81,7 +81,7 @@ class Host {
     return turn;
   }
 
-  /** Adds a round with a tool, in the form of the conversation. */
+  /** Adds a round with a tool call, as messages or entries like the rest of the conversation. */
   say(size: number): void {
     const id = `round${++this.calls}`;
     const said: readonly ApiMessage[] = [
@@ -144,7 +144,7 @@ const findingsOf = ({ request }: Turn): readonly string[] =>
     .findings.filter(({ action }) => action !== "reported")
     .map(({ rule, path }) => `${rule} ${path}`);
 
-/** Texts that may still mention removed messages. */
+/** Texts that show that messages were removed. */
 const MARKS = [
   CLEARED_RESULT_TEXT,
   "no longer fit into the context window",
@@ -152,83 +152,86 @@ const MARKS = [
   "removed",
 ];
 
-describe.each(["claude-haiku-4-5", "claude-opus-5-5"])('random changes to a conversation with %s', (model) => {
-  const conversations = fc.oneof(
-    arbitraryConversation() as fc.Arbitrary<readonly Message[]>,
-    arbitraryEntries() as unknown as fc.Arbitrary<readonly Message[]>,
-  );
-
-  it("every request obeys the API's rules, and the host's messages stay unchanged", async () => {
-    const steps = fc.array(step, { maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
-        const host = new Host(deepFreeze(messages), model, collapses);
-        for (const next of list) {
-          const turn = await host.take(next);
-          if (turn.request.messages.length > 0) expect(findingsOf(turn)).toEqual([]);
-        }
-      }),
-      { numRuns: 50 },
+describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
+  "random changes to a conversation with %s",
+  (model) => {
+    const conversations = fc.oneof(
+      arbitraryConversation() as fc.Arbitrary<readonly Message[]>,
+      arbitraryEntries() as unknown as fc.Arbitrary<readonly Message[]>,
     );
-  });
 
-  it("a second turn without new messages changes nothing and returns the same messages", async () => {
-    const steps = fc.array(step, { maxLength: 8 });
-    await fc.assert(
-      fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
-        const host = new Host(deepFreeze(messages), model, collapses);
-        for (const next of list) await host.take(next);
-        const commits = host.commits;
-        const first = await host.compactor.before(host.messages);
-        const changed = first.compaction !== undefined || first.cleared > 0 || host.commits > commits;
-        const commitsSoFar = host.commits;
-        const second = await host.compactor.before(first.messages);
-        fc.pre(second.compaction === undefined && second.cleared === 0);
-        // If the first commit did not free enough space, another one follows.
-        fc.pre(host.commits === commitsSoFar);
-        expect(second.messages).toBe(first.messages);
-        if (!changed) expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
-      }),
-      { numRuns: 40 },
-    );
-  });
+    it("every request obeys the API's rules, and the host's messages stay unchanged", async () => {
+      const steps = fc.array(step, { maxLength: 12 });
+      await fc.assert(
+        fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
+          const host = new Host(deepFreeze(messages), model, collapses);
+          for (const next of list) {
+            const turn = await host.take(next);
+            if (turn.request.messages.length > 0) expect(findingsOf(turn)).toEqual([]);
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
 
-  it('every removed round leaves a summary or a marker in its place', async () => {
-    const steps = fc.array(step, { minLength: 1, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(steps, fc.boolean(), async (list, collapses) => {
-        const host = new Host([{ role: "user", content: "the task" }], model, collapses);
-        for (const next of list) {
-          const before = JSON.stringify(host.messages);
-          const turn = await host.take(next);
-          const after = JSON.stringify(turn.messages);
-          const words = new Set(before.match(/wordround\d+/g));
-          const isMissing = [...words].some((word) => !after.includes(word));
-          if (isMissing) expect(MARKS.some((mark) => after.includes(mark))).toBe(true);
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
+    it("a second turn without new messages changes nothing and returns the same messages", async () => {
+      const steps = fc.array(step, { maxLength: 8 });
+      await fc.assert(
+        fc.asyncProperty(conversations, steps, fc.boolean(), async (messages, list, collapses) => {
+          const host = new Host(deepFreeze(messages), model, collapses);
+          for (const next of list) await host.take(next);
+          const commits = host.commits;
+          const first = await host.compactor.before(host.messages);
+          const changed = first.compaction !== undefined || first.cleared > 0 || host.commits > commits;
+          const commitsSoFar = host.commits;
+          const second = await host.compactor.before(first.messages);
+          fc.pre(second.compaction === undefined && second.cleared === 0);
+          // If the first commit did not free enough space, another one follows.
+          fc.pre(host.commits === commitsSoFar);
+          expect(second.messages).toBe(first.messages);
+          if (!changed) expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
+        }),
+        { numRuns: 40 },
+      );
+    });
 
-  it('reading the transcript returns the messages that were sent', async () => {
-    const steps = fc.array(step, { minLength: 1, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(steps, async (list) => {
-        const host = new Host([{ role: "user", content: "the task" }], model, true);
-        for (const next of list) {
-          const { request } = await host.take(next);
-          // Writing continues in the background.
-          await new Promise((resolve) => setImmediate(resolve));
-          const { entries, clearedToolUseIds } = currentConversation(host.lines);
-          const read = flatten(withClearedResults(entries, clearedToolUseIds));
-          expect(shown(read)).toEqual(shown(request.messages));
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
-});
+    it("every removed round leaves a summary or a marker in its place", async () => {
+      const steps = fc.array(step, { minLength: 1, maxLength: 12 });
+      await fc.assert(
+        fc.asyncProperty(steps, fc.boolean(), async (list, collapses) => {
+          const host = new Host([{ role: "user", content: "the task" }], model, collapses);
+          for (const next of list) {
+            const before = JSON.stringify(host.messages);
+            const turn = await host.take(next);
+            const after = JSON.stringify(turn.messages);
+            const words = new Set(before.match(/wordround\d+/g));
+            const isMissing = [...words].some((word) => !after.includes(word));
+            if (isMissing) expect(MARKS.some((mark) => after.includes(mark))).toBe(true);
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it("reading the transcript returns the messages that were sent", async () => {
+      const steps = fc.array(step, { minLength: 1, maxLength: 12 });
+      await fc.assert(
+        fc.asyncProperty(steps, async (list) => {
+          const host = new Host([{ role: "user", content: "the task" }], model, true);
+          for (const next of list) {
+            const { request } = await host.take(next);
+            // Writing continues in the background.
+            await new Promise((resolve) => setImmediate(resolve));
+            const { entries, clearedToolUseIds } = currentConversation(host.lines);
+            const read = flatten(withClearedResults(entries, clearedToolUseIds));
+            expect(shown(read)).toEqual(shown(request.messages));
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+  },
+);
 
 /** Contents that the model sees, as blocks and without cache marks. */
 const shown = (messages: readonly ApiMessage[]): readonly string[] =>

@@ -50,14 +50,14 @@ describe("usage reports of several providers and SDKs", () => {
 });
 
 describe("readResponse", () => {
-  it('readResponse returns a usage report of the Messages API as the same object', () => {
+  it("readResponse returns a usage report of the Messages API as the same object", () => {
     const usage = { input_tokens: 1, output_tokens: 2 };
     expect(own(usage)).toBe(usage);
     expect(readResponse({}).usage).toBeUndefined();
     expect(readResponse({ usage: null }).usage).toBeNull();
   });
 
-  it('readResponse adds the cached tokens to the input tokens if there are more cached than input tokens', () => {
+  it("readResponse adds the cached tokens to the input tokens if there are more cached than input tokens", () => {
     const read = own({ inputTokens: 100, outputTokens: 5, cachedInputTokens: 900 });
     expect(read && inputTokens(read)).toBe(1_000);
   });
@@ -86,7 +86,7 @@ describe("readResponse", () => {
 });
 
 describe("responses that all have the same id", () => {
-  it('the engine counts and compacts correctly even if every response has the same id', async () => {
+  it("the engine counts and compacts correctly even if every response has the same id", async () => {
     const compactor = createCompactor({
       model: "claude-haiku-4-5",
       window: { tokens: 32_000 },

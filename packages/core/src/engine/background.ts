@@ -20,24 +20,27 @@ const START_SHARE = 0.8;
 /** A summary that misses more tokens than this is refreshed before use. */
 const STALE_TOKENS = 20_000;
 /**
- * Maximum size right after a compaction, as a share of the threshold. Matters in small windows, where fewer
- * new tokens are already too many.
+ * A summary is also refreshed if the compaction with it would leave more than this share of the threshold.
+ * This matters in small windows.
  */
 const STALE_RESULT_SHARE = 0.75;
 
 /**
- * In a large window, the share alone would start too early. The summary would be stale before its use and
- * would have to be paid for twice.
+ * The summary starts at most this many tokens before the threshold. In a large window, it would otherwise be
+ * stale before its use and cost a second call.
  */
 const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
 
-/** A model that fails now may work at the threshold, so the built-in summarizer is not needed before. */
+/**
+ * A failed background summary does not use the built-in summarizer, because the model may work again at the
+ * threshold.
+ */
 const NO_BUILT_IN_FALLBACK = { builtInFallback: "never" } as const;
 
 interface ReadySummary {
   /** Ids of the messages that the summary replaces. */
   readonly ids: readonly (string | undefined)[];
-  /** Tokens of the kept messages when the summary was written. Anything above this is new. */
+  /** Tokens of the kept messages when the summary was written. More tokens are messages added later. */
   readonly keptTokens: number;
   readonly summary: PreparedSummary;
 }
@@ -56,7 +59,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
   readonly #parts: () => CompactionParts;
   #ready: ReadySummary | undefined;
   #running: AbortController | undefined;
-  /** No retry after a failure. The next compaction tries again and reports the error to the user. */
+  /** True after a failure. The background work does not retry. The next compaction reports the error. */
   #hasFailed = false;
   #isClosed = false;
 
@@ -76,7 +79,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
       if ((ready === undefined || !this.#isFreshEnough(ready, false)) && !this.#isClearingEnough())
         this.#startOrRefresh(ready);
     } catch (error) {
-      // No report is needed yet. The turn at the threshold reports the problem.
+      // The turn at the threshold will report the problem to the user.
       this.#hasFailed = true;
       this.#reportEnd("failed", codeOf(error));
     }
@@ -118,15 +121,15 @@ export class BackgroundSummarizer implements BackgroundSummary {
     this.#reportEnd("discarded", reason);
   }
 
-  /** Stops the work. A later response starts nothing. */
+  /** Stops the background work. Later responses start no summary. */
   close(): void {
     this.reset();
     this.#isClosed = true;
   }
 
   /**
-   * Returns true if no background summary is needed. Notes already are a summary. Without a model,
-   * summarizing takes no time. The provider's own compaction needs its own call.
+   * Returns true if no background summary is needed: session notes already are one, the built-in summarizer
+   * takes no time, and the provider's own compaction makes its own call.
    */
   #isOff(): boolean {
     const parts = this.#parts();
@@ -147,8 +150,8 @@ export class BackgroundSummarizer implements BackgroundSummary {
   #isDue(): boolean {
     const soon = this.#parts().gauge.thresholds.autoCompact - STALE_TOKENS;
     const from = this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon);
-    // Uses the size without padding. With it, a conversation right after a compaction would already be near
-    // the threshold.
+    // The padded size would be near the threshold right after a compaction, so this uses the size without
+    // padding.
     return this.#parts().gauge.size().tokens >= from;
   }
 
@@ -168,8 +171,8 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 
   /**
-   * Returns true if the summary can be used. In a full window, an outdated summary is better than none,
-   * because all newer messages are kept.
+   * Returns true if the summary can be used. In a full window, even an outdated summary is used, because all
+   * newer messages are kept.
    */
   #isFreshEnough(ready: UsableSummary, isFull: boolean): boolean {
     return !this.#leavesTooMuch(ready) && (isFull || !this.#isStale(ready));
@@ -236,7 +239,7 @@ export class BackgroundSummarizer implements BackgroundSummary {
     const { autoCompact: targetTokens } = parts.gauge.thresholds;
     const options = compactOptions(parts, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, true, async (signal) => {
-      // This input is not in the provider's cache, and the hooks have already run.
+      // The provider has not cached this input, so no fork is possible. The hooks have already run.
       const alone = { ...NO_BUILT_IN_FALLBACK, fork: undefined, hooks: undefined, instructions, signal };
       const next = await prepareSummary(fresh, { ...options, ...alone });
       const attempts = [...written.attempts, ...next.written.attempts];
@@ -277,11 +280,11 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 }
 
-/** Returns the size after the compaction, before anything is restored. */
+/** Returns the size after the compaction, without restored content. */
 const minTokensAfter = (plan: CompactionPlan, { written }: PreparedSummary): number =>
   plan.overheadTokens + plan.keptTokens + plan.countTokens(written.text);
 
-/** Returns undefined on failure. The turn at the threshold reports the reason. */
+/** Returns a plan, or undefined if planning fails. The turn at the threshold reports the reason. */
 function tryPlan(parts: CompactionParts): FittingPlan | undefined {
   try {
     const fitted = findFittingPlan(parts);

@@ -19,12 +19,13 @@ import { failureReason } from "./reporter.ts";
 import { ingest, limitMedia, noteFindings, removeMisplacedThinking } from "./rewrite.ts";
 import { type CompactionParts, reportFailure, runCompaction } from "./run-compaction.ts";
 
-/** Some providers never report usage. After this many turns, the estimate has to suffice. */
+/**
+ * Number of turns to wait for a usage report. Some providers never report usage, so the estimate decides
+ * after that.
+ */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
 
-/**
- * Time limit of the provider's count. It is short, because the turn waits for it and has an estimate already.
- */
+/** Time limit of the provider's exact count. It is short, because the turn waits for the count. */
 const EXACT_COUNT_TIMEOUT_MS = 2_000;
 
 /**
@@ -87,8 +88,8 @@ function decide(parts: CompactionParts): "compact" | SkipReason {
 }
 
 /**
- * Decides by the health of the conversation. Our own count cannot prove that the last compaction failed. Only
- * the next response can.
+ * Returns "compact", or the reason to wait after recent compactions. Only a response can prove that the last
+ * compaction failed, our own count cannot.
  */
 function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
   const { health, gauge } = parts;
@@ -98,7 +99,7 @@ function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
 }
 
 /**
- * Returns true if another process compacted last, and only the padding of our count exceeds the threshold.
+ * Returns true if another process compacted last, and our count exceeds the threshold only with its padding.
  */
 function isResumedAfterCompaction({ health, thread, gauge }: Needs<"health" | "thread" | "gauge">): boolean {
   const mayBeReported = health.turn <= TURNS_TO_WAIT_FOR_REPORT;
@@ -151,7 +152,7 @@ async function compactAutomatically(
     reporter.emit({ type: "floor-above-threshold", floorTokens, threshold });
     return { skipped: "floor-above-threshold", problem: floorTooHighError(floorTokens, threshold) };
   } catch (error) {
-    // More messages would not make it worthwhile, because the newest messages are kept.
+    // The summary will not save more later, because new messages are kept.
     if (failureReason(error) === "does_not_pay") background.discard("does-not-pay");
     return { problem: toProblem(error) };
   }
@@ -168,8 +169,8 @@ function planOrReport(parts: CompactionParts): ReturnType<typeof planUnder> {
 }
 
 /**
- * Returns true after the first reported usage, or after enough turns without one. The estimate for the system
- * prompt and tools can be off by a third.
+ * Returns true after the first usage report, or after enough turns without a report. Before that, the
+ * estimate of system prompt and tools can be off by a third.
  */
 const isFloorReliable = ({ gauge, health }: Needs<"gauge" | "health">): boolean =>
   gauge.reportedOverhead !== undefined || health.turn > TURNS_TO_WAIT_FOR_REPORT;
@@ -209,8 +210,8 @@ async function countExactly(parts: EngineParts, signal: AbortSignal | undefined)
 function isUndecided({ gauge, modules }: Needs<"gauge" | "modules">): boolean {
   const { tokens, paddedTokens, source } = gauge.size();
   const { removedTokens, hiddenSinceReport } = modules.omittedTokens();
-  // After a removal, the size is the last usage minus the removed tokens. An exact count would be reduced by
-  // them a second time.
+  // After a removal, the size is the last count minus the removed tokens. An exact count excludes them
+  // already, so they would be subtracted twice.
   if (source === "usage" || removedTokens > 0 || hiddenSinceReport > 0) return false;
   return Math.abs(tokens - gauge.thresholds.blocking) <= paddedTokens - tokens;
 }
@@ -281,12 +282,11 @@ export function turnResult<T extends Message>(parts: ResultParts, outcome: Outco
     findings: turn.findings,
     problem,
   };
-  // Created on access, because cache marks need a scan of the whole conversation and not every host uses the
-  // request.
+  // The request is created on access. It needs a scan of the whole conversation, and not every host uses it.
   return Object.defineProperty(result, "request", { get: () => (request ??= makeRequest()) }) as Turn<T>;
 }
 
-/** Records the sent state, with which the response is compared later. */
+/** Records the request as sent. The response is compared with this record later. */
 function recordSending({ frame, options, thread, turn, cache }: SendParts): void {
   const { system, tools } = frame.current ?? {};
   const { modelName: model } = options;

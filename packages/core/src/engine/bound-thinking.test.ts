@@ -46,7 +46,7 @@ const replaced = (list: readonly ApiMessage[], at: number, message: ApiMessage):
   list.map((each, index) => (index === at ? message : each));
 
 describe("BoundThinking", () => {
-  it('sends thinking only after the messages of its request, or after copies of them with cache marks', () => {
+  it("sends thinking only after the messages of its request, or after copies of them with cache marks", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     expect(sendable(bound, structuredClone(list))).toEqual(["a", "b", "c"]);
@@ -54,7 +54,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, replaced(list, 2, { role: "user", content: [marked] }))).toEqual(["a", "b", "c"]);
   });
 
-  it('does not send thinking after a message that was changed, removed, added or moved', () => {
+  it("does not send thinking after a message that was changed, removed, added or moved", () => {
     const list = conversation(new BoundThinking());
     const leftAfter = (change: (list: readonly ApiMessage[]) => readonly ApiMessage[]): readonly string[] => {
       const bound = new BoundThinking();
@@ -68,7 +68,7 @@ describe("BoundThinking", () => {
     expect(leftAfter((all) => [...all.slice(4), ...all.slice(0, 4)])).toEqual([]);
   });
 
-  it('binds thinking to the messages that were sent, even if the host changes them before it adds the reply', () => {
+  it("binds thinking to the messages that were sent, even if the host changes them before it adds the reply", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const sent = sendAndAdd(bound, [...list, user("user 4")], answer("d"));
@@ -77,28 +77,29 @@ describe("BoundThinking", () => {
     expect(sendable(bound, sent)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it('sends thinking whose request is unknown, as in the first list that a process reads', () => {
+  it("sends thinking whose request is unknown, as in the first list that a process reads", () => {
     const bound = new BoundThinking();
     const list = conversation(new BoundThinking());
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
     expect(sendable(bound, list.slice(2))).toEqual([]);
   });
 
-  it('sends newer thinking instead of older thinking that the newer request did not contain', () => {
+  it("sends newer thinking instead of older thinking that the newer request did not contain", () => {
     const bound = new BoundThinking();
     const [first, a, ...rest] = conversation(bound) as [ApiMessage, ApiMessage, ...ApiMessage[]];
     const bare = { role: "assistant", content: [text("said a")] } as ApiMessage;
-    // Without the oldest thinking, the rest stays valid.
+    // If the oldest thinking is missing, the newer thinking stays valid.
     const without = sendAndAdd(bound, [first, bare, ...rest, user("user 4")], answer("d"));
     expect(sendable(bound, without)).toEqual(["b", "c", "d"]);
-    // If the oldest thinking returns, either the older or the newest thinking is valid. The newest is worth more.
+    // If the oldest thinking is added again, only the older or only the newest thinking is valid. The newest
+    // is kept.
     expect(sendable(bound, replaced(without, 1, a))).toEqual(["d"]);
-    // A gap has the same effect.
+    // Missing thinking in the middle has the same effect.
     const gap = { role: "assistant", content: [text("said b")] } as ApiMessage;
     expect(sendable(bound, replaced([first, a, ...rest], 3, gap))).toEqual(["c"]);
   });
 
-  it('a process that resumes a session reads from its lines which request each thinking block belongs to', () => {
+  it("a process that resumes a session reads from its lines which request each thinking block belongs to", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const lines = list.map((message) => bound.toLine(asEntry(message)));
@@ -119,7 +120,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it('sends thinking after a summary that the provider signed', () => {
+  it("sends thinking after a summary that the provider signed", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const summary = { type: "compaction", content: "All of it.", signature: "s" } as unknown as ContentBlock;
@@ -129,7 +130,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it('never sends thinking after messages that its request did not contain, whatever the host changes', () => {
+  it("never sends thinking after messages that its request did not contain, whatever the host changes", () => {
     const step = fc.record({
       kind: fc.constantFrom("turn", "turn", "turn", "edit", "cut", "insert", "strip", "restore", "resume"),
       at: fc.nat(20),
@@ -144,13 +145,15 @@ describe("BoundThinking", () => {
   });
 });
 
-/** Judges each request by a full record of all requests, as the provider would. */
+/**
+ * A host that makes random changes. It checks each request like the provider, by a record of all requests.
+ */
 class RandomHost {
   #bound = new BoundThinking();
   #list: ApiMessage[] = [];
   #all: ApiMessage[] = [];
   #count = 0;
-  /** For each answer, the messages and the thinking of its request. */
+  /** Messages and thinking of the request for each answer. */
   readonly #requests = new Map<string, { readonly words: string; readonly names: readonly string[] }>();
 
   step(kind: string, index: number): void {

@@ -13,7 +13,7 @@ import { field, isRecord, listField } from "../messages/untrusted.ts";
 import { extendDigest, hash, jsonOf } from "./compare-messages.ts";
 
 /**
- * Position in the messages of a request: a digest of everything before it except thinking, and the thinking
+ * Position in the messages of a request, identified by a digest of everything before it and by the thinking
  * before it.
  */
 interface ThinkingPosition {
@@ -28,7 +28,7 @@ interface ThinkingPosition {
 interface VisitedMessage {
   readonly message: ApiMessage;
   readonly digest: number;
-  /** Thinking that can be sent up to here, and all thinking up to here. */
+  /** Thinking up to this message: `sendable` is the part that can be sent, `given` is all of it. */
   readonly sendable: Thoughts;
   readonly given: Thoughts;
   /** Keys of the thinking blocks in the message. */
@@ -37,7 +37,9 @@ interface VisitedMessage {
 
 type Thoughts = Pick<ThinkingPosition, "last" | "count">;
 
-/** Positions by block key. A block behind a provider's summary gets a second position and keeps the first. */
+/**
+ * Positions by block key. A block after a provider's summary has two positions: with and without the summary.
+ */
 type Places = Map<number, readonly ThinkingPosition[]>;
 
 /** Maximum number of positions per block, in memory and in a session line. */
@@ -48,18 +50,18 @@ const MAX_POSITIONS_PER_BLOCK = 4;
  * This class remembers the position at which each block was written and finds misplaced blocks. Session lines
  * carry the positions for the next process. A block without a known position is trusted.
  *
- * Earlier thinking is part of a position too. Thinking may be missing from the start, but a gap or a restored
- * block makes all later blocks invalid. The newest thinking is the most valuable, so older blocks are
- * removed.
+ * Earlier thinking is part of a position too. The oldest thinking may be missing, but thinking that is
+ * missing in the middle or was added again makes all later blocks invalid. In that case the older blocks are
+ * removed, because the newest thinking is the most valuable.
  */
 export class BoundThinking {
   readonly #places: Places = new Map();
   readonly #summaries = new Set<number>();
   #visited: VisitedMessage[] = [];
-  /** Position at the end of the last request, until its reply is in the list. */
+  /** Position at the end of the last request. Undefined after the reply is in the list. */
   #sent: ThinkingPosition | undefined;
 
-  /** Records that the messages read last are sent now. The reply comes next. */
+  /** Records that the messages that were read last are sent now. */
   recordSent(): void {
     const last = this.#visited.at(-1);
     // A reply that continues an assistant message is merged with it, so its start is unknown.
@@ -84,7 +86,7 @@ export class BoundThinking {
     }
   }
 
-  /** Adds the positions of its thinking blocks to an entry. Returns the same entry if there are none. */
+  /** Adds to an entry the positions of its thinking blocks. Returns the same entry if it has no thinking. */
   toLine(entry: Entry): Entry {
     if (!isEntry(entry) || entry.type !== "assistant") return entry;
     const places = entryBlocks(entry).flatMap((block) => {
@@ -96,8 +98,8 @@ export class BoundThinking {
   }
 
   /**
-   * Returns the keys of the thinking blocks in a request that the model would refuse. Messages that were read
-   * before are cheap.
+   * Returns the keys of the thinking blocks that the model would refuse in these messages. Does not read
+   * known messages again.
    */
   findMisplaced(messages: readonly ApiMessage[]): ReadonlySet<number> {
     let at = 0;
@@ -114,7 +116,7 @@ export class BoundThinking {
       const keys = this.#visited.flatMap((walked) => walked.keys);
       for (const key of keys.slice(0, keys.lastIndexOf(removeBefore))) misplaced.add(key);
     }
-    // The next call will have other messages.
+    // The caller removes these blocks, so the next call has other messages.
     if (misplaced.size > 0) this.#visited = [];
     return misplaced;
   }
@@ -123,7 +125,7 @@ export class BoundThinking {
 /** Reads messages in order and decides on each thinking block. */
 class MessageWalk {
   readonly misplaced = new Set<number>();
-  /** All thinking before this block must be removed. */
+  /** Key of a block. All thinking before this block must be removed. */
   removeBefore: number | undefined;
   hasReply = false;
   readonly #places: Places;
@@ -132,7 +134,7 @@ class MessageWalk {
   #digest: number;
   #sendable: Thoughts;
   #given: Thoughts;
-  /** The provider's own summary came just before. It replaces the messages before the next thinking. */
+  /** True right after the provider's own summary, which replaces the messages before the next thinking. */
   #followsSummary = false;
 
   constructor(

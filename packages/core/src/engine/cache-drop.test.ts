@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isCacheDrop } from "./provider-cache.ts";
 
-it('isCacheDrop requires over 5 percent and over 2,000 tokens fewer cache reads than expected', () => {
+it("isCacheDrop requires over 5 percent and over 2,000 tokens fewer cache reads than expected", () => {
   expect(isCacheDrop(100_000, 94_999)).toBe(true);
   expect(isCacheDrop(100_000, 95_000)).toBe(false);
   expect(isCacheDrop(20_000, 17_999)).toBe(true);

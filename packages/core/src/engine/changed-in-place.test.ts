@@ -10,7 +10,7 @@ const given = (messages: readonly Open[]): readonly ApiMessage[] => messages as 
 
 describe("a message that the host changes in place", () => {
   it.each([0, 10, 19])(
-    'returns a copy of a message that the host changed in place, at index %i of 20',
+    "returns a copy of a message that the host changed in place, at index %i of 20",
     (index) => {
       const changed = new InPlaceChangeDetector();
       const own = list(20);
@@ -27,7 +27,7 @@ describe("a message that the host changes in place", () => {
     },
   );
 
-  it('detects each of two in-place changes: a longer block, then an added block', () => {
+  it("detects each of two in-place changes: a longer block, then an added block", () => {
     const changed = new InPlaceChangeDetector();
     const blocks = [{ type: "text" as const, text: "one" }];
     const own: Open[] = [{ role: "user", content: blocks }, ...list(20)];
@@ -44,7 +44,7 @@ describe("a message that the host changes in place", () => {
     );
   });
 
-  it('detects a change in place in the newest messages even if the length stays the same', () => {
+  it("detects a change in place in the newest messages even if the length stays the same", () => {
     const changed = new InPlaceChangeDetector();
     const block = { type: "text" as const, text: "one" };
     const own: Open[] = [{ role: "user", content: [block] }];
@@ -53,7 +53,7 @@ describe("a message that the host changes in place", () => {
     expect(changed.replaceIn(given(own))[0]).not.toBe(own[0]);
   });
 
-  it('a message that changed in place no longer matches the list that HostView knows', () => {
+  it("a message that changed in place no longer matches the list that HostView knows", () => {
     for (const isLogged of [false, true]) {
       const changed = new InPlaceChangeDetector();
       const view = new HostView();
@@ -67,7 +67,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it('a copy of a message that changed in place does not match the list that HostView knows', () => {
+  it("a copy of a message that changed in place does not match the list that HostView knows", () => {
     for (const isLogged of [false, true]) {
       const changed = new InPlaceChangeDetector();
       const view = new HostView();
@@ -83,7 +83,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it('detects a change in place even if HostView computes the digest of its list after the change', () => {
+  it("detects a change in place even if HostView computes the digest of its list after the change", () => {
     const changed = new InPlaceChangeDetector();
     const view = new HostView();
     const own = list(3);

@@ -112,7 +112,7 @@ describe("options of a subagent", () => {
     });
   });
 
-  it('a child that sets one member of an option group inherits the other members from its parent', () => {
+  it("a child that sets one member of an option group inherits the other members from its parent", () => {
     const evidence = { model: "m", windowTokens: 9_000 };
     const models = { m: { windowTokens: 8_000, maxOutputTokens: 800 } };
     const given = { window: { tokens: 50_000, evidence, models }, cost: { prices: {} } };
@@ -124,7 +124,7 @@ describe("options of a subagent", () => {
     expect(withOwnModel.window).toEqual({ tokens: 20_000, evidence: undefined, models });
   });
 
-  it('a child and its own children use the options that they inherit', async () => {
+  it("a child and its own children use the options that they inherit", async () => {
     const messages = [{ role: "user" as const, content: "hello" }];
     const main = createCompactor({
       model: "claude-haiku-4-5",

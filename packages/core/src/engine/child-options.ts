@@ -31,7 +31,7 @@ interface GroupRules {
   readonly session: RulesFor<SessionOptions>;
 }
 
-/** One rule for every option. A new option does not compile without one. */
+/** Inheritance rule of every option. A new option without a rule does not compile. */
 export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof GroupRules> = {
   model: "with-model",
   // A subagent has another system prompt and other tools.

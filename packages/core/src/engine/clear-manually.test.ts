@@ -43,7 +43,7 @@ function engine(options: CompactorOptions = {}): Engine {
   return { compactor, events, lines, forgotten };
 }
 
-/** Creates consecutive reads, each of another file. */
+/** Creates this many consecutive tool calls, each of which reads another file. */
 const reads = (count: number): readonly ApiMessage[] => [
   { role: "user", content: "look at all of them" },
   ...Array.from({ length: count }, (_, nth): readonly ApiMessage[] => [
@@ -63,7 +63,7 @@ const emptiedIn = (messages: readonly ApiMessage[]): readonly string[] =>
     );
 
 describe("clear()", () => {
-  it('clear() clears all but the newest three tool results, and reports it to host, transcript and listener', async () => {
+  it("clear() clears all but the newest three tool results, and reports it to host, transcript and listener", async () => {
     const { compactor, events, lines, forgotten } = engine();
     const { messages, cleared, tokens } = await compactor.clear(reads(5));
     expect([cleared, emptiedIn(messages)]).toEqual([2, ["t0", "t1"]]);
@@ -86,16 +86,16 @@ describe("clear()", () => {
     [-2, 4],
     [1.9, 4],
     [Number.NaN, 2],
-  ])('clear() with keep: %d clears %d of five tool results', async (keep, count) => {
+  ])("clear() with keep: %d clears %d of five tool results", async (keep, count) => {
     expect((await engine().compactor.clear(reads(5), { keep })).cleared).toBe(count);
   });
 
-  it('clear() with keep: 0 clears all five tool results after a model has seen the newest one', async () => {
+  it("clear() with keep: 0 clears all five tool results after a model has seen the newest one", async () => {
     const seen: readonly ApiMessage[] = [...reads(5), { role: "assistant", content: "I see." }];
     expect((await engine().compactor.clear(seen, { keep: 0 })).cleared).toBe(5);
   });
 
-  it('clear() clears tool results even if automatic clearing is off', async () => {
+  it("clear() clears tool results even if automatic clearing is off", async () => {
     const { compactor } = engine({
       clearing: { form: "off" },
       settings: { environment: { DISABLE_MICROCOMPACT: "1", DISABLE_AUTO_COMPACT: "1" } },
@@ -103,12 +103,12 @@ describe("clear()", () => {
     expect((await compactor.clear(reads(5))).cleared).toBe(2);
   });
 
-  it('clear() clears only results of the tools that the host lists as repeatable', async () => {
+  it("clear() clears only results of the tools that the host lists as repeatable", async () => {
     const { compactor } = engine({ clearing: { tools: ["Ask"] } });
     expect(await codeOf(() => compactor.clear(reads(5)))).toBe("nothing-to-clear");
   });
 
-  it('sends no thinking after a manually cleared tool result to a model that binds thinking', async () => {
+  it("sends no thinking after a manually cleared tool result to a model that binds thinking", async () => {
     const { compactor, events } = engine({ model: "claude-opus-5-5" });
     const { request } = await compactor.clear(reads(5));
     const sent = JSON.stringify(request.messages);
@@ -116,7 +116,7 @@ describe("clear()", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "thinking-left-out", reason: "rewrite" }));
   });
 
-  it('clear() lowers the token count of the next turn and causes no report of a cache break', async () => {
+  it("clear() lowers the token count of the next turn and causes no report of a cache break", async () => {
     const { compactor, events } = engine();
     const first = await compactor.before(reads(12));
     compactor.after({ usage: { input_tokens: first.tokens, output_tokens: 20 } });
@@ -129,7 +129,7 @@ describe("clear()", () => {
     expect(events.filter(({ type }) => alarms.includes(type))).toEqual([]);
   });
 
-  it('clear() changes nothing and throws nothing-to-clear if there are only results that it must keep', async () => {
+  it("clear() changes nothing and throws nothing-to-clear if there are only results that it must keep", async () => {
     const { compactor, events, lines } = engine();
     const messages = reads(3);
     await expect(compactor.clear(messages)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe("clear()", () => {
     expect((await compactor.before(messages)).messages).toBe(messages);
   });
 
-  it('clear() clears nothing if the transcript cannot be written', async () => {
+  it("clear() clears nothing if the transcript cannot be written", async () => {
     let isBroken = true;
     const { compactor, events } = engine({
       transcript: {
@@ -182,7 +182,7 @@ describe("clear() on random conversations", () => {
     arbitraryWork({ damaged: false }).map((entries) => flatten(entries)),
   ) as fc.Arbitrary<readonly Message[]>;
 
-  it('clear() changes only tool results, returns a valid request, and does nothing the second time', async () => {
+  it("clear() changes only tool results, returns a valid request, and does nothing the second time", async () => {
     await fc.assert(
       fc.asyncProperty(conversations, fc.boolean(), fc.nat(4), async (given, isBinding, keep) => {
         deepFreeze(given);

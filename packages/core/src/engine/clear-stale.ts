@@ -54,12 +54,12 @@ export async function clearStale(parts: ClearingParts, signal: AbortSignal | und
   }
   const tokensBefore = gauge.size().tokens;
   const hidden = modules.clear();
-  // The messages and the cached prefix do not change.
+  // The provider drops the results. The messages and the cached prefix do not change.
   if (hidden !== undefined) report(parts, hidden, { tokensBefore, unchangedTokens: tokensBefore });
   return hidden?.results.length ?? 0;
 }
 
-/** Returns the reason not to clear stale results: the switch for clearing, or the switch for everything. */
+/** Returns which setting forbids clearing: the one for clearing only, or the one for all compaction. */
 export function clearingDisabledReason({
   settings,
 }: {
@@ -69,7 +69,7 @@ export function clearingDisabledReason({
   return settings.microcompactEnabled ? undefined : "clearing-disabled";
 }
 
-/** Writes to the transcript first. If that fails, nothing changes. */
+/** Clears these results. Writes the mark to the transcript first. If that fails, nothing changes. */
 export async function clearAndCommit(parts: ClearingParts, clearing: Clearing): Promise<void> {
   const cleared = withCleared(parts, clearing);
   await parts.transcript.commit([cleared.mark]);
@@ -87,8 +87,8 @@ export function clearableTokens(parts: CostParts): number {
 }
 
 /**
- * Returns true if the transcript has stored everything. It must contain a result before its text is cleared,
- * because nothing else has the text then.
+ * Returns true if the transcript has stored everything. After a clearing, the text of a result is only in the
+ * transcript.
  */
 async function tryFlush(
   { transcript }: Needs<"transcript">,
@@ -156,7 +156,7 @@ const limits = (parts: MeasureParts): BySizeOptions => ({
     toEstimatedTokens(parts, MINIMUM_SAVING_TOKENS) + parts.modules.omittedTokens().hiddenTokens,
 });
 
-/** Converts to estimated tokens, which the index of results uses. */
+/** Converts provider tokens to estimated tokens, the unit of the index of results. */
 const toEstimatedTokens = ({ gauge }: Needs<"gauge">, tokens: number): number =>
   inProportion(gauge.thresholds, tokens) / gauge.ratio;
 

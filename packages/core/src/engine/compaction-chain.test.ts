@@ -37,7 +37,7 @@ it("each compaction records the previous compaction, the threshold and the calle
   });
 });
 
-it('a compaction belongs to a chain of compactions if the conversation contains an earlier boundary', () => {
+it("a compaction belongs to a chain of compactions if the conversation contains an earlier boundary", () => {
   const { turn } = conversation("a");
   turn.recordBoundary();
   expect(turn.recordCompaction({ turn: 1, threshold: 167_000 })).toMatchObject({

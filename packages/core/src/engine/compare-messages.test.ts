@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSameJson, jsonCopy } from "./compare-messages.ts";
 
-/** Any value with a JSON form, not only plain data. */
+/** Values of any type, also dates, sparse arrays and objects without a prototype. */
 const values = fc.anything({ withDate: true, withSparseArray: true, withNullPrototype: true, maxDepth: 3 });
 const few = fc.object({
   key: fc.constantFrom("a", "b", "cache_control", "__proto__"),
@@ -11,7 +11,7 @@ const few = fc.object({
 });
 
 describe("isSameJson", () => {
-  it('isSameJson returns true if the provider would read the same bytes from both values', () => {
+  it("isSameJson returns true if the provider would read the same bytes from both values", () => {
     const tools = [{ name: "Read" }];
     expect(isSameJson({ system: "s", tools }, { system: "s", tools })).toBe(true);
     expect(isSameJson({ system: "s", tools }, { system: "s", tools: [{ name: "Read" }] })).toBe(true);
@@ -21,7 +21,7 @@ describe("isSameJson", () => {
     expect(isSameJson(undefined, { system: "s" })).toBe(false);
   });
 
-  it('isSameJson returns false if a value contains itself', () => {
+  it("isSameJson returns false if a value contains itself", () => {
     const loop: Record<string, unknown> = {};
     loop.self = loop;
     expect(isSameJson(loop, { a: 1 })).toBe(false);

@@ -4,7 +4,9 @@ import { requireReadable } from "../messages/require-messages.ts";
 import { isRecord, type JsonRecord } from "../messages/untrusted.ts";
 import type { Message } from "./options.ts";
 
-/** Compares byte by byte, like a provider's cache: another field order is another prefix. */
+/**
+ * Returns true if both values have the same JSON text. Like in a provider's cache, the field order matters.
+ */
 export function isSameJson(before: unknown, after: unknown): boolean {
   const isSame = compareValues(before, after);
   if (isSame !== undefined) return isSame;
@@ -13,7 +15,8 @@ export function isSameJson(before: unknown, after: unknown): boolean {
 }
 
 /**
- * Compares without serializing, which would cost much more. Returns undefined if only the JSON can decide.
+ * Compares two values without serializing them, which is much faster. Returns undefined if only their JSON
+ * text can decide.
  */
 function compareValues(before: unknown, after: unknown): boolean | undefined {
   try {
@@ -82,7 +85,7 @@ export function jsonOf(
   try {
     return JSON.stringify(value, replacer);
   } catch {
-    // A value that cannot be serialized was never sent.
+    // The value has no JSON form, so it was never sent.
     return undefined;
   }
 }
@@ -95,12 +98,10 @@ const coreDigests = new WeakMap<object, readonly number[]>();
 const outdated = new WeakSet<object>();
 let unreadable = 0;
 
-/** Marks an object that the host changed. It no longer matches the known message. */
+/** Marks an object that the host changed, so that it no longer matches the known message. */
 export const markOutdated = (message: Message): void => void outdated.add(message as object);
 
-/**
- * Returns true if the host changed the object after it first passed it, even if it has not passed it again.
- */
+/** Returns true if the host changed the object after the first turn that read it. */
 export function isOutdated(message: object): boolean {
   if (outdated.has(message)) return true;
   return contents.has(message) && !isSameJson(contents.get(message), contentCopyOf(contentOf(message)));
@@ -113,8 +114,8 @@ const contentOf = (message: unknown): unknown => {
 };
 
 /**
- * Copies the content but shares its strings. Hosts move cache marks between messages and turn a string into a
- * text block for that. The copy has no marks, and a block for each string.
+ * Copies the content but shares its strings. Hosts move cache marks, and a mark turns a string into a text
+ * block. So the copy has no cache marks, and a text block in place of a string.
  */
 const contentCopyOf = (content: unknown): unknown =>
   jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
@@ -129,8 +130,8 @@ export function adoptDigests(message: object, known: object): void {
 
 /**
  * Returns a hash of a message's text. Equal messages have equal digests, even if they are different objects.
- * It replaces messages that the engine must not keep in memory. Each object is read once. If the host changes
- * an object, it becomes outdated and a copy replaces it.
+ * The engine keeps digests of old messages instead of the messages. It reads each object once, so a copy
+ * replaces an object that the host changes.
  */
 export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
@@ -152,7 +153,7 @@ export const blockDigestsOf = (message: Message): readonly number[] =>
 
 /**
  * Returns the block digests without the parts that hosts change from turn to turn: cache marks, reminders,
- * field order. They show if a list is the origin of a rewritten one.
+ * field order. They show whether a list is the original of a rewritten list.
  */
 export const coreDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, coreDigests, (plain) =>
@@ -185,7 +186,7 @@ function coreBlocksOf({ content }: ApiMessage): readonly ContentBlock[] {
   return others.length === 0 ? blocks : others;
 }
 
-/** Returns true for a block in the tag that agents use for text that they add for one turn. */
+/** Returns true for a text block in the tag `system-reminder`, with which agents add text for one turn. */
 function isReminder(block: unknown): boolean {
   const text = isRecord(block) && typeof block.text === "string" ? block.text.trim() : "";
   return text.startsWith("<system-reminder>") && text.endsWith("</system-reminder>");
@@ -196,8 +197,8 @@ export const isPlainMessage = (message: unknown): message is ApiMessage =>
   isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
 
 /**
- * Serializes a block in a fixed field order. Converters change the order, and write a result with one text as
- * a string.
+ * Serializes a block in one canonical form. Converters change the field order and write a tool result with
+ * one text as a string.
  */
 function canonicalJson(block: unknown): string | undefined {
   return jsonOf(isRecord(block) ? Object.fromEntries(fieldsOf(block)) : block);
@@ -262,13 +263,13 @@ interface SeenMessage {
   size: number;
   /** Copy of its content at that time, see `contentCopyOf`. */
   readonly contentCopy: unknown;
-  /** Replaces the object since the host changed it. */
+  /** Copy that replaces the object since the host changed the object. */
   readonly copy: Message | undefined;
 }
 
 /**
- * Finds messages that the host changed in place. The engine recognizes a message by its object. From then on,
- * a copy replaces a changed object, as if the host had passed another message.
+ * Finds messages that the host changed in place. The engine recognizes a message by its object. So a copy
+ * replaces a changed object from then on, as if the host had passed another message.
  *
  * Each turn compares the content object, the number of blocks and the lengths of the texts. It compares the
  * newest messages completely. It misses an older text that was replaced by one of the same length in the same
@@ -308,7 +309,7 @@ export class InPlaceChangeDetector {
       return seen.copy ?? message;
     const said = contentCopyOf(content);
     if (seen === undefined) {
-      // Another conversation knows the object with other content.
+      // The host changed the object while another conversation used it.
       const copy = isOutdated(message) ? copyOf(message, index) : undefined;
       this.#note(message, { content, size, contentCopy: said, copy });
       return copy ?? message;
@@ -351,7 +352,7 @@ function blockSize(block: unknown): number {
   return content === undefined ? size : size * 31 + sizeOf(content);
 }
 
-/** Copies the content completely, because the host may change it again. */
+/** Copies a message with its whole content, because the host may change the original again. */
 function copyOf(message: Message & JsonRecord, index: number): Message {
   requireReadable(message, index);
   const inner = message.message;

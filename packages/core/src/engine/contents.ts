@@ -24,7 +24,7 @@ export class Contents {
   readonly #toolNames = new Set<string>();
   #media = { count: 0, bytes: 0, minTokens: 0 };
   #estimatedTokens = 0;
-  /** Tokens of everything ever added. Clearing does not reduce it. */
+  /** Tokens of everything that was ever added. Clearing does not reduce this number. */
   #addedTokens = 0;
 
   constructor(measures: Measures, tools: ResultIndexOptions) {
@@ -37,7 +37,7 @@ export class Contents {
     return this.#toolNames;
   }
 
-  /** Images and documents: their maximum size in bytes, and their minimum tokens. */
+  /** Number of images and documents, their maximum size in bytes, and their minimum number of tokens. */
   get media(): { readonly count: number; readonly bytes: number; readonly minTokens: number } {
     return this.#media;
   }

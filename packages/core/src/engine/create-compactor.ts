@@ -47,7 +47,7 @@ import { undoStep } from "./undo.ts";
 
 /**
  * Keeps one conversation within its model's context window, with three calls around each model call.
- * `modules` are optional mechanisms. The compactor gets their methods.
+ * `modules` are optional mechanisms, whose methods become methods of the compactor.
  */
 export function createCompactor<const Modules extends readonly CompactorModule[] = readonly []>(
   options: CompactorOptions<Modules> = {},
@@ -105,7 +105,7 @@ class ConversationCompactor implements Compactor {
     return [...this.#children.keys()];
   }
 
-  /** Returns the methods of modules, queued with all other calls. */
+  /** Returns the methods of the modules. Their calls are queued with all other calls. */
   commands(): object {
     const commands = Object.entries(this.#parts.modules.commands as Readonly<Record<string, Command>>);
     return Object.fromEntries(
@@ -286,7 +286,7 @@ function createLinkFactory(
     ...(cwd === undefined ? {} : { cwd }),
     ...(agentId === undefined ? {} : { isSidechain: true, agentId }),
   };
-  // The spread comes last, because V8 takes ten times as long to add fields to a copy.
+  // The spread comes last, because V8 is ten times slower if fields are added after a spread.
   return (parentUuid) => ({
     uuid: ports.newUuid(),
     parentUuid,

@@ -10,7 +10,10 @@ import type { ChainRecord } from "./events.ts";
 import type { Caller, Message } from "./options.ts";
 import type { Reply } from "./plain-messages.ts";
 
-/** The current turn: its caller, its list, the findings of the check, and the state of its call. */
+/**
+ * The current turn: its caller, the host's list, the findings of the message check, and the state of the
+ * model call.
+ */
 export class CurrentTurn {
   readonly #newId: () => string;
   readonly #agentId: string | undefined;
@@ -48,7 +51,7 @@ export class CurrentTurn {
     return this.#agentId === undefined && (this.#caller === "main" || this.#caller === "sdk");
   }
 
-  /** The host's list. */
+  /** The list that the host passed in this turn. */
   get hostMessages(): readonly Message[] {
     return this.#hostMessages;
   }
@@ -170,7 +173,10 @@ export interface CheckedFrame {
 export class Frame {
   readonly #measure: (frame: RequestFrame) => number;
   #current: RequestFrame | undefined;
-  /** True if the provider reported enabled thinking that the host did not pass in `request`. */
+  /**
+   * True if an error of the provider showed that thinking is enabled, although the host did not pass it in
+   * `request`.
+   */
   #isThinkingEnabled = false;
   #measured: { readonly frame: RequestFrame; readonly tokens: number } | undefined;
 
@@ -199,7 +205,9 @@ export class Frame {
     return isAssumed ? { ...checked, thinking: { type: "enabled" } } : checked;
   }
 
-  /** Name of the agent's tool to search summarized messages. Undefined if its requests have none. */
+  /**
+   * Name of the agent's tool that searches summarized messages. Undefined if the requests have no such tool.
+   */
   get recallTool(): string | undefined {
     const tools: readonly unknown[] = Array.isArray(this.#current?.tools) ? this.#current.tools : [];
     const isThere = tools.some((tool) => stringField(tool, "name") === RECALL_TOOL_NAME);
@@ -215,7 +223,7 @@ export class Frame {
     return { isNew: true, needsRecheck: !isSameJson(before, this.checked) };
   }
 
-  /** Assumes thinking of type `enabled` from now on. Returns false if that changes nothing. */
+  /** Assumes from now on that thinking is `enabled`. Returns false if thinking was known before. */
   assumeThinking(): boolean {
     if (this.#isThinkingEnabled || checkedPartOf(this.#current).thinking !== undefined) return false;
     this.#isThinkingEnabled = true;

@@ -44,7 +44,7 @@ const HOSTS: Readonly<
 };
 
 describe.each(Object.entries(HOSTS))("a host that keeps its own list and %s", (_, decorated) => {
-  it('the engine keeps its compaction and a correct token count if the host decorates its own list', async () => {
+  it("the engine keeps its compaction and a correct token count if the host decorates its own list", async () => {
     const compactor = createCompactor({
       model: "claude-haiku-4-5",
       window: { tokens: 32_000 },

@@ -66,7 +66,7 @@ async function fullWithLongSummary(options: Partial<CompactorOptions> = {}): Pro
 }
 
 describe("an automatic compaction that does not pay", () => {
-  it('an automatic compaction that saves too little changes nothing and reports the usage of its summary', async () => {
+  it("an automatic compaction that saves too little changes nothing and reports the usage of its summary", async () => {
     const host = new Host({ model: writing(LONG_SUMMARY), compaction: { background: false } });
     const given = rounds(30);
     const turn = await host.turn(...given);
@@ -78,7 +78,7 @@ describe("an automatic compaction that does not pay", () => {
     expect(host.ofType("compacted")).toEqual([]);
   });
 
-  it('skips a turn after a compaction that saves too little, and stops after the third one', async () => {
+  it("skips a turn after a compaction that saves too little, and stops after the third one", async () => {
     const host = await fullWithLongSummary();
     expect((await host.turn(...rounds(1, 5))).skipped).toBe("did-not-pay");
     for (let turn = 0; turn < 9; turn++) await host.turn(...rounds(1, 5));
@@ -86,8 +86,8 @@ describe("an automatic compaction that does not pay", () => {
     expect(host.ofType("breaker-opened")).toMatchObject([{ why: "ineffective", strikes: 3 }]);
   });
 
-  it('discards a background summary that saves too little', async () => {
-    // Short enough to be offered at the threshold, but too long to pay there.
+  it("discards a background summary that saves too little", async () => {
+    // Short enough to be used at the threshold, but too long to save enough tokens there.
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_400)}</summary>`;
     const host = new Host({ model: writing(summary) });
     for (let turn = 0; turn < 60 && host.ofType("compaction-failed").length === 0; turn++) {
@@ -103,7 +103,7 @@ describe("an automatic compaction that does not pay", () => {
     });
   });
 
-  it('compacts after an overflow even if that saves too little', async () => {
+  it("compacts after an overflow even if that saves too little", async () => {
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_100)}</summary>`;
     const host = new Host({
       model: writing(summary),
@@ -118,7 +118,7 @@ describe("an automatic compaction that does not pay", () => {
 });
 
 describe("a manual compaction that does not pay", () => {
-  it('a manual compaction that saves too little throws, changes nothing and does not open the breaker', async () => {
+  it("a manual compaction that saves too little throws, changes nothing and does not open the breaker", async () => {
     const host = new Host({ model: writing(LONG_SUMMARY) });
     const given = rounds(10);
     await host.turn(...given);
@@ -130,7 +130,7 @@ describe("a manual compaction that does not pay", () => {
   });
 
   it.each([{ force: true }, { instructions: "mind the tides" }])(
-    'with the options %j, compacts manually even if that saves too little',
+    "with the options %j, compacts manually even if that saves too little",
     async (wish) => {
       const host = new Host({ model: writing(LONG_SUMMARY) });
       await host.turn(...rounds(10));
@@ -139,7 +139,7 @@ describe("a manual compaction that does not pay", () => {
     },
   );
 
-  it('compact() with instructions compacts every conversation that is not empty', async () => {
+  it("compact() with instructions compacts every conversation that is not empty", async () => {
     for (const given of [rounds(1, 1), rounds(2, 1), rounds(1, 1).slice(0, 1)]) {
       const host = new Host({
         model: writing(SHORT_SUMMARY),
@@ -166,7 +166,7 @@ describe("a manual compaction that does not pay", () => {
 });
 
 describe("manual compaction of random conversations", () => {
-  it('a manual compaction saves a worthwhile number of tokens or changes nothing', async () => {
+  it("a manual compaction saves a worthwhile number of tokens or changes nothing", async () => {
     const wish = fc.oneof(
       fc.constant({}),
       fc.record({ keepRecentTokens: fc.nat({ max: 8_000 }) }),

@@ -90,7 +90,7 @@ describe.each(CASES)(
       );
 
     it.each([0, 2])(
-      'the resumed session contains the new message after the host replaced the one at index %i',
+      "the resumed session contains the new message after the host replaced the one at index %i",
       async (index) => {
         const { compactor, path } = await openSession();
         await compactor.before(list as readonly Message[]);
@@ -102,7 +102,7 @@ describe.each(CASES)(
       },
     );
 
-    it('sends the thinking before a replaced message, but not the thinking after it', async () => {
+    it("sends the thinking before a replaced message, but not the thinking after it", async () => {
       const { compactor, events, path } = await openSession("claude-opus-5-5");
       await compactor.before(list as readonly Message[]);
       const { request } = await compactor.before(changed(2));
@@ -119,7 +119,7 @@ describe.each(CASES)(
 
 describe("a message that the host replaces under a new id right after it resumes a session", () => {
   it.each([true, false])(
-    'resuming again returns the new message after the host replaced one (transcript knows the line ids: %s)',
+    "resuming again returns the new message after the host replaced one (transcript knows the line ids: %s)",
     async (hasIds) => {
       const first = await openSession();
       await first.compactor.before(entries);
@@ -135,7 +135,7 @@ describe("a message that the host replaces under a new id right after it resumes
     },
   );
 
-  it('rewrites no line of a session if the host changed no message', async () => {
+  it("rewrites no line of a session if the host changed no message", async () => {
     const torn = entries.map(
       (entry, at) => (at === 3 ? { ...entry, parentUuid: "progress" } : entry) as Entry,
     );
@@ -190,7 +190,7 @@ describe("a kept message that the host replaces under a new id after a compactio
     { replaced: 4, upTo: 3 },
     { replaced: 4, upTo: 4 },
   ])(
-    'the resumed session contains the new message in place of message $replaced, compacted up to $upTo',
+    "the resumed session contains the new message in place of message $replaced, compacted up to $upTo",
     async ({ replaced, upTo }) => {
       const { compactor, path } = await openSession();
       await compactor.before(entries);
@@ -209,7 +209,7 @@ describe("a kept message that the host replaces under a new id after a compactio
 });
 
 describe("a host that copies all its messages and replaces the first one", () => {
-  it('after the host replaces its first message, sends no thinking and resumes with each message once', async () => {
+  it("after the host replaces its first message, sends no thinking and resumes with each message once", async () => {
     const { compactor, path } = await openSession("claude-opus-5-5");
     await compactor.before(plain);
     const { request } = await compactor.before([asked("edited"), ...structuredClone(plain.slice(1))]);
@@ -242,7 +242,7 @@ describe("a host that removes a message after compactions covered it", () => {
 });
 
 describe("a host that replaces its only message under a new id before it passes the reply", () => {
-  it('resumes with the new message if the host replaces its only message before it passes the reply', async () => {
+  it("resumes with the new message if the host replaces its only message before it passes the reply", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 1));
     await compactor.before(entries.map((entry, at) => (at === 0 ? edited(entry, true) : entry)));
@@ -253,7 +253,7 @@ describe("a host that replaces its only message under a new id before it passes 
 });
 
 describe("a host that replaces a message of its own list after the undo of a compaction", () => {
-  it('resumes with the list that the host edits after an undo', async () => {
+  it("resumes with the list that the host edits after an undo", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(plain);
     await compactor.compact(plain, { force: true, keepRecentTokens: 10 });
@@ -268,7 +268,7 @@ describe("a host that replaces a message of its own list after the undo of a com
 });
 
 describe("a host that replaces a message in another list than the one that it passed last", () => {
-  it('resumes with the messages of the last request if the host edits an older list', async () => {
+  it("resumes with the messages of the last request if the host edits an older list", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 3));
     const { messages } = await compactor.compact(entries.slice(0, 3), { force: true, keepRecentTokens: 0 });
@@ -294,7 +294,7 @@ describe("a host that removes an earlier message", () => {
 });
 
 describe("a host that changes a message in place", () => {
-  it('a message that the host changes in place is sent and resumed with the new content', async () => {
+  it("a message that the host changes in place is sent and resumed with the new content", async () => {
     for (const form of ["messages", "entries"]) {
       const own = structuredClone(form === "messages" ? plain : entries) as readonly Message[];
       const { compactor, path } = await openSession();
@@ -323,7 +323,7 @@ describe("prepareEditedLines", () => {
       known: new Set(["known", ...entries.map(({ uuid }) => uuid ?? "")]),
     });
 
-  it('leaves all lines unchanged if they belong to another session or contain a new rewind mark', () => {
+  it("leaves all lines unchanged if they belong to another session or contain a new rewind mark", () => {
     const other = entries.map((entry, at) => {
       const parentUuid = at === 0 ? null : `other-u${at - 1}`;
       return { ...entry, uuid: `other-${entry.uuid}`, parentUuid } as Entry;
@@ -333,7 +333,7 @@ describe("prepareEditedLines", () => {
       expect(edit(given)).toEqual({ entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 });
   });
 
-  it('after the host replaces a message behind a known boundary, links each line to the line before it', () => {
+  it("after the host replaces a message behind a known boundary, links each line to the line before it", () => {
     const boundary = { type: "system", subtype: "compact_boundary", compactMetadata: {} };
     const mark = { ...boundary, uuid: "known", parentUuid: null, content: "" } as unknown as Entry;
     const replaced = { ...entries[1], uuid: "renamed", parentUuid: "known" } as Entry;
@@ -346,7 +346,7 @@ describe("prepareEditedLines", () => {
     { type: "system", subtype: "compact_boundary", content: "", compactMetadata: {} },
     { type: "user", isCompactSummary: true, message: asked("summary") },
   ])(
-    'links lines to a rewind mark after the host drops this compaction and returns to an earlier one: %o',
+    "links lines to a rewind mark after the host drops this compaction and returns to an earlier one: %o",
     (top) => {
       const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
       const boundary = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
@@ -367,7 +367,7 @@ describe("prepareEditedLines", () => {
     },
   );
 
-  it('links the next line to a message that the host inserts before it', () => {
+  it("links the next line to a message that the host inserts before it", () => {
     const added = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
     const given = [...entries.slice(0, 2), added, ...entries.slice(2)];
     const { entries: linked, rewrittenLines: again } = edit(given);
@@ -375,7 +375,7 @@ describe("prepareEditedLines", () => {
     expect([...again.keys()].map(({ uuid }) => uuid)).toEqual(["u2", "u3", "u4"]);
   });
 
-  it('links each line to the line before it after the host replaces a line that the engine had relinked', () => {
+  it("links each line to the line before it after the host replaces a line that the engine had relinked", () => {
     const between = { ...entries[0], uuid: "known", parentUuid: "u1" } as Entry;
     const { entries: before } = edit([...entries.slice(0, 2), between, ...entries.slice(2)]);
     const replaced = { ...entries[2], uuid: "renamed" } as Entry;
@@ -393,7 +393,7 @@ describe("prepareEditedLines", () => {
     expect(parents).toEqual([null, "u0", "u1", "known", "renamed", "u3"]);
   });
 
-  it('keeps the links that the engine changed if the host passes lines with their original links', () => {
+  it("keeps the links that the engine changed if the host passes lines with their original links", () => {
     const between = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
     const own = [...entries.slice(0, 2), between, ...entries.slice(2)];
     const { entries: before } = edit(own);
@@ -410,7 +410,7 @@ describe("prepareEditedLines", () => {
     expect(lines.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "u0", "u1", "new", "u2", "u3"]);
   });
 
-  it('rewrites no line if the host only removes messages from the end', () => {
+  it("rewrites no line if the host only removes messages from the end", () => {
     expect(edit(entries.slice(0, 3)).rewrittenLines.size).toBe(0);
   });
 });

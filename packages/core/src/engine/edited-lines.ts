@@ -21,7 +21,7 @@ export interface EditedLines {
   readonly entries: readonly Entry[];
   /** Entries that differ from the session file, with the lines to write again under the same ids. */
   readonly rewrittenLines: ReadonlyMap<Entry, Entry>;
-  /** A line to write first. It is the parent of the other lines. */
+  /** A line to write before all others, which is their parent. */
   readonly mark?: Entry | undefined;
   /** Number of removed thinking blocks. */
   readonly thinkingBlocks: number;
@@ -45,8 +45,7 @@ interface Edit {
 /**
  * Prepares the entries of an edited conversation for sending and writing. A model that binds thinking refuses
  * thinking after the edit. In the session file, every line has a parent. A line whose parent was removed is
- * written again with another parent, and so are all lines below it. For readers, the last line with an id
- * counts.
+ * written again with another parent, and so are all lines below it. Readers use the last line with an id.
  */
 export function prepareEditedLines(edit: Edit): EditedLines {
   const { before, given, fresh, bindsThinking, known, isWritten } = edit;
@@ -79,7 +78,10 @@ export function prepareEditedLines(edit: Edit): EditedLines {
   };
 }
 
-/** @param movedAt Index of the first line that is in another place in the file. */
+/**
+ * Links the entries below the kept messages of a boundary. `movedAt` is the index of the first line that the
+ * host moved.
+ */
 function linkBelowKept(
   entries: readonly Entry[],
   movedAt: number,
@@ -95,8 +97,8 @@ function linkBelowKept(
 }
 
 /**
- * Returns true if the line's parent was a boundary and is not any more. Readers treat a boundary without
- * lines as an unfinished compaction.
+ * Returns true if the line's parent was a boundary before the edit, but is another line now. Readers would
+ * treat the boundary without lines as an unfinished compaction.
  */
 function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly Entry[]): boolean {
   if (entry === old || old === undefined || parentOf(old) === parentOf(entry)) return false;
@@ -104,13 +106,13 @@ function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly
 }
 
 /**
- * Returns a mark if the host removed the last compaction or the mark of its undo, or moved lines above that
- * mark. The boundary may list kept messages, so a reader would follow their lines to the summary. All lines
- * are then written again below the mark.
+ * Returns a new rewind mark if the host removed the last compaction or the mark of its undo, or moved lines
+ * above that mark. All lines are then written again below the new mark. Otherwise a reader would follow kept
+ * messages to the removed summary.
  */
 function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
-  // A list of plain messages has the summary, but not its boundary.
+  // A list of plain messages contains the summary, but never the boundary.
   const isLeft = before.some((entry) => (isMark(entry) || isSummaryEntry(entry)) && !there.has(entry.uuid));
   const isAboveMark = given
     .slice(movedAt)
@@ -314,8 +316,8 @@ function relinkFrom(parentUuid: string | null, entries: readonly Entry[], start:
 }
 
 /**
- * Sets the parents of appended lines so that a reader who starts at the last line finds all of them. A host
- * with several lists may use a removed line as a parent, or start a second branch with a user message.
+ * Sets the parents of appended lines so that a reader who starts at the last line finds all of them. Lines
+ * from a host with several lists may have a removed line as parent, or start a second branch.
  */
 export function linkContinuation(
   added: readonly Entry[],
@@ -366,7 +368,8 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
   for (const [at, entry] of entries.entries()) {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
-    // The host inserted a new message between this line and its parent, or inserted this line between others.
+    // The host inserted a new message between this line and its parent, or inserted this line between other
+    // lines.
     const isSeparated =
       previous !== undefined &&
       parent !== previous &&
@@ -386,7 +389,7 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
 }
 
 /**
- * Returns true if the line above a stand-in changed. The parent of its first replaced message is that line.
+ * Returns true if the line above a stand-in is no longer the parent of the first message that it replaces.
  */
 function isAfterOther(
   standIn: Entry,

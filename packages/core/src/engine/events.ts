@@ -5,7 +5,7 @@ import type { StepKind } from "../messages/entry.ts";
 import type { LonghaulErrorCode } from "../messages/errors.ts";
 import type { ModelUsage } from "../models/port.ts";
 
-/** A setup that works, but worse than it could. */
+/** Code of a setup problem: the engine works, but worse than it could. */
 export type SetupCode = Extract<
   LonghaulErrorCode,
   "window-assumed" | "model-authentication" | "model-sdk-missing" | "model-unknown-model"
@@ -85,8 +85,8 @@ export type EventDetail =
       readonly netSaving: NetSaving | undefined;
     }
   /**
-   * The costs were compared and this option was chosen: before the threshold, after a pause, or at the
-   * threshold. In dollars and tokens.
+   * The engine compared the costs of all options and chose one: before the threshold (`early`), after a pause
+   * (`cold`) or at the threshold (`full`). Costs are in dollars, sizes in tokens.
    */
   | {
       readonly type: "weighed";
@@ -182,9 +182,12 @@ export type EventDetail =
     }
   | { readonly type: "request-repaired"; readonly rules: Readonly<Record<string, number>> }
   | { readonly type: "thinking-left-out"; readonly blocks: number; readonly reason: "rewrite" | "mismatch" }
-  /** Old images and documents became markers, in one batch, before the provider's limit was reached. */
+  /** Markers replaced old images and documents in one batch, before the provider's limit was reached. */
   | { readonly type: "media-replaced"; readonly replaced: number; readonly left: number }
-  /** Emitted once until writing works again. Nothing is compacted in the meantime. */
+  /**
+   * The transcript could not be written. Emitted once until writing works again. Nothing is compacted in the
+   * meantime.
+   */
   | { readonly type: "transcript-failed"; readonly waiting: number }
   | { readonly type: "snipped"; readonly messages: number; readonly tokensFreed: number }
   | {
@@ -213,7 +216,7 @@ export type EventDetail =
   | { readonly type: "notes-failed"; readonly reason: string; readonly durationMs: number }
   /** The notes could not be used for a compaction, with the reason. */
   | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: string }
-  /** Memory files that apply to files that the agent used. */
+  /** Memory files were added, because they apply to files that the agent used. */
   | {
       readonly type: "memory-attached";
       readonly files: readonly { readonly path: string; readonly tokens: number }[];
@@ -235,7 +238,7 @@ export type EventDetail =
       readonly messages: number;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** Time that the call waited for it. 0 if the spans were ready. */
+      /** Time that the model call waited for the collapse. 0 if the spans were ready. */
       readonly waitedMs: number;
     }
   | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
@@ -251,7 +254,7 @@ export type EventDetail =
       /** Messages since the step, which were copied. */
       readonly messagesCarried: number;
     }
-  /** A summary is being written ahead of time. A refresh adds the newest messages to an existing one. */
+  /** A background summary started. A refresh adds the newest messages to an existing summary. */
   | { readonly type: "background-started"; readonly tokens: number; readonly isRefresh: boolean }
   | {
       readonly type: "background-ended";

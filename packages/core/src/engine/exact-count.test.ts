@@ -10,7 +10,7 @@ import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest, TokenCount } from "../models/port.ts";
 import type { CompactorEvent } from "./events.ts";
 
-/** Auto-compact is off, so that a turn at the limit only reports it. */
+/** Auto-compact is off, so that a turn at the blocking limit only reports the limit. */
 const OPTIONS: CompactorOptions = {
   settings: { environment: {}, values: { autoCompactEnabled: false } },
   window: { tokens: 100_000 },
@@ -49,7 +49,7 @@ const compactorOf = (model: Model, more: CompactorOptions = {}): Compactor =>
 const exactly = (tokens: number) => async (): Promise<TokenCount> => ({ tokens, source: "exact" });
 
 describe("exact token count of the provider", () => {
-  it('requests one exact token count if the estimate is too close to the blocking limit', async () => {
+  it("requests one exact token count if the estimate is too close to the blocking limit", async () => {
     const below = await compactorOf(counting(exactly(70_000))).before(ofTokens(80_000));
     expect(below.tokens).toBe(70_000);
     expect(below.problem).toBeUndefined();
@@ -61,14 +61,14 @@ describe("exact token count of the provider", () => {
   });
 
   it.each([10_000, 50_000, 120_000])(
-    'requests no exact token count if the estimate of %i tokens is far from the blocking limit',
+    "requests no exact token count if the estimate of %i tokens is far from the blocking limit",
     async (tokens) => {
       await compactorOf(counting(exactly(tokens))).before(ofTokens(tokens));
       expect(asked).toEqual([]);
     },
   );
 
-  it('requests no exact token count after a usage report or in a turn without new messages', async () => {
+  it("requests no exact token count after a usage report or in a turn without new messages", async () => {
     const compactor = compactorOf(counting(exactly(70_000)));
     const messages = ofTokens(72_000);
     await compactor.before(messages);
@@ -81,7 +81,7 @@ describe("exact token count of the provider", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('requests no exact token count in compact() and clear(), or from a model that only estimates', async () => {
+  it("requests no exact token count in compact() and clear(), or from a model that only estimates", async () => {
     const compactor = compactorOf(counting(exactly(70_000)));
     await compactor.compact(ofTokens(72_000)).catch(() => undefined);
     await compactor.clear(ofTokens(72_000)).catch(() => undefined);
@@ -89,7 +89,7 @@ describe("exact token count of the provider", () => {
     expect(asked).toEqual([]);
   });
 
-  it('requests only one exact token count in a whole conversation without usage reports', async () => {
+  it("requests only one exact token count in a whole conversation without usage reports", async () => {
     const compactor = compactorOf(counting(async (request) => exactly(request.messages.length * 6_000)()));
     let messages: readonly ApiMessage[] = [];
     let turns = 0;
@@ -99,7 +99,7 @@ describe("exact token count of the provider", () => {
       await compactor.before(messages);
       messages = [...messages, { role: "assistant", content: "yes" }];
     }
-    // The count is a baseline, and later messages are estimated on top of it.
+    // The exact count is a baseline. The estimate of later messages is added to it.
     expect(asked).toHaveLength(1);
   });
 
@@ -108,7 +108,7 @@ describe("exact token count of the provider", () => {
     ["rejects with a value that is no error", () => Promise.reject("no")],
     ["is only an estimate", async () => ({ tokens: 5, source: "estimate" })],
     ["is not a number", exactly(Number.NaN)],
-  ])('uses the estimate and requests no further token count if the exact count %s', async (_, count) => {
+  ])("uses the estimate and requests no further token count if the exact count %s", async (_, count) => {
     const compactor = compactorOf(counting(count));
     const turn = await compactor.before(ofTokens(72_000));
     expect(turn.tokens).toBeGreaterThan(71_000);
@@ -118,7 +118,7 @@ describe("exact token count of the provider", () => {
     expect(events.filter(({ type }) => type === "tokens-counted")).toMatchObject([{ outcome: "failed" }]);
   });
 
-  it('uses the estimate if the exact token count takes two seconds, even if the call ignores its signal', async () => {
+  it("uses the estimate if the exact token count takes two seconds, even if the call ignores its signal", async () => {
     vi.useFakeTimers();
     const compactor = compactorOf(counting(() => new Promise<never>(() => undefined)));
     const before = compactor.before(ofTokens(72_000));
@@ -128,7 +128,7 @@ describe("exact token count of the provider", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('an abort ends the request for an exact token count and the turn', async () => {
+  it("an abort ends the request for an exact token count and the turn", async () => {
     const abort = new AbortController();
     const compactor = compactorOf(counting(() => new Promise<never>(() => undefined)));
     const before = compactor.before(ofTokens(72_000), { signal: abort.signal });

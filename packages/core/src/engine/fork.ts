@@ -10,9 +10,9 @@ export const completeRequestFrame = ({ frame, modules }: Needs<"frame" | "module
 type ForkParts = Needs<"options" | "frame" | "modules" | "cache" | "thread" | "gauge">;
 
 /**
- * Creates a fork of the cached request for the summary call. A fork pays only while the conversation is in
- * the provider's cache. Later, a separate call without images and thinking is smaller. Returns undefined if
- * the host did not pass the whole request.
+ * Creates a fork for the summary call: a copy of the last request, so that the provider reads it from the
+ * cache. Returns undefined if the cache has expired, because a separate call is smaller, or if the host did
+ * not pass the whole request.
  */
 export function forkOf(parts: ForkParts): ForkSource | undefined {
   const { options, frame, cache, thread, gauge } = parts;

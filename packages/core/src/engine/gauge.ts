@@ -17,7 +17,7 @@ import type { ResolvedOptions } from "./resolve-options.ts";
 import type { Thread } from "./thread.ts";
 import { type UsageFacts, UsageTrust } from "./usage-trust.ts";
 
-/** For a smaller request, the estimate is too rough to give a bound. */
+/** Minimum size of a request with a lower bound. For a smaller request, the estimate is too rough. */
 const MIN_BOUNDED_TOKENS = 4_000;
 /** Typical error of an estimate before usage reports calibrate it, as a share. */
 const ESTIMATE_ERROR = 0.25;
@@ -39,7 +39,7 @@ export interface GaugeOptions {
   >;
   readonly thread: Thread;
   readonly frame: Frame;
-  /** Sum over all modules. */
+  /** Returns the omitted tokens of all modules together. */
   readonly omittedTokens: () => OmittedTokens;
   /** True if a module frees space instead of auto-compact. */
   readonly hasHeadroomModule: boolean;
@@ -47,7 +47,7 @@ export interface GaugeOptions {
   readonly emit: (detail: EventDetail) => void;
 }
 
-/** Knows the size of the next request, its limits, and how reliable the provider's figures are. */
+/** Computes the size and the limits of the next request, and checks the provider's usage reports. */
 export class Gauge {
   readonly #given: GaugeOptions;
   readonly #usageTrust: UsageTrust;
@@ -82,7 +82,7 @@ export class Gauge {
     });
   }
 
-  /** The model, with the proven window. */
+  /** Facts of the model. The window is the proven one, if a response proved a larger window. */
   get facts(): KnownModel {
     return this.#facts;
   }
@@ -100,7 +100,7 @@ export class Gauge {
     return this.#given.thread.meter.calibration.ratio;
   }
 
-  /** Counts as the provider would. `tokensOf` does the same for an entry, with a cached estimate. */
+  /** Converts the estimate for a text to provider tokens. `tokensOf` does the same for an entry. */
   readonly countTokens = (text: string): number =>
     Math.round(this.#given.options.countText(text) * this.ratio);
   readonly tokensOf = (entry: Entry): number => this.#given.thread.measures.ofEntry(entry) * this.ratio;
@@ -143,8 +143,8 @@ export class Gauge {
   }
 
   /**
-   * Maximum size after a compaction that keeps unseen results. The next call is possible below the blocking
-   * limit. An estimate is padded before this comparison, and only its messages are padded.
+   * Maximum size after a compaction that keeps unseen tool results. It is derived from the blocking limit. An
+   * estimate needs padding, but only for its messages.
    */
   get limitTokens(): number {
     const { autoCompact, blocking } = this.#thresholds;
@@ -154,7 +154,8 @@ export class Gauge {
   }
 
   /**
-   * False after the provider's count failed or took too long. It is then not used again in this conversation.
+   * False after an exact count of the provider failed or took too long. This conversation then requests no
+   * further one.
    */
   get mayCountExactly(): boolean {
     return this.#mayCountExactly;
@@ -164,7 +165,7 @@ export class Gauge {
     this.#mayCountExactly = false;
   }
 
-  /** Samples the text, which determines the possible error of the estimate. */
+  /** Samples the text of an entry. Its script determines the possible error of the estimate. */
   add(entry: Entry): void {
     this.#usageTrust.add(entry);
   }
@@ -190,20 +191,20 @@ export class Gauge {
     this.#providerClearedTokens = tokens;
   }
 
-  /** Records that the provider refused a request that fits by our count, so its figures were right. */
+  /** Records that the provider refused a request that fits by our count. Its higher figures were right. */
   recordOverflow(): void {
     this.#usageTrust.recordOverflow();
   }
 
-  /** Forgets the overhead, because the request fields changed. */
+  /** Forgets the tokens of system prompt and tools, because the request fields changed. */
   forgetOverhead(): void {
     this.#overhead = undefined;
   }
 
   /**
    * Learns the overhead from a reported size. The report for the shortest conversation is the best, because
-   * our error grows with the length. If system prompt and tools are known, a difference within our error is
-   * not counted as hidden content.
+   * the error of our estimate grows with the length. If system prompt and tools are known, a difference
+   * within our error is not counted as hidden content.
    */
   learnOverhead(reportedInput: number): void {
     const messageTokens = this.#given.thread.contents.estimatedTokens;

@@ -34,13 +34,13 @@ const free: GuardFacts = {
 };
 
 describe("skip reasons of an automatic compaction", () => {
-  it('allows an automatic compaction for calls of the main agent, the SDK and a subagent', () => {
+  it("allows an automatic compaction for calls of the main agent, the SDK and a subagent", () => {
     for (const caller of ["main", "sdk", "subagent"] as const) {
       expect(whyNot("auto", { ...free, caller })).toBeUndefined();
     }
   });
 
-  it('if several reasons prevent an automatic compaction, reports the first in the specified order', () => {
+  it("if several reasons prevent an automatic compaction, reports the first in the specified order", () => {
     const blocked: GuardFacts = {
       settings: { compactEnabled: false, autoCompactEnabled: false },
       health: health(false),
@@ -66,7 +66,7 @@ describe("skip reasons of an automatic compaction", () => {
     }
   });
 
-  it('does not check the circuit breaker if compaction is disabled', () => {
+  it("does not check the circuit breaker if compaction is disabled", () => {
     const asked = { mayCompact: () => expect.unreachable(), mayRecover: () => expect.unreachable() };
     const settings = { compactEnabled: false, autoCompactEnabled: true };
     expect(whyNot("auto", { ...free, settings, health: asked })).toBe("disabled");
@@ -82,7 +82,7 @@ describe("skip reasons of a manual compaction", () => {
 });
 
 describe("skip reasons of a recovery after an overflow", () => {
-  it('allows a recovery from an overflow in modes that suppress automatic compaction', () => {
+  it("allows a recovery from an overflow in modes that suppress automatic compaction", () => {
     for (const caller of ["main", "sdk", "subagent"] as const) {
       const suppressed = { ...free, caller, reactiveOnly: true, collapseOn: true };
       expect(whyNot("auto", suppressed)).toBeDefined();
@@ -90,7 +90,7 @@ describe("skip reasons of a recovery after an overflow", () => {
     }
   });
 
-  it('skips a recovery if auto-compact is off, the breaker is open, or the call belongs to a compaction', () => {
+  it("skips a recovery if auto-compact is off, the breaker is open, or the call belongs to a compaction", () => {
     const recovery = { ...free, health: health(true) };
     expect(whyNot("recovery", { ...recovery, settings: { ...ON, autoCompactEnabled: false } })).toBe(
       "auto-disabled",
@@ -101,7 +101,7 @@ describe("skip reasons of a recovery after an overflow", () => {
     expect(whyNot("recovery", { ...recovery, health: health(false) })).toBe("breaker-open");
   });
 
-  it('no automatic compaction is allowed if a recovery from an overflow is not', () => {
+  it("no automatic compaction is allowed if a recovery from an overflow is not", () => {
     const states = fc.record({
       settings: fc.record({ compactEnabled: fc.boolean(), autoCompactEnabled: fc.boolean() }),
       health: fc.boolean().map(health),
@@ -121,7 +121,7 @@ describe("skip reasons of a recovery after an overflow", () => {
 describe("skip reasons of a collapse", () => {
   const { settings, caller, reactiveOnly } = free;
 
-  it('skips a context collapse for the same reasons as an automatic compaction', () => {
+  it("skips a context collapse for the same reasons as an automatic compaction", () => {
     const off = { compactEnabled: true, autoCompactEnabled: false };
     expect(whyNot("collapse", { ...free, settings, caller, reactiveOnly })).toBeUndefined();
     expect(whyNot("collapse", { ...free, settings: off, caller, reactiveOnly })).toBe("auto-disabled");

@@ -28,7 +28,7 @@ describe("Judgment", () => {
     expect(judgment.reported({ turn: 8, tokens: 50, threshold: 10 })).toBeUndefined();
   });
 
-  it('judges a compaction only by responses to requests that were sent after it', () => {
+  it("judges a compaction only by responses to requests that were sent after it", () => {
     const judgment = new Judgment();
     judgment.compacted({ trigger: "manual", turn: 3 });
     expect(judgment.reported({ turn: 3, tokens: 500, threshold: 100 })).toBeUndefined();
@@ -40,7 +40,7 @@ describe("Judgment", () => {
 });
 
 describe("shouldReportFloor", () => {
-  it('reports once that the minimum size reaches the threshold, and again after a change of over a tenth', () => {
+  it("reports once that the minimum size reaches the threshold, and again after a change of over a tenth", () => {
     const health = new Health({ now: () => 0 });
     expect(health.shouldReportFloor({ floorTokens: 100_000, threshold: 90_000 })).toBe(true);
     for (const floorTokens of [100_000, 110_000, 95_000]) {
@@ -51,14 +51,14 @@ describe("shouldReportFloor", () => {
     expect(health.shouldReportFloor({ floorTokens: 110_000, threshold: 80_999 })).toBe(true);
   });
 
-  it('reports again that the minimum size reaches the threshold after it was below', () => {
+  it("reports again that the minimum size reaches the threshold after it was below", () => {
     const health = new Health({ now: () => 0 });
     expect(health.shouldReportFloor({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
     expect(health.shouldReportFloor({ floorTokens: 89_999, threshold: 90_000 })).toBe(false);
     expect(health.shouldReportFloor({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
   });
 
-  it('reports nothing if the minimum size is below the threshold or is not a number', () => {
+  it("reports nothing if the minimum size is below the threshold or is not a number", () => {
     expect(new Health({ now: () => 0 }).shouldReportFloor({ floorTokens: 10, threshold: 90_000 })).toBe(
       false,
     );

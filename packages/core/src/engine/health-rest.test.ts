@@ -14,14 +14,14 @@ describe("recoveries after an overflow", () => {
   const recoveryFails = (): readonly HealthChange[] =>
     health.recordFailure({ trigger: "reactive", reason: "prompt_too_long" });
 
-  it('allows a recovery from an overflow even if automatic compactions failed or were too frequent', () => {
+  it("allows a recovery from an overflow even if automatic compactions failed or were too frequent", () => {
     for (let times = 0; times < 3; times++) health.recordFailure({ trigger: "auto", reason: "no_summary" });
     for (let times = 0; times < 3; times++) health.recordCompaction({ trigger: "auto" });
     expect(health.mayCompact()).toBe(false);
     expect(health.mayRecover()).toBe(true);
   });
 
-  it('opens the breaker and stops recoveries after three failed recoveries in a row', () => {
+  it("opens the breaker and stops recoveries after three failed recoveries in a row", () => {
     recoveryFails();
     recoveryFails();
     expect(health.mayRecover()).toBe(true);
@@ -31,7 +31,7 @@ describe("recoveries after an overflow", () => {
     expect(health.mayRecover()).toBe(true);
   });
 
-  it('an effective recovery resets the count of failed recoveries, and an ineffective one raises it', () => {
+  it("an effective recovery resets the count of failed recoveries, and an ineffective one raises it", () => {
     recoveryFails();
     recoveryFails();
     health.recordCompaction({ trigger: "reactive" });
@@ -44,7 +44,7 @@ describe("recoveries after an overflow", () => {
     expect(health.mayRecover()).toBe(false);
   });
 
-  it('earlier failed recoveries do not count while a successful recovery waits for its judgment', () => {
+  it("earlier failed recoveries do not count while a successful recovery waits for its judgment", () => {
     recoveryFails();
     recoveryFails();
     health.recordCompaction({ trigger: "reactive" });
@@ -56,7 +56,7 @@ describe("recoveries after an overflow", () => {
     expect(health.mayRecover()).toBe(true);
   });
 
-  it('after three recoveries in ten turns, allows another one but reports that compactions are too frequent', () => {
+  it("after three recoveries in ten turns, allows another one but reports that compactions are too frequent", () => {
     for (let times = 0; times < 3; times++) {
       health.onTurn();
       expect(health.isCompactingTooOften()).toBe(false);
@@ -70,7 +70,7 @@ describe("recoveries after an overflow", () => {
     expect(health.isCompactingTooOften()).toBe(false);
   });
 
-  it('a manual compaction resets the count of failed recoveries', () => {
+  it("a manual compaction resets the count of failed recoveries", () => {
     for (let times = 0; times < 3; times++) recoveryFails();
     health.recordCompaction({ trigger: "manual" });
     expect(health.mayRecover()).toBe(true);
@@ -78,7 +78,7 @@ describe("recoveries after an overflow", () => {
 });
 
 describe("pause after a compaction", () => {
-  it('does not compact in the next turn unless the last compaction proved effective', () => {
+  it("does not compact in the next turn unless the last compaction proved effective", () => {
     expect(health.isResting()).toBe(false);
     health.onTurn();
     health.recordCompaction({ trigger: "auto" });
@@ -99,7 +99,7 @@ describe("a clock that jumps", () => {
     for (let times = 0; times < 3; times++) health.recordFailure({ trigger: "auto", reason: "other" });
   };
 
-  it('a clock that jumps back does not shorten or restart the pause of the breaker', () => {
+  it("a clock that jumps back does not shorten or restart the pause of the breaker", () => {
     nowMs = 1_000_000_000;
     health = new Health({ now: () => nowMs });
     open();
@@ -112,7 +112,7 @@ describe("a clock that jumps", () => {
   });
 
   it.each([Number.MAX_VALUE, 8.64e15])(
-    'the breaker still opens and closes on time after the clock jumps ahead to %d',
+    "the breaker still opens and closes on time after the clock jumps ahead to %d",
     (far) => {
       open();
       nowMs = far;
@@ -127,7 +127,7 @@ describe("a clock that jumps", () => {
   );
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    'the breaker ignores a clock that returns %d',
+    "the breaker ignores a clock that returns %d",
     (odd) => {
       open();
       nowMs = odd;
@@ -182,7 +182,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("random histories of the breaker", () => {
-  it('the breaker allows a compaction after an hour or sixty turns, whatever happened before', () => {
+  it("the breaker allows a compaction after an hour or sixty turns, whatever happened before", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (history, byTime) => {
         const clock = { ms: 0 };
@@ -199,7 +199,7 @@ describe("random histories of the breaker", () => {
     );
   });
 
-  it('reports every opening and closing of the breaker, so that the last report is its state', () => {
+  it("reports every opening and closing of the breaker, so that the last report is its state", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (history) => {
         const clock = { ms: 0 };

@@ -20,8 +20,8 @@ function openByFailures(): void {
   expect(health.mayCompact()).toBe(false);
 }
 
-describe('strikes: failed or ineffective compactions that open the breaker', () => {
-  it('opens the breaker after three failed compactions in a row and reports it once', () => {
+describe("strikes: failed or ineffective compactions that open the breaker", () => {
+  it("opens the breaker after three failed compactions in a row and reports it once", () => {
     expect([...fail(), ...fail()]).toEqual([]);
     expect(health.mayCompact()).toBe(true);
     expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
@@ -29,7 +29,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect(fail()).toEqual([]);
   });
 
-  it('three ineffective compactions open the breaker', () => {
+  it("three ineffective compactions open the breaker", () => {
     const changes = [1, 2, 3].flatMap(() => {
       turns(10);
       return [...compact(), ...health.recordVerdict("ineffective")];
@@ -37,7 +37,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect(changes).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
   });
 
-  it('failed and ineffective compactions together open the breaker', () => {
+  it("failed and ineffective compactions together open the breaker", () => {
     fail();
     compact();
     health.recordVerdict("ineffective");
@@ -45,7 +45,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
   });
 
-  it('a successful compaction suspends earlier strikes, and clears them when it proves effective', () => {
+  it("a successful compaction suspends earlier strikes, and clears them when it proves effective", () => {
     fail();
     fail();
     compact();
@@ -56,7 +56,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect(fail()).toEqual([]);
   });
 
-  it('suspends all strikes until both of two successful compactions are judged', () => {
+  it("suspends all strikes until both of two successful compactions are judged", () => {
     fail();
     turns(10);
     compact();
@@ -70,7 +70,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
   });
 
   it.each(["aborted", "not_enough_messages"] as const)(
-    'a failed compaction with the reason %s does not count towards opening the breaker',
+    "a failed compaction with the reason %s does not count towards opening the breaker",
     (reason) => {
       for (let times = 0; times < 10; times++) health.recordFailure({ trigger: "auto", reason });
       expect(health.strikes).toBe(0);
@@ -85,12 +85,12 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     "blocked_by_hook",
     "transcript_failed",
     "other",
-  ] as const)('a failed compaction with the reason %s counts towards opening the breaker', (reason) => {
+  ] as const)("a failed compaction with the reason %s counts towards opening the breaker", (reason) => {
     health.recordFailure({ trigger: "auto", reason });
     expect(health.strikes).toBe(1);
   });
 
-  it('pauses after a compaction that saved too little, and opens the breaker after the third one', () => {
+  it("pauses after a compaction that saved too little, and opens the breaker after the third one", () => {
     turns(1);
     const lose = (): readonly HealthChange[] =>
       health.recordFailure({ trigger: "auto", reason: "does_not_pay" });
@@ -104,7 +104,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect(health.mayCompact()).toBe(false);
   });
 
-  it('a manual compaction that saves too little causes no pause and does not open the breaker', () => {
+  it("a manual compaction that saves too little causes no pause and does not open the breaker", () => {
     turns(1);
     for (let times = 0; times < 5; times++)
       health.recordFailure({ trigger: "manual", reason: "does_not_pay" });
@@ -112,7 +112,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
   });
 
-  it('forgets all failed compactions before a compaction that proved effective', () => {
+  it("forgets all failed compactions before a compaction that proved effective", () => {
     fail();
     fail();
     compact();
@@ -123,7 +123,7 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect(health.strikes).toBe(1);
   });
 
-  it('failed and ineffective manual compactions never open the breaker', () => {
+  it("failed and ineffective manual compactions never open the breaker", () => {
     for (let times = 0; times < 5; times++) health.recordFailure({ trigger: "manual", reason: "api_error" });
     expect(health.strikes).toBe(0);
     for (let times = 0; times < 5; times++) {
@@ -134,14 +134,14 @@ describe('strikes: failed or ineffective compactions that open the breaker', () 
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
   });
 
-  it('ignores a verdict that refers to no compaction', () => {
+  it("ignores a verdict that refers to no compaction", () => {
     expect(health.recordVerdict("ineffective")).toEqual([]);
     expect(health.strikes).toBe(0);
   });
 });
 
 describe("closing the breaker", () => {
-  it('an open breaker allows one compaction after 10 minutes and doubles the pause per failure, up to an hour', () => {
+  it("an open breaker allows one compaction after 10 minutes and doubles the pause per failure, up to an hour", () => {
     openByFailures();
     for (const minutes of [10, 20, 40, 60, 60]) {
       nowMs += minutes * MINUTE - 1;
@@ -156,7 +156,7 @@ describe("closing the breaker", () => {
     }
   });
 
-  it('an open breaker allows one compaction after 10 turns, and doubles the number of turns per failure', () => {
+  it("an open breaker allows one compaction after 10 turns, and doubles the number of turns per failure", () => {
     openByFailures();
     for (const count of [10, 20, 40, 60, 60]) {
       expect(turns(count - 1)).toEqual([]);
@@ -166,7 +166,7 @@ describe("closing the breaker", () => {
     }
   });
 
-  it('an effective compaction after a pause makes the next pause of the breaker short again', () => {
+  it("an effective compaction after a pause makes the next pause of the breaker short again", () => {
     openByFailures();
     turns(10);
     fail();
@@ -177,7 +177,7 @@ describe("closing the breaker", () => {
     expect(turns(10)).toEqual([{ type: "breaker-closed", why: "progress" }]);
   });
 
-  it('an ineffective compaction after a pause opens the breaker again for twice as long', () => {
+  it("an ineffective compaction after a pause opens the breaker again for twice as long", () => {
     openByFailures();
     turns(10);
     compact();
@@ -190,7 +190,7 @@ describe("closing the breaker", () => {
     expect(health.mayCompact()).toBe(true);
   });
 
-  it('an open breaker allows one compaction when the context falls well below the threshold by itself', () => {
+  it("an open breaker allows one compaction when the context falls well below the threshold by itself", () => {
     openByFailures();
     expect(health.recordSize({ tokens: 90_000, threshold: 100_000 })).toEqual([]);
     expect(health.recordSize({ tokens: 89_999, threshold: 100_000 })).toEqual([
@@ -214,14 +214,14 @@ describe("closing the breaker", () => {
     ]);
   });
 
-  it('a recovery while the breaker is open closes the breaker only when it proves effective', () => {
+  it("a recovery while the breaker is open closes the breaker only when it proves effective", () => {
     openByFailures();
     expect(health.recordCompaction({ trigger: "reactive" })).toEqual([]);
     expect(health.mayCompact()).toBe(false);
     expect(health.recordVerdict("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
   });
 
-  it('allows one more recovery after the provider accepts a request', () => {
+  it("allows one more recovery after the provider accepts a request", () => {
     const failRecovery = () => health.recordFailure({ trigger: "reactive", reason: "does_not_pay" });
     for (let turn = 0; turn < 3; turn++) failRecovery();
     expect(health.mayRecover()).toBe(false);
@@ -231,7 +231,7 @@ describe("closing the breaker", () => {
     expect(health.mayRecover()).toBe(false);
   });
 
-  it('a failed recovery does not lengthen the pause of an open breaker', () => {
+  it("a failed recovery does not lengthen the pause of an open breaker", () => {
     openByFailures();
     turns(9);
     health.recordFailure({ trigger: "reactive", reason: "api_error" });
@@ -239,7 +239,7 @@ describe("closing the breaker", () => {
   });
 });
 
-describe('limit on the frequency of compactions', () => {
+describe("limit on the frequency of compactions", () => {
   it("allows at most three compactions within ten turns, however effective each one is", () => {
     const made: number[] = [];
     for (let turn = 0; turn < 100; turn++) {
@@ -264,7 +264,7 @@ describe('limit on the frequency of compactions', () => {
     expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
   });
 
-  it('the frequency limit also applies to a context below the threshold', () => {
+  it("the frequency limit also applies to a context below the threshold", () => {
     for (let times = 0; times < 3; times++) compact();
     expect(health.recordSize({ tokens: 1, threshold: 100_000 })).toEqual([]);
     expect(health.mayCompact()).toBe(false);
@@ -277,7 +277,7 @@ describe('limit on the frequency of compactions', () => {
     expect(compact()).toMatchObject([{ type: "breaker-opened", why: "frequency" }]);
   });
 
-  it('the frequency limit counts recoveries, but not manual compactions', () => {
+  it("the frequency limit counts recoveries, but not manual compactions", () => {
     for (let times = 0; times < 5; times++) health.recordCompaction({ trigger: "manual" });
     expect(health.mayCompact()).toBe(true);
     for (let times = 0; times < 3; times++) health.recordCompaction({ trigger: "reactive" });

@@ -4,8 +4,7 @@ import type { EventDetail, FailureReason, SkipReason, Trigger } from "./events.t
 import type { Caller } from "./options.ts";
 
 /**
- * May the engine compact now? {@link Health} answers for one conversation. The first matching row is its
- * state:
+ * State that decides if the engine may compact a conversation now. The first matching row applies:
  *
  * | state            | when                                                     | automatic | recovery | ends by                         |
  * | ---------------- | -------------------------------------------------------- | --------- | -------- | ------------------------------- |
@@ -22,30 +21,25 @@ export type HealthState = Extract<
   "breaker-open" | "just-undone" | "did-not-pay" | "just-compacted"
 >;
 
-/** This many strikes in a row are not a coincidence. */
+/** Number of strikes in a row that open the breaker. */
 const MAX_STRIKES = 3;
-/**
- * Length of the pause after that. One attempt is allowed after the time or the turns, whichever ends first.
- */
+/** Pause after that many strikes. One attempt is allowed after the time or after the turns. */
 const PAUSE_MS = 600_000;
 const PAUSE_TURNS = 10;
 /** The pause doubles after each failed attempt, up to this factor: an hour, or 60 turns. */
 const MAX_PAUSE_FACTOR = 6;
 
-/** More compactions in this many turns free no lasting space, whatever each of them reports. */
+/** Maximum number of compactions in this many turns. More of them would free no lasting space. */
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
 /** An unconfirmed compaction is not repeated in the next turn, because there is nothing new to summarize. */
 const REST_TURNS = 2;
 
-/**
- * A context below this share of the threshold counts as smaller. One just below the threshold may exceed it
- * in the next turn.
- */
+/** A context below this share of the threshold counts as smaller and allows a new attempt. */
 const PROGRESS_SHARE = 0.9;
 
-/** An abort by the user and a conversation with nothing to compact do not predict the next attempt. */
+/** Failures that count as no strike, because the next attempt can succeed. */
 const REASONS_WITHOUT_STRIKE: ReadonlySet<FailureReason> = new Set(["aborted", "not_enough_messages"]);
 
 export type HealthChange = Extract<EventDetail, { readonly type: "breaker-opened" | "breaker-closed" }>;
@@ -54,22 +48,21 @@ type CloseReason = Extract<HealthChange, { readonly type: "breaker-closed" }>["w
 type Verdict = Extract<EventDetail, { readonly type: "compaction-judged" }>["verdict"];
 
 /**
- * A circuit breaker that stops repeated useless compactions. Failures are strikes, and so are successes that
- * the provider's figures do not confirm. Every method that may open or close the breaker returns the changes,
- * so that each is reported once.
+ * A circuit breaker that stops repeated useless compactions. A failed or ineffective compaction is a strike.
+ * Methods return each opening and closing once.
  */
 export class Health {
   readonly #time: ElapsedTime;
   readonly #strikes: Strikes = new Strikes();
   readonly #recoveries: Strikes = new Strikes();
   readonly #judgment: Judgment = new Judgment();
-  /** The last reported floor above the threshold. */
+  /** The last floor above the threshold that was reported, see {@link Floor}. */
   #reportedFloor: Floor | undefined;
   /** The newest automatic compactions, including those that did not pay, oldest first. */
   readonly #recent: Moment[] = [];
   #turn = 0;
   #reportedOpen = false;
-  /** Set after an undo, which would be pointless if the next turn compacted again. */
+  /** Set after an undo: no automatic compaction below this size. */
   #restUntilTokens: number | undefined;
   /** Turn in which a summary was written for a compaction that did not pay. */
   #unpaidTurn: number | undefined;
@@ -85,7 +78,7 @@ export class Health {
     return this.#turn;
   }
 
-  /** Strikes in a row of compactions, without recoveries after an overflow. */
+  /** Strikes in a row, without those of recoveries after an overflow. */
   get strikes(): number {
     return this.#strikes.count;
   }
@@ -113,19 +106,12 @@ export class Health {
     return this.isResting() ? "just-compacted" : undefined;
   }
 
-  /**
-   * Returns true after too many compactions in too few turns. A recovery is the last resort and still runs,
-   * but no model writes its summary, because the user would have to wait in every turn.
-   */
+  /** Returns true after too many compactions in too few turns. A recovery then runs without a model. */
   isCompactingTooOften(): boolean {
     return hasTooManyCompactions(this.#recent, this.#moment());
   }
 
-  /**
-   * Returns true if a conversation of this size stays as the undo left it. The size has no padding. The
-   * restored messages are only estimated, and padding alone could fill the window, so that the next turn
-   * would revert the undo.
-   */
+  /** Returns true if an undo still prevents a compaction at this size. Pass the size without padding. */
   isRestingAfterUndo(tokens: number): boolean {
     return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
   }
@@ -137,8 +123,7 @@ export class Health {
   }
 
   /**
-   * Returns true if no compaction can get below the threshold and this must be reported now. It is reported
-   * once, not every turn. Call this whenever the floor is known, even if it is below the threshold.
+   * Returns true once if no compaction can get below the threshold. Call this whenever the floor is known.
    */
   shouldReportFloor(floor: Floor): boolean {
     const reported = this.#reportedFloor;
@@ -160,10 +145,7 @@ export class Health {
     return [...changes, ...this.#settle("progress")];
   }
 
-  /**
-   * Records the size. A smaller context, for any reason, allows a new attempt. `tokens` includes the padding
-   * for decisions.
-   */
+  /** Records the size, with padding. A context that became smaller for any reason allows a new attempt. */
   recordSize({
     tokens,
     unpaddedTokens = tokens,
@@ -184,7 +166,7 @@ export class Health {
     this.#recoveries.release();
   }
 
-  /** Records that the newest step was undone or redone, so an earlier compaction no longer needs a rest. */
+  /** Records that the newest step was undone or redone. The pause after an earlier compaction ends. */
   recordUndo({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
     this.#restUntilTokens = restUntilTokens;
     this.#last = undefined;
@@ -228,10 +210,7 @@ export class Health {
     return [...changes, ...this.#settle("success")];
   }
 
-  /**
-   * Judges the newest compaction by a reported size. Returns undefined if there is nothing to judge. After an
-   * overflow, a successful call is enough, even if no compaction gets lower.
-   */
+  /** Judges the newest compaction by a reported size. After an overflow, the whole window is the limit. */
   judge(
     reportedTokens: number,
     thresholds: { readonly autoCompact: number; readonly size: number },
@@ -255,12 +234,12 @@ export class Health {
     return [...changes, ...this.#settle("success")];
   }
 
-  /** Returns true if a summary was just written in vain. The messages since are too few to change that. */
+  /** Returns true until two turns after a compaction that did not pay. */
   #isRestingAfterLoss(): boolean {
     return this.#unpaidTurn !== undefined && this.#turn - this.#unpaidTurn < REST_TURNS;
   }
 
-  /** Records a compaction that did not pay. It cost as much as an ineffective success and counts as one. */
+  /** Records a compaction that did not pay. It counts as an ineffective one, because it cost as much. */
   #recordUnpaid(at: Moment): void {
     this.#strikes.ineffective(at);
     this.#recordAttempt(at);
@@ -286,12 +265,12 @@ export class Health {
 }
 
 interface Moment {
-  /** Measured by {@link ElapsedTime}. */
+  /** Milliseconds, measured by {@link ElapsedTime}. */
   readonly elapsedMs: number;
   readonly turn: number;
 }
 
-/** Returns true for too many compactions in too few turns. After a while, one more is allowed. */
+/** Returns true for too many compactions in too few turns. After the pause, one more is allowed. */
 function hasTooManyCompactions(newest: readonly Moment[], { elapsedMs, turn }: Moment): boolean {
   const [oldest] = newest;
   const last = newest.at(-1);
@@ -302,7 +281,7 @@ function hasTooManyCompactions(newest: readonly Moment[], { elapsedMs, turn }: M
 /** Failed attempts in a row, and the resulting pause. */
 class Strikes {
   #count = 0;
-  /** Strikes before a success that is not confirmed yet. */
+  /** Strikes before a successful compaction that no usage report has confirmed yet. */
   #shelved = 0;
   #openedAt: Moment | undefined;
   #pauses = 0;
@@ -334,7 +313,7 @@ class Strikes {
     this.#strike("ineffective", at);
   }
 
-  /** Ends the row for now. During a pause, only a confirmed success ends it, see {@link reset}. */
+  /** Suspends the strikes. During a pause, only a confirmed success clears them, see {@link reset}. */
   succeeded(at: Moment): void {
     if (this.isPaused(at)) return;
     this.#shelved += this.#count;
@@ -342,7 +321,7 @@ class Strikes {
     this.#openedAt = undefined;
   }
 
-  /** Ends the pause for one attempt. If it fails, the next pause is longer. */
+  /** Ends the pause for one attempt. If that attempt fails, the next pause is longer. */
   release(): void {
     this.#openedAt = undefined;
   }
@@ -373,10 +352,7 @@ interface ReportedSize {
   readonly threshold: number;
 }
 
-/**
- * Decides if a compaction helped, by the first usage that the provider reports afterwards. Our own estimate
- * triggered the compaction, so it cannot judge it.
- */
+/** Judges a compaction by the next usage report. Our estimate triggered it, so it cannot be the judge. */
 export class Judgment {
   #firstTurn: number | undefined;
 
@@ -390,12 +366,12 @@ export class Judgment {
     this.#firstTurn = trigger === "manual" ? turn + 1 : turn;
   }
 
-  /** Forgets the compaction, because the next report is about another conversation. */
+  /** Forgets the compaction after an undo, because the next report is about another conversation. */
   undone(): void {
     this.#firstTurn = undefined;
   }
 
-  /** Returns undefined if there is nothing to judge, or no figure yet. */
+  /** Returns the verdict, or undefined if there is no compaction to judge or no figure yet. */
   reported({ turn, tokens, threshold }: ReportedSize): Verdict | undefined {
     if (this.#firstTurn === undefined || turn < this.#firstTurn) return undefined;
     if (tokens === undefined || !Number.isFinite(tokens) || !Number.isFinite(threshold)) return undefined;
@@ -416,14 +392,11 @@ interface Floor {
 const hasChanged = (before: number, after: number): boolean =>
   Math.abs(after - before) > before * MIN_REPORTED_CHANGE_SHARE;
 
-/**
- * Maximum for one reading of the clock. A jump into the far future must not exhaust the number's precision.
- */
+/** Maximum time between two readings of the clock. A larger jump would exhaust the number's precision. */
 const MAX_STEP_MS = 3_600_000;
 
 /**
- * Elapsed time by a clock that may jump. A jump back counts as no time, and a jump ahead as at most one hour.
- * So a pause neither lasts forever nor ends at once.
+ * Elapsed time by a clock that may jump. A jump back counts as no time, and a jump ahead as one hour at most.
  */
 class ElapsedTime {
   readonly #now: () => number;
@@ -469,10 +442,9 @@ type Guard = readonly [
 ];
 
 /**
- * Reasons not to compact, in the order of the specification. Users see the first that applies. Modes in which
- * another mechanism frees space do not forbid a recovery, and neither do strikes of automatic compactions.
- * Without a recovery, the conversation could not continue. A collapse makes compactions rare, so the breaker
- * does not apply to it. The calls of a compaction are never compacted, because it would wait for itself.
+ * Reasons not to compact, in the order of the specification. Users see the first that applies. A recovery has
+ * fewer of them, because the conversation could not continue without it. A compaction never compacts its own
+ * calls, because it would wait for itself.
  */
 const GUARDS: readonly Guard[] = [
   ["disabled", ["auto", "collapse", "recovery", "manual"], ({ options }) => !options.settings.compactEnabled],
@@ -489,10 +461,7 @@ const GUARDS: readonly Guard[] = [
   ["collapse-on", ["auto"], ({ modules }) => modules.headroomBy !== undefined],
 ];
 
-/**
- * Returns the reason why this action is forbidden, independent of the size. Undefined means that the size
- * decides.
- */
+/** Returns the reason why this action is forbidden at any size. Undefined means that the size decides. */
 export function skipReasonFor(action: Action, parts: GuardInput): SkipReason | undefined {
   return GUARDS.find(([, forbids, applies]) => forbids.includes(action) && applies(parts))?.[0];
 }
@@ -507,9 +476,7 @@ export function compactionDisabled(): LonghaulError {
   );
 }
 
-/**
- * Returns advice for a conversation that no longer fits and that the engine must not compact automatically.
- */
+/** Returns advice for a conversation that no longer fits while auto-compact is off. */
 export function remedyWithoutAutoCompact({ compactEnabled }: Pick<Settings, "compactEnabled">): string {
   return compactEnabled
     ? "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled). Compact the conversation manually, or switch automatic compaction on, then call again."

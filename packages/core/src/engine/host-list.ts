@@ -11,20 +11,19 @@ import {
 } from "./compare-messages.ts";
 import type { Message } from "./options.ts";
 
-/** A list with which the host may continue: its own list, or one that it got back. */
+/** A list with which the host may continue: its own list, or one that the engine returned. */
 export class HostList {
   /** True for the list with which the host started the conversation. */
   readonly isFirst: boolean;
   /** Log index of the first message after `messages`. */
   nextLogIndex: number;
-  /** Log messages that the host has shown in this list: all up to an index, then single ones. */
+  /** Log messages that this list contained: all before the index `shownTo`, and those in `shownBeyond`. */
   shownTo: number;
   shownBeyond: readonly number[] = [];
   /** The last turn that read this list. */
   lastUsedTurn = 0;
   /**
-   * Messages up to the last rewrite. Undefined for a list that the host does not use now, of which only the
-   * digest is kept.
+   * Messages up to the last rewrite. Undefined if the host uses another list now. Then only a digest is kept.
    */
   #messages: Message[] | undefined;
   #length: number;
@@ -49,8 +48,8 @@ export class HostList {
   }
 
   /**
-   * Returns the number of messages at the start of `messages` that equal this list. Returns undefined if they
-   * do not start with it. The messages of a covered list may be split and decorated differently.
+   * Returns how many of `messages` equal this list. Returns undefined if `messages` does not start with this
+   * list. If a rewrite covers the list, its messages may be split and decorated differently.
    */
   matchStart(messages: readonly Message[], isCovered: boolean): number | undefined {
     if (this.#length === 0 && this.isFirst) return undefined;
@@ -89,7 +88,7 @@ export class HostList {
     return copies;
   }
 
-  /** Drops the messages from memory, because only the host may still need them. */
+  /** Drops the messages from memory and keeps their digest. */
   release(): void {
     if (this.#messages === undefined) return;
     this.#core = coreOf(this.#messages);
@@ -103,7 +102,7 @@ export class HostList {
  */
 export class LoggedMessage {
   #message: { readonly value: Message } | undefined;
-  /** Block digests without the object. Most messages have one block. */
+  /** Block digests, set when the object is dropped. A single number for one block saves memory. */
   #sealed: number | readonly number[] = [];
 
   constructor(message: Message) {
@@ -121,7 +120,7 @@ export class LoggedMessage {
     return this.#message === undefined ? digestOfBlocks(this.digests) : digestOf(this.#message.value);
   }
 
-  /** Empty if the object is not in memory. */
+  /** The message as a list. Empty if the object is not in memory. */
   get messages(): readonly Message[] {
     return this.#message === undefined ? [] : [this.#message.value];
   }
@@ -132,7 +131,7 @@ export class LoggedMessage {
       : hasSameContent(message, this.#message.value);
   }
 
-  /** Adopts the host's object, see `HostList.renew`. */
+  /** Adopts the host's object, see `HostList.adoptObjects`. */
   adoptObject(message: Message): readonly MessageCopy[] {
     const known = this.#message;
     if (known !== undefined && known.value === message) return [];
@@ -173,7 +172,7 @@ function startInCore(messages: readonly Message[], core: Core): number | undefin
   let blocks = 0;
   while (start < messages.length && blocks < core.blocks) blocks += coreCountOf(messages[start++] as Message);
   if (blocks !== core.blocks) return undefined;
-  // One block is enough to distinguish most lists.
+  // Compares the last block first, because it distinguishes most lists.
   const last = messages[start - 1];
   if (last !== undefined && coreDigestsOf(last).at(-1) !== core.last) return undefined;
   return coreOf(messages.slice(0, start)).digest === core.digest ? start : undefined;
@@ -198,7 +197,7 @@ export function sharedLength(messages: readonly Message[], known: readonly Messa
 }
 
 /**
- * Compares by reference, four at a time. This halves the only part of a turn that grows with the
+ * Compares objects by reference, four at a time. This is the only part of a turn that grows with the
  * conversation.
  */
 function nextDifference(messages: readonly Message[], known: readonly Message[], from: number): number {
@@ -223,7 +222,7 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
 export function hasSameContent(given: unknown, known: unknown): boolean {
   if (given === known) return true;
   if (!isRecord(given) || !isRecord(known)) return false;
-  // Most differences show here, without serialization.
+  // These cheap checks find most differences without serialization.
   if (given.role !== known.role || given.uuid !== known.uuid || sizeOf(given) !== sizeOf(known)) return false;
   if (!isSameJson(withoutLineFields(given), withoutLineFields(known)) || isOutdated(known)) return false;
   if (!isOutdated(given)) adoptDigests(given, known);

@@ -226,7 +226,7 @@ describe("a list of the host that ends before the newest reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
-    // An undo restores everything. The host drops the reply before it passes this list once.
+    // An undo restores everything. The host drops the reply before it passes the restored list.
     view.replace([...own, a, reply]);
     expect(view.read([...own, a])).toEqual({ kind: "other" });
     expect(view.read(structuredClone([...own, a]))).toEqual({ kind: "other" });

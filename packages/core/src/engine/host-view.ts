@@ -16,49 +16,48 @@ const MAX_LISTS = 32;
 /** A list that lacks more messages than this is no longer recognized. */
 const MAX_MISSED_MESSAGES = 20_000;
 
-/** The relation of the host's list to the conversation. */
 export type ListReading =
-  /** The list equals the known conversation. `added` comes after it. */
+  /** The list starts with the known conversation. Only the messages in `added` are new. */
   | {
       readonly kind: "continued";
       readonly added: readonly Message[];
       readonly copies: readonly MessageCopy[];
     }
-  /** The conversation is the same up to its last rewrite, followed by `since`. */
+  /** The conversation up to the last rewrite is the same. The messages in `since` follow it. */
   | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly MessageCopy[] }
   | { readonly kind: "other" };
 
 interface Placed {
   readonly logged: LoggedMessage;
-  /** Its previous index. Undefined for a new message. */
+  /** Previous index of the message in the log. Undefined for a new message. */
   readonly from: number | undefined;
 }
 
-/** Assigns the messages of a host's list after those of `list` to their log indexes. */
+/** Match of a host's list with the known list `list` and the log messages after it. */
 interface Alignment {
   readonly list: HostList;
   /** Number of messages that belong to `list`. */
   readonly start: number;
-  /** The next messages are those of the log from `list.at` up to this index. */
+  /** The next messages are those of the log from `list.nextLogIndex` up to this index. */
   readonly to: number;
   readonly beyond: readonly { readonly message: Message; readonly at: number | undefined }[];
-  /** Log messages that the host showed in the list and removed since. */
+  /** Indexes of log messages that this list contained before and no longer contains. */
   readonly missing: readonly number[];
   readonly isContinued: boolean;
   readonly added: number;
-  /** The log is void from this index on, because the host asks for the newest reply again. */
+  /** Index from which the log is void, because the host requests the newest reply again. */
   readonly cutAt: number | undefined;
 }
 
 /** The relation of a host's list to one of the known lists. */
 interface Fit {
-  /** Number of messages at the start that are known in the same position. */
+  /** Number of messages at the start of the host's list that the known list has in the same position. */
   readonly known: number;
   /** Undefined if the host's list does not continue the known list. */
   readonly alignment: Alignment | undefined;
 }
 
-/** The host's list with one way to split its messages, and its relation to each known list. */
+/** The host's list, split into messages in one way, and its relation to each known list. */
 interface Fitted {
   readonly messages: readonly Message[];
   readonly fits: readonly Fit[];
@@ -69,27 +68,25 @@ interface Recognized extends Fitted {
 }
 
 /**
- * The conversation as the host keeps it. A host may continue with the list that it got back, with its own, or
- * alternate between them. All are the same conversation up to the last rewrite. Messages from one list stay
- * in the conversation if the next turn uses a list without them. If a list lacks a message that it had
- * before, the host removed the message.
+ * The conversation in the host's own list and in returned lists. A message stays in the conversation if only
+ * another list lacks it. If a list lacks a message that it contained before, the host removed the message.
  */
 export class HostView {
-  /** All messages since the start, from `#logStart` on. Older ones are in every list. */
+  /** Messages added since the start, from index `#logStart` on. All lists contain older ones. */
   #log: LoggedMessage[] = [];
   #logStart = 0;
-  /** Log messages before this index are part of {@link #conversation} up to the rewrite, or covered by it. */
+  /** The last rewrite kept or replaced all log messages before this index. */
   #rewrittenAt = 0;
   #conversation: Message[] = [];
   #lists: HostList[] = [];
-  /** The conversation up to the last rewrite. */
+  /** The messages up to the last rewrite. */
   #current: HostList = new HostList([], 0, true);
   /** The list that the host passed last. */
   #lastRead: HostList | undefined;
-  /** True if the host's array equals the conversation. */
+  /** True if the host's own array equals the conversation. */
   #isHostCurrent = false;
   #turns = 0;
-  /** Digests of replies in lists that are no longer in memory. */
+  /** Digests of the replies in lists whose messages are no longer in memory. */
   readonly #releasedReplies = new Set<number>();
   readonly #knownMessages = new WeakMap<object, Message>();
 
@@ -97,7 +94,7 @@ export class HostView {
     return this.#logStart + this.#log.length;
   }
 
-  /** Recognizes and records the list. Does not record another conversation. */
+  /** Recognizes and records a list of the host. Does not record a list of another conversation. */
   read(given: readonly Message[]): ListReading {
     const recognized = this.#recognize(given);
     if (recognized === undefined) return { kind: "other" };
@@ -118,10 +115,7 @@ export class HostView {
     return { kind: "changed", since: this.#change(alignment, messages), copies };
   }
 
-  /**
-   * Returns, for each message, the known equal object in the same position. A list that shares less than half
-   * of the known messages is another conversation, which shares only its start up to the first difference.
-   */
+  /** Returns the known equal object at each position, or only the shared start if under half are equal. */
   findKnownObjects(messages: readonly Message[]): readonly (Message | undefined)[] {
     let best: readonly (Message | undefined)[] = [];
     let most = 0;
@@ -163,7 +157,7 @@ export class HostView {
     this.#isHostCurrent = true;
   }
 
-  /** Records a rewrite. All known lists continue as this one. */
+  /** Records a rewrite. From now on, all known lists continue with these messages. */
   replace(messages: readonly Message[]): void {
     this.#lists = [...this.#lists, ...this.#returnedLists()];
     for (const list of this.#lists) this.#absorbShown(list);
@@ -196,10 +190,7 @@ export class HostView {
     list.release();
   }
 
-  /**
-   * Returns the list that the host got back last. The host may have adopted it, although no turn has shown
-   * it.
-   */
+  /** Returns the list that was returned to the host last, if no turn has recorded that list yet. */
   #returnedLists(): readonly HostList[] {
     if (this.#current.shownTo === this.#logEnd) return [];
     const list = new HostList(this.#conversation, this.#logEnd, false);
@@ -212,12 +203,12 @@ export class HostView {
     return messages.length === known.length && messages.every((message, at) => message === known[at]);
   }
 
-  /** Returns the known message that equals this one, or that contains its start. */
+  /** Returns the known message that this message is equal to or was split from. */
   knownMessageFor(message: Message): Message {
     return (typeof message === "object" ? this.#knownMessages.get(message) : undefined) ?? message;
   }
 
-  /** Recognizes a list, and replaces messages that the host split differently with the known ones. */
+  /** Finds the best known list. Replaces messages that the host split differently with the known messages. */
   #recognize(given: readonly Message[]): Recognized | undefined {
     const direct = { messages: given, fits: this.#fits(given) };
     let best = recognizedBy(direct);
@@ -236,11 +227,7 @@ export class HostView {
     return best === undefined || this.#belongsToChangedList(direct, best) ? undefined : best;
   }
 
-  /**
-   * Returns true if the host changed another list that matches more of this one before the last rewrite. Also
-   * true if it cut the newest list, which it passed last. The rest is then the start of an older list, and
-   * nothing after it is known.
-   */
+  /** Returns true if the host changed messages from before the last rewrite in another known list. */
   #belongsToChangedList(direct: Fitted, best: Recognized): boolean {
     const { list, beyond } = best.alignment;
     const changed = this.#lists.flatMap((other, at) => {
@@ -256,10 +243,7 @@ export class HostView {
     );
   }
 
-  /**
-   * Returns all messages in the order of a list: its own, then those of the log. Returns an empty list if not
-   * all are in memory.
-   */
+  /** Returns the messages of a list and of the log after it. Empty if some are not in memory. */
   #knownAfter({ messages, nextLogIndex: at }: HostList): readonly Message[] {
     const later = this.#log.slice(at - this.#logStart).map((logged) => logged.messages);
     return messages === undefined || later.some(({ length }) => length === 0)
@@ -267,7 +251,7 @@ export class HostView {
       : [...messages, ...later.flat()];
   }
 
-  /** Returns true if no new message can be a known message that was split differently. */
+  /** Returns true if no new message of the host can be a known message in another split. */
   #isNewestFound({ to, beyond, added }: Alignment): boolean {
     return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
   }
@@ -278,7 +262,7 @@ export class HostView {
       if (start === undefined)
         return { known: sharedLength(messages, list.messages ?? []), alignment: undefined };
       const alignment = this.#alignWith(list, start, messages);
-      // The host removed a message that a compaction covers, so the summary no longer fits.
+      // The host removed a message that a rewrite covers, so the rewrite no longer applies.
       const isCovered = [alignment.missing[0], alignment.cutAt].some(
         (at) => at !== undefined && at < this.#rewrittenAt,
       );
@@ -310,11 +294,7 @@ export class HostView {
     return { list, start, to, beyond, missing, isContinued, added, cutAt };
   }
 
-  /**
-   * Returns the index from which the log is void. A list that ends with a user message asks for a reply.
-   * Later replies are void, even if another list contained them. The index is before the last rewrite if the
-   * rewrite kept that reply.
-   */
+  /** Returns the index from which the log is void: the list ends with a question that has a reply. */
   #cutAt(
     messages: readonly Message[],
     { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,
@@ -336,7 +316,7 @@ export class HostView {
     return this.#conversation.slice(0, this.#conversation.length - (this.#logEnd - this.#rewrittenAt));
   }
 
-  /** Finds messages in the log after a gap, in the same order. */
+  /** Finds these messages in the log from index `from` on, in the same order. */
   #find(messages: readonly Message[], from: number): Alignment["beyond"] {
     if (messages.length === 0 || from === this.#logEnd) {
       return messages.map((message) => ({ message, at: undefined }));
@@ -404,10 +384,7 @@ export class HostView {
     return [...contiguous, ...list.shownBeyond.map((at) => this.#logged(at))];
   }
 
-  /**
-   * Applies a change in which the host removed messages or inserted new ones. Returns all messages since the
-   * last rewrite.
-   */
+  /** Applies removed and inserted messages of the host. Returns all messages since the last rewrite. */
   #change(alignment: Alignment, messages: readonly Message[]): readonly Message[] {
     const { list, start } = alignment;
     this.#rebuildLog(this.#newOrder(alignment));
@@ -418,7 +395,7 @@ export class HostView {
     return this.#log.slice(this.#rewrittenAt - this.#logStart).flatMap((logged) => logged.messages);
   }
 
-  /** Returns the messages since the last rewrite, without the removed ones, but with those of other lists. */
+  /** Returns the messages of all lists since the last rewrite, without those that the host removed. */
   #newOrder({ list, to, beyond, cutAt }: Alignment): readonly Placed[] {
     const shown = new Set([...indexes(list.nextLogIndex, list.shownTo), ...list.shownBeyond]);
     const order: Placed[] = [];
@@ -464,7 +441,7 @@ export class HostView {
     this.#conversation = [...kept, ...since];
   }
 
-  /** Makes the shown log messages part of the list. */
+  /** Moves the log messages that the host has shown in this list into the list. */
   #absorbShown(list: HostList): void {
     const shown = this.#shownIn(list);
     for (const logged of shown) list.extend(logged);
@@ -496,7 +473,7 @@ function roleOf(message: unknown): unknown {
 const endsWithReply = (messages: readonly Message[]): boolean =>
   roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
 
-/** Selects the list that knows most of the messages. */
+/** Returns the best match: a list that continues unchanged, with the fewest new messages. */
 function recognizedBy(fitted: Fitted): Recognized | undefined {
   let best: Alignment | undefined;
   for (const { alignment } of fitted.fits)
@@ -504,7 +481,7 @@ function recognizedBy(fitted: Fitted): Recognized | undefined {
   return best && { ...fitted, alignment: best };
 }
 
-/** Counts blocks, which do not depend on how messages are split. */
+/** Counts blocks instead of messages, because hosts split messages differently. */
 const knownBlocks = ({ messages, fits }: Fitted, at: number): number =>
   messages.slice(0, fits[at]?.known ?? 0).reduce((sum, message) => sum + coreCountOf(message), 0);
 
@@ -514,7 +491,7 @@ const indexes = (from: number, to: number): readonly number[] =>
 const isCloser = (one: Alignment, other: Alignment): boolean =>
   one.isContinued === other.isContinued ? one.added < other.added : one.isContinued;
 
-/** Returns the log messages that the host showed in this list before but not now, oldest first. */
+/** Returns the indexes of log messages that this list contained before but not now, oldest first. */
 function missingFrom(list: HostList, { to, beyond }: Pick<Alignment, "to" | "beyond">): readonly number[] {
   const later = list.shownBeyond.filter((at) => at >= to);
   if (to >= list.shownTo && later.length === 0) return [];

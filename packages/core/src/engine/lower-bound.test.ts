@@ -9,7 +9,7 @@ const PICTURE: ContentBlock = {
   source: { type: "base64", media_type: "image/png", data: PICTURE_DATA },
 };
 
-/** Returns the size in the second turn, after a first turn whose usage is a share of its count. */
+/** Runs two turns. The usage report of the first turn is this share of its token count. */
 async function countAfter(modelName: string, first: ApiMessage, share: number) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({

@@ -17,7 +17,7 @@ export interface MessageSplit {
  * a string becomes a text block. The blocks and their order stay the same, so the list can still be
  * recognized. Blocks that a host adds to the last known message become a separate message.
  *
- * Compares up to the first difference. Returns undefined if no message was split differently.
+ * Matches messages up to the first difference. Returns undefined if no message was split differently.
  */
 export function matchKnownMessages(
   messages: readonly Message[],
@@ -46,8 +46,8 @@ export function matchKnownMessages(
 }
 
 /**
- * Splits a message so that one ends after this many blocks. Returns undefined if one already does, or if
- * there are fewer blocks.
+ * Splits a message so that a message ends after this many blocks. Returns undefined if one already ends
+ * there, or if the list has fewer blocks.
  */
 export function splitAfter(messages: readonly Message[], blocks: number): MessageSplit | undefined {
   let left = blocks;

@@ -17,7 +17,7 @@ import type { CompactorEvent } from "./events.ts";
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
-/** Accepts every call and never ends it, even after an abort. Yields `events` first. */
+/** Creates a model that yields `events` in each call and then hangs, even after an abort. */
 function deadModel(
   name = "dead",
   events: readonly ModelEvent[] = [],

@@ -65,7 +65,8 @@ export interface WindowSources {
   /** Size of the window. Overrides all other sources. */
   readonly tokens?: number | undefined;
   /**
-   * The window that the file of a resumed session shows, see `windowEvidence`. Null means that it shows none.
+   * The window that the file of a resumed session proves, see `windowEvidence`. Null means that it proves
+   * none.
    */
   readonly evidence?: WindowEvidence | null | undefined;
   /** Windows by model name. They override the built-in table. */
@@ -84,7 +85,9 @@ export interface CostOptions {
 export interface SessionOptions {
   readonly id?: string | undefined;
   readonly cwd?: string | undefined;
-  /** A function is called at each compaction, because the mode can change. */
+  /**
+   * The permission mode of the agent. A function is called at each compaction, because the mode can change.
+   */
   readonly permissionMode?: string | (() => string) | undefined;
 }
 
@@ -95,13 +98,13 @@ export interface EnginePorts extends CompactionPorts {
 
 export interface ClearingOptions {
   /**
-   * `auto` (default): by time after the cache expires, otherwise by edits of the cached prefix if the
-   * provider supports them, otherwise by size if a compaction would be due.
+   * `auto` (default) clears by time after the cache expires. Otherwise it uses edits of the cached prefix if
+   * the provider supports them. Otherwise it clears by size if a compaction would be due.
    */
   readonly form: "auto" | "size" | "time" | "cached" | "api" | "off";
   /** Tools whose results can be fetched again. */
   readonly tools: readonly string[];
-  /** Maximum tokens of clearable results that remain. */
+  /** Maximum tokens of clearable results that remain after a clearing. */
   readonly targetTokens: number;
   readonly idleMinutes: number;
 }
@@ -110,15 +113,15 @@ export interface ClearingOptions {
 export interface CompactionOptions extends SummaryInstructions {
   /** A smaller model for summaries that cannot share the cached prefix. */
   readonly model: Model;
-  /** Tokens of the newest messages to keep verbatim. Fewer in a small window. */
+  /** Tokens of the newest messages to keep verbatim. A small window keeps fewer. */
   readonly keepRecentTokens: number;
   /** `provider` uses the provider's own signed compaction, if available. */
   readonly summarizer: "model" | "provider" | "built-in";
-  /** Compact only after an overflow, never before. */
+  /** True to compact only after an overflow, never before one. */
   readonly reactiveOnly: boolean;
-  /** No user is present. The summary says so. */
+  /** True if no user is present. The summary then says so. */
   readonly autonomous: boolean;
-  /** Let a model write the summary ahead of time, so that no turn waits for it. True by default. */
+  /** True (default) to let the model write the summary in the background, so that no turn waits for it. */
   readonly background: boolean;
   /** Time limit for the first byte of a call for a summary or notes, in milliseconds. 60,000 by default. */
   readonly firstByteTimeoutMs: number;
@@ -129,7 +132,7 @@ export interface CompactionOptions extends SummaryInstructions {
   readonly timeoutMs: number;
 }
 
-/** Storage of the whole conversation. An append that resolves is durable. */
+/** Storage of the whole conversation. When `append` resolves, the entries must be stored durably. */
 export interface TranscriptPort {
   readonly path: string;
   append(entries: readonly Entry[]): Promise<void>;
@@ -138,13 +141,16 @@ export interface TranscriptPort {
   /** Returns stored entries by id, in any order. Required to expand collapsed spans. */
   read?(uuids: readonly string[]): Promise<readonly Entry[]>;
   /**
-   * Returns the newest step of the stored conversation and the state before it. With `redo`, returns the
-   * newest undo. Undefined if there is none. Required for undo.
+   * Returns the newest step of the stored conversation and the state before it, or undefined if there is no
+   * step. With `redo`, the step is the newest undo. Required for undo and redo.
    */
   stepBack?(choice: { readonly redo: boolean }): Promise<StepBack | undefined>;
 }
 
-/** Callbacks during the work. An exception in one is reported and ignored, so it cannot stop a compaction. */
+/**
+ * Callbacks of the host. The engine reports and ignores an exception in a callback, so it cannot stop a
+ * compaction.
+ */
 export interface HostCallbacks {
   readonly onEvent?: ((event: CompactorEvent) => void) | undefined;
   readonly onProgress?: ((progress: SummaryProgress) => void) | undefined;
@@ -154,17 +160,17 @@ export interface HostCallbacks {
    */
   readonly onStatus?: ((status: "compacting" | undefined) => void) | undefined;
   readonly onStreamMode?: ((mode: "requesting" | "thinking" | "responding" | undefined) => void) | undefined;
-  /** Characters of the summary received so far, and 0 at the end. */
+  /** Called with the number of received characters of the summary, and with 0 at the end. */
   readonly onLength?: ((characters: number) => void) | undefined;
-  /** The outcome of a hook as text for the user. */
+  /** Called with the outcome of each hook as text for the user. */
   readonly onHookMessage?: ((text: string) => void) | undefined;
   /**
-   * The messages of the compaction one by one: boundary, summary, kept messages, attachments, hook results.
+   * Called with each message of a compaction: boundary, summary, kept messages, attachments, hook results.
    */
   readonly onMessage?: ((entry: Entry) => void) | undefined;
   /**
-   * Files whose content was cleared. The agent no longer sees them, so its next read must return the content
-   * again.
+   * Called with files whose content was cleared. The agent no longer sees them, so its next read must return
+   * the content again.
    */
   readonly onFilesForgotten?: ((paths: readonly string[]) => void) | undefined;
   /** Callbacks that empty the host's caches after a compaction of the main conversation. */
@@ -182,7 +188,8 @@ export interface BeforeOptions {
 export interface Turn<T extends Message = Message> {
   readonly id: string;
   /**
-   * The conversation to continue with, in the form that the host passed. The same array if nothing changed.
+   * The conversation to continue with, as messages or entries like the host's list. If nothing changed, this
+   * is the host's own array.
    */
   readonly messages: readonly T[];
   /** The request to send: checked, with the edits and cache marks that the provider supports. */
@@ -192,14 +199,16 @@ export interface Turn<T extends Message = Message> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
-  /** Reason why nothing was compacted. Undefined after a compaction, or if it failed (see `problem`). */
+  /**
+   * Reason why nothing was compacted. Undefined after a compaction, or if a compaction failed (see
+   * `problem`).
+   */
   readonly skipped: SkipReason | undefined;
   /** Violations of the API's rules in the conversation, and their repairs. */
   readonly findings: readonly Finding[];
   /**
-   * Set if you should make no further call, or if a compaction failed. Explains the problem and the remedy.
-   * Also set once for a setup that works worse than it could: an unknown model name, a missing SDK, a wrong
-   * key.
+   * A problem and its remedy. Set if you should make no further call, or if a compaction failed. Also set
+   * once for a setup problem: an unknown model name, a missing SDK, a wrong key.
    */
   readonly problem: LonghaulError | undefined;
 }
@@ -207,13 +216,14 @@ export interface Turn<T extends Message = Message> {
 /** The inherited `instructions` apply to this summary, in addition to those for every summary. */
 export interface ManualOptions extends SummaryInstructions {
   /**
-   * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either,
-   * that compaction fails with `compaction-ineffective` and changes nothing.
+   * True to compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. `instructions` have the same
+   * effect. Otherwise, a compaction that does not pay fails with `compaction-ineffective` and changes
+   * nothing.
    */
   readonly force?: boolean | undefined;
-  /** Summarize this message and everything after it, and keep the rest. An entry's uuid or an index. */
+  /** Uuid or index of a message. Summarizes that message and everything after it, and keeps the rest. */
   readonly from?: string | number | undefined;
-  /** Summarize everything before this message and keep the rest. */
+  /** Uuid or index of a message. Summarizes everything before that message and keeps the rest. */
   readonly upTo?: string | number | undefined;
   readonly keepRecentTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -238,7 +248,7 @@ export interface ChildOptions extends Omit<CompactorOptions, "ports" | "settings
 /** An optional mechanism of the engine. Create one with `sessionNotes` or similar functions. */
 export interface CompactorModule<Commands extends object = object> {
   readonly name: string;
-  /** Never set. Carries the type of the methods that the module adds to a compactor. */
+  /** Never set. Only its type matters: the methods that the module adds to a compactor. */
   readonly adds?: Commands | undefined;
 }
 
@@ -264,7 +274,7 @@ export interface Compactor<Commands extends object = object> {
   /** Call this after every response. */
   after(response: ResponseFacts): void;
   /**
-   * Call this after a failed call. Returns the turn for the retry, or undefined if you should show your error
+   * Call this after a failed call. Returns the turn for the retry, or undefined if you should show the error
    * to the user. If an overflow occurs while a switch forbids compaction, throws a `ModelError` with a remedy
    * and your error as its cause.
    */
@@ -277,8 +287,8 @@ export interface Compactor<Commands extends object = object> {
   /** Clears the results of tools that can run again, except the newest. Throws if there are none. */
   clear<T extends Message>(messages: readonly T[], options?: ClearOptions): Promise<Turn<T>>;
   /**
-   * Undoes the newest compaction, collapse, expansion or snip. Restores the conversation before it and keeps
-   * all messages since. Call it again to undo the previous step. Needs a transcript with `stepBack`.
+   * Undoes the newest compaction, collapse, expansion or snip. Restores the earlier messages and keeps all
+   * newer ones. Call it again to undo the previous step. Needs a transcript with `stepBack`.
    */
   undo<T extends Message>(messages: readonly T[], options?: UndoOptions): Promise<Turn<T>>;
   /** Reverts the last undo. */
@@ -286,8 +296,8 @@ export interface Compactor<Commands extends object = object> {
   /** Creates a compactor for a subagent, with its own window, state and breaker. */
   child(options?: ChildOptions): Compactor<Commands> & Commands;
   /**
-   * Ends the conversation. Resolves when the transcript has stored everything. Removes a subagent from the
-   * list.
+   * Ends the conversation. Resolves when the transcript has stored everything. The main conversation no
+   * longer lists a closed subagent.
    */
   close(): Promise<void>;
   readonly children: readonly Compactor[];
@@ -328,7 +338,7 @@ export type OwnUsage = Usage & { readonly cache_deleted_input_tokens?: number };
 export type AnyUsage = OwnUsage | OpenAiChatUsage | OpenAiResponsesUsage | AiSdkUsage;
 
 /**
- * The response or the known parts of it: a `ModelReply`, or a response of the Messages API, OpenAI or the AI
+ * A response, or only some of its fields: a `ModelReply`, or a response of the Messages API, OpenAI or the AI
  * SDK.
  */
 export interface ResponseFacts {

@@ -27,7 +27,7 @@ class Talk {
   readonly #compactor: Compactor;
   #nowMs = Date.parse("2026-01-01T00:00:00Z");
   #calls = 0;
-  /** True if the model returns nothing. */
+  /** True makes the model return an empty text. */
   returnsNothing = false;
 
   constructor(options: Partial<CompactorOptions> = {}) {
@@ -121,7 +121,7 @@ const replyOf = (text: string): ModelReply => ({
 const isWritten = (event: EventOf<"compacted"> | undefined): boolean =>
   event?.attempts.some(({ step, outcome }) => step === "direct" && outcome === "written") === true;
 
-/** Fills up to the threshold. Clearing is possible there, but not yet at 80% of it. */
+/** Fills the context up to the threshold. Clearing is possible at the threshold, but not at 80% of it. */
 async function fill(talk: Talk): Promise<void> {
   for (let reads = 0; reads < 12; reads++) await talk.reads(4_500);
   for (let words = 0; words < 7; words++) await talk.says(10_500);

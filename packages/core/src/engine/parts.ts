@@ -20,7 +20,7 @@ import type { TranscriptQueue } from "./transcript-queue.ts";
 /**
  * The parts that own one conversation's state. Each has private state and a narrow interface. Every function
  * of the engine lists the parts that it needs ({@link Needs}). A subagent has its own parts and cannot reach
- * the others.
+ * those of other conversations.
  */
 export interface EngineParts {
   readonly options: ResolvedOptions;
@@ -36,7 +36,7 @@ export interface EngineParts {
   readonly gauge: Gauge;
   /** The current turn. */
   readonly turn: CurrentTurn;
-  /** May the engine compact now? */
+  /** Decides if the engine may compact now. */
   readonly health: Health;
   /** The provider's prompt cache. */
   readonly cache: ProviderCache;
@@ -64,11 +64,11 @@ export interface BackgroundSummary {
    */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined;
   /**
-   * Returns the tokens after a compaction whose summary is already paid for. Returns undefined if there is no
-   * usable summary.
+   * Returns the size after a compaction with the prepared summary, if it is known. Returns undefined if there
+   * is no usable summary.
    */
   preparedResult(): { readonly tokensAfter: number | undefined } | undefined;
-  /** Called when the conversation was replaced. */
+  /** Drops the summary, because the conversation was replaced. */
   reset(): void;
   discard(reason: string): void;
   close(): void;
@@ -84,11 +84,11 @@ export interface CompactionRequest extends Pick<ManualOptions, "instructions" | 
   readonly source?: SummarySource | undefined;
   /** Called with the reason if the summary of `source` could not be used. */
   readonly onSourceDeclined?: ((reason: string) => void) | undefined;
-  /** True if there is no time to ask a model. */
+  /** True if the built-in summarizer must write the summary, because there is no time for a model call. */
   readonly withoutModel?: boolean | undefined;
   /** Maximum size of the result. */
   readonly targetTokens: number;
-  /** Limit to keep unseen results. {@link Gauge.limitTokens} by default. */
+  /** Maximum size of the result if unseen tool results are kept. {@link Gauge.limitTokens} by default. */
   readonly limitTokens?: number | undefined;
   /** Maximum tokens of restored content. */
   readonly restoreBudgetTokens?: number | undefined;
@@ -106,7 +106,7 @@ export type OfferedPlan = Pick<
  * engine knows none of them. It calls each installed module at fixed points, see {@link AttachedModule}.
  */
 export interface EngineModule<Commands extends object = object> extends CompactorModule<Commands> {
-  /** True if the module frees space in this conversation instead of auto-compact. */
+  /** Returns true if the module frees space in this conversation instead of auto-compact. */
   replacesAutoCompact?(conversation: Conversation): boolean;
   /**
    * Attaches the module to a conversation. Called once for each conversation, including subagents. Returns
@@ -127,11 +127,11 @@ export interface Conversation {
  * reports this as its problem. The others throw only after an abort.
  */
 export interface AttachedModule<Commands extends object = object> {
-  /** Methods for the compactor. They are queued with its own. */
+  /** Methods that the module adds to the compactor. Their calls are queued with all other calls. */
   readonly commands?: Commands;
 
   // Before the engine decides
-  /** Adds messages after the newest, before anything is cleared. */
+  /** Adds messages after the newest message, before anything is cleared. */
   addContext?(signal: AbortSignal | undefined): Promise<void>;
   /** Clears results without rewriting messages. */
   readonly clearing?: ModuleClearing;
@@ -156,7 +156,7 @@ export interface AttachedModule<Commands extends object = object> {
   // Calls
   /** Adds the module's fields to each request. */
   completeFrame?(frame: RequestFrame): RequestFrame;
-  /** Called with a trusted usage. */
+  /** Called with each trusted usage report. */
   onUsage?(usage: OwnUsage): void;
   /** Called after a response in the main conversation. `usage` is set only if it is trusted. */
   onResponse?(response: ResponseFacts, usage: Usage | undefined): void;
@@ -182,7 +182,7 @@ export type ConversationChange =
   | { readonly kind: "read"; readonly added: readonly Entry[]; readonly hasEarlierChanges: boolean }
   /** Messages that were already sent have changed. */
   | { readonly kind: "rewritten" }
-  /** Results were cleared or dropped. `paths` are the files that they showed. */
+  /** Tool results were cleared or dropped. `paths` are the files whose content they showed. */
   | { readonly kind: "cleared"; readonly paths: readonly string[] }
   /** A module removed messages. `isSummarized` is true if a summary replaces them. */
   | { readonly kind: "removed"; readonly isSummarized: boolean }
@@ -208,7 +208,7 @@ export class ModuleSet {
     this.#attached = this.#modules.flatMap((module) => module.attach(parts) ?? []);
   }
 
-  /** False if no installed module can replace auto-compact with any settings. */
+  /** True if an installed module can replace auto-compact, at least with other settings. */
   get mayReplaceAutoCompact(): boolean {
     return this.#modules.some(({ replacesAutoCompact }) => replacesAutoCompact !== undefined);
   }

@@ -29,12 +29,12 @@ export interface Reply {
   readonly clearedTokens: number;
 }
 
-/** A host that gives several responses the same id repeats it soon. */
+/** Maximum number of response ids to remember. A host that repeats an id repeats it soon. */
 const MAX_REMEMBERED_IDS = 1_000;
 
 /**
  * Maps plain messages to entries. A message that was not rewritten is sent as the same object, and is
- * recognized when it comes again.
+ * recognized when the host passes it again.
  */
 export class PlainMessages {
   readonly #entriesOf = new WeakMap<ApiMessage, readonly Entry[]>();
@@ -89,7 +89,7 @@ export class PlainMessages {
     }
   }
 
-  /** Registers a new line for the same message. */
+  /** Registers another entry for the message of an entry. */
   registerLine(entry: Entry, renewed: Entry): void {
     const message = this.#messageOf.get(entry);
     if (message === undefined) return;
@@ -98,8 +98,8 @@ export class PlainMessages {
   }
 
   /**
-   * Converts entries to messages. Neighbors of one role are merged if one of them is ours, because roles must
-   * alternate.
+   * Converts entries to messages. Neighbors of one role are merged if the engine created one of them, because
+   * roles must alternate.
    */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
     const messages: ApiMessage[] = [];
@@ -134,7 +134,10 @@ export class PlainMessages {
 
 const isResult = (block: unknown): boolean => isBlock(block) && block.type === "tool_result";
 
-/** Fields of the message override facts of its response. `createLinkFactory` explains the field order. */
+/**
+ * Creates the entry of an assistant message. Its own fields override the facts of its response.
+ * `createLinkFactory` explains the field order.
+ */
 function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts = {}): AssistantEntry {
   return { type: "assistant", message: Object.assign({}, facts, message) as AssistantMessage, ...link };
 }
@@ -149,7 +152,7 @@ function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
     const entry = { type: "user", isMeta: true, message: { role: "user", content }, ...link } as const;
     return { ...entry, asGiven: message } as UserEntry;
   }
-  // Only at the start. Later, the same text is something that the user pasted.
+  // The text is a summary only at the start of a conversation. Later, the user pasted it.
   const isSummary = link.parentUuid === null && isContinuation(contentText(message.content));
   const entry: UserEntry = { type: "user", message: message as UserEntry["message"], ...link };
   return isSummary ? { ...entry, isCompactSummary: true } : entry;

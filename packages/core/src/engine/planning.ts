@@ -36,7 +36,7 @@ export function findFittingPlan(parts: PlanningParts): ReturnType<typeof planUnd
   const { gauge, options } = parts;
   return planUnder(snapshotOf(parts), {
     thresholdTokens: gauge.thresholds.autoCompact,
-    // Without a reported usage, the result will be compared with padding.
+    // Without a usage report, the next turn compares the padded result with the threshold.
     padding: gauge.size().source === "usage" ? 1 : DECISION_PADDING,
     limitTokens: gauge.limitTokens,
     keepRecentTokens: options.compaction.keepRecentTokens,
@@ -79,8 +79,8 @@ export function refreshPlan(
 }
 
 /**
- * Returns the token budget for restored content. The result stays well below the threshold, except for
- * content that the agent cannot get elsewhere.
+ * Returns the token budget for restored content. The result of the compaction stays well below the threshold,
+ * but the budget has a minimum.
  */
 export function restoreBudget(
   { thresholds }: Needs<"gauge">["gauge"],

@@ -12,9 +12,7 @@ interface Call {
   readonly messages: number;
 }
 
-/**
- * The provider's prompt cache, as far as one conversation knows it: its content, its age, and cache breaks.
- */
+/** State of the provider's prompt cache for one conversation: its content, its age, and cache breaks. */
 export class ProviderCache {
   readonly #now: () => number;
   readonly #ttlMs: number;
@@ -24,7 +22,9 @@ export class ProviderCache {
   #sentMessages = 0;
   #request: SentRequest | undefined;
   #lastCallAt: number | undefined;
-  /** The longest pause since the last compaction. Results that the provider clears after it stay cleared. */
+  /**
+   * The longest pause since the last compaction. Results that the provider clears after a pause stay cleared.
+   */
   #longestIdleMs = 0;
 
   constructor({ now, ttl = "5m" }: { readonly now: () => number; readonly ttl?: CacheTtl | undefined }) {
@@ -109,9 +109,7 @@ export class ProviderCache {
   }
 }
 
-/**
- * Everything besides messages that determines the cached prefix. Held by reference until the next response.
- */
+/** Everything besides messages that determines the cached prefix. The objects are not copied. */
 export interface CacheFingerprint {
   readonly system: unknown;
   readonly tools: unknown;
@@ -125,7 +123,7 @@ type CacheBreakCause = "system prompt" | "tools" | "model" | "betas" | "time gap
 
 export type CacheBreak = Omit<Extract<EventDetail, { readonly type: "cache-break" }>, "type">;
 
-/** A running request, for `received`. */
+/** A request that was sent, for {@link CacheWatch.recordResponse}. */
 interface SentRequest {
   readonly caller: string;
   readonly number: number;
@@ -140,7 +138,7 @@ interface Baseline {
 
 /**
  * Detects a lost prompt cache from the figures of one conversation's responses. The engine announces its own
- * changes, so that they raise no alarm.
+ * changes, so that they are not reported as cache breaks.
  */
 export class CacheWatch {
   readonly #ttlMs: number;
@@ -148,7 +146,7 @@ export class CacheWatch {
   readonly #newest: Map<string, SentRequest> = new Map();
   #sent = 0;
   #epoch = 0;
-  /** Announced but not yet seen reduction, in tokens. */
+  /** Announced drop of cache reads that no response has shown yet, in tokens. */
   #expectedDrop = 0;
 
   constructor({ ttlMs = CACHE_TTL_MS["5m"] }: { readonly ttlMs?: number } = {}) {
@@ -169,10 +167,10 @@ export class CacheWatch {
     request: SentRequest | undefined = this.#newest.get("main"),
   ): CacheBreak | undefined {
     if (request === undefined || typeof readTokens !== "number" || !(readTokens >= 0)) return undefined;
-    // The conversation was rewritten in the meantime, so this answer says nothing about the new one.
+    // The conversation was rewritten after this request, so the cache reads do not apply to it.
     if (request.epoch !== this.#epoch) return undefined;
     const before = this.#baselines.get(request.caller);
-    // Answers may arrive out of order, and one may be reported twice.
+    // Responses may arrive out of order, and a host may report a response twice.
     if (before !== undefined && before.request.number >= request.number) return undefined;
     this.#baselines.set(request.caller, { readTokens, request });
     const announced = this.#expectedDrop;

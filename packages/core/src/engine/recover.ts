@@ -38,7 +38,7 @@ export async function recover<T extends Message>(
   }
 }
 
-/** Retries once per turn without any thinking, after the provider refused it. */
+/** Retries once per turn without any thinking, after the provider refused thinking blocks. */
 function retryWithoutThinking<T extends Message>(parts: CompactionParts): Turn<T> | undefined {
   if (parts.turn.hasRemovedThinking || !removeAllThinking(parts)) return undefined;
   parts.turn.recordThinkingRemoval();
@@ -70,7 +70,7 @@ async function compactAfterOverflow<T extends Message>(
   const { health, turn, reporter, gauge, options } = parts;
   const { settings } = options;
   const last = turn.recoveredFrom;
-  // The request of the last recovery did not fit either.
+  // The request that the last recovery returned did not fit either.
   if (last !== undefined) reporter.emitAll(health.recordVerdict("ineffective"));
   if (last !== undefined && !hasNewFigures(error.failure, last)) return undefined;
   const reason = skipReasonFor("recovery", parts);
@@ -80,15 +80,15 @@ async function compactAfterOverflow<T extends Message>(
   if (reason !== undefined) return undefined;
   turn.recordRecovery(error.failure);
   if (isUnexpectedOverflow(gauge, error)) gauge.recordOverflow();
-  // Uses the figures of the failed request, before the window in the error changes them.
+  // Reads the edits of the failed request now, because the limit in the error changes them.
   const edits = listField(completeRequestFrame(parts).context_management, "edits");
   if (error.failure.kind === "too-long" && error.failure.limit !== undefined)
     gauge.learnLimit(error.failure.limit);
   const tokensBefore = gauge.size().tokens;
-  // The messages beside the summary must also stay within the stated limit.
+  // The whole new request must stay within the limit that the error states.
   const stated = Math.floor(promptLimit(error.failure));
   const targetTokens = Math.min(stated, reachableTarget(gauge));
-  // The plan counts as the provider does, so the limit needs no padding.
+  // The plan uses the provider's count in the error, so the limit needs no padding.
   const limitTokens = Math.max(targetTokens, Math.min(stated, gauge.thresholds.blocking));
   try {
     const snapshot = snapshotOf(parts);
@@ -162,13 +162,15 @@ function withRemedy(error: ModelError, remedy: string): ModelError {
   });
 }
 
-/** Returns the threshold as the target, or the usable window if no compaction can get below the threshold. */
+/**
+ * Returns the target size: the threshold, or the usable window if no compaction can get below the threshold.
+ */
 function reachableTarget({ thresholds, reportedOverhead = 0 }: Gauge): number {
   const { autoCompact, effective } = thresholds;
   return reportedOverhead < autoCompact ? autoCompact : effective;
 }
 
-/** Returns true if the request fits by our own count, which is then too low. */
+/** Returns true if the request fits by our own count. The count is then too low. */
 function isUnexpectedOverflow(gauge: Gauge, { failure }: ModelError): boolean {
   if (failure.kind !== "too-long") return false;
   const { limit = gauge.facts.windowTokens, outputTokens = 0 } = failure;

@@ -5,7 +5,10 @@ import { headlineOf } from "../models/model-error.ts";
 import type { CompactorEvent, EventDetail, FailureReason, SetupCode } from "./events.ts";
 import type { HostCallbacks } from "./options.ts";
 
-/** A setup that works, but worse than it could. Nothing fails, so nobody would notice. */
+/**
+ * Notice of a setup problem: the engine works, but worse than it could. Without the notice, nobody would see
+ * it.
+ */
 export interface SetupNotice {
   readonly code: SetupCode;
   readonly model: string;
@@ -14,7 +17,9 @@ export interface SetupNotice {
 export interface ReporterOptions {
   readonly callbacks: HostCallbacks | undefined;
   readonly identity: () => Pick<CompactorEvent, "agentId" | "turnId">;
-  /** Subagents share the main conversation's memory, so that ten with one unknown model cause one notice. */
+  /**
+   * Reporter of the main conversation. It remembers notices for all subagents, so that each is reported once.
+   */
   readonly parent?: Reporter | undefined;
   /** The model that writes summaries, for failures that do not name one. */
   readonly summaryModel: string;
@@ -64,7 +69,9 @@ export class Reporter {
     }
   }
 
-  /** Reports a notice immediately as an event, and as the `problem` of the next turn that has no other. */
+  /**
+   * Reports a notice immediately as an event, and as the `problem` of the next turn without another problem.
+   */
   noteSetup(notice: SetupNotice, problem: LonghaulError): void {
     const key = `${notice.code} ${notice.model}`;
     if (this.#reported.has(key)) return;
@@ -124,7 +131,7 @@ const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {
 /** Returns the reason of a failed compaction, as events name it. */
 export function failureReason(error: unknown): FailureReason {
   if (!(error instanceof LonghaulError)) return "other";
-  // There was so little to summarize that no summary was written.
+  // False if no summary was written, because there was too little to summarize.
   const isWritten = attemptsOf(error).length > 0;
   if (error.code === "compaction-ineffective" && !isWritten) return "not_enough_messages";
   return REASONS[error.code] ?? (error.code.startsWith("model-") ? "api_error" : "other");
@@ -138,7 +145,7 @@ const KEEP_ALIVE_MS = 30_000;
 
 export type StreamMode = Parameters<NonNullable<HostCallbacks["onStreamMode"]>>[0];
 
-/** The host's callbacks. An exception in one stops nothing. */
+/** The host's callbacks. An exception in a callback stops nothing. */
 export interface SafeHost {
   event(detail: EventDetail): void;
   progress(progress: SummaryProgress): void;
@@ -148,7 +155,7 @@ export interface SafeHost {
   hookMessage(text: string): void;
   message(entry: Entry): void;
   filesForgotten(paths: readonly string[]): void;
-  /** Empties the host's caches. A failure of one does not affect the others. */
+  /** Empties the host's caches. A failure in one cache does not affect the others. */
   clearCaches(): void;
 }
 
@@ -163,8 +170,7 @@ export function createSafeHost(
   const event = (detail: EventDetail): void => {
     const { agentId, turnId } = identity();
     const whole: CompactorEvent = { agentId, turnId, ...detail };
-    // A host whose callback fails for one event may still accept the report of it. If not, the report is
-    // dropped.
+    // `onEvent` may accept the report about its own failure. If it throws again, the report is dropped.
     callIgnoringErrors(
       () => callbacks.onEvent?.(whole),
       () => callIgnoringErrors(() => callbacks.onEvent?.(failedCallback("onEvent"))),
@@ -255,10 +261,10 @@ class StatusDisplay {
         this.#host.length(progress.characters);
         break;
       case "hooks":
-        // No request is running. The length received so far stays.
+        // No request is running, so stream mode and length stay unchanged.
         break;
       default:
-        // The request is sent again, so the partial answer is void.
+        // The request is sent again, so the length of the partial answer is reset.
         this.show("requesting");
         this.#host.length(0);
     }

@@ -70,7 +70,7 @@ function unknownOption(name: string, names: object, where: string): LonghaulErro
   });
 }
 
-/** Former names, and names that other libraries use for the same option. */
+/** Former names of options, and names that other libraries use for them. */
 const OPTION_SYNONYMS: Readonly<Record<string, string>> = {
   windowtokens: "window.tokens",
   windowevidence: "window.evidence",
@@ -197,7 +197,7 @@ const SETTINGS: OptionNames<Settings> = {
   collapseEnabled: true,
 };
 
-/** All names, including the members of groups. */
+/** All option names of a compactor, including the members of groups. */
 const COMPACTOR = {
   ...INHERITANCE,
   settings: { ...INHERITANCE.settings, values: SETTINGS },
@@ -296,7 +296,7 @@ function requireChoices({ cost, clearing, compaction }: CompactorOptions): void 
   requireTime(compaction?.timeoutMs, "compaction.timeoutMs");
 }
 
-/** Options that must be objects with a certain method, and how to create one. */
+/** Options that must be objects with a certain method, and a hint how to create the object. */
 const OBJECTS = [
   [
     "transcript",

@@ -25,7 +25,7 @@ export interface ResolvedOptions
     CompactorOptions,
     "model" | "window" | "cost" | "settings" | "clearing" | "compaction" | "ports" | "session"
   > {
-  /** Undefined if the host makes all calls itself. */
+  /** The model that writes summaries. Undefined if the host makes all calls itself. */
   readonly model: Model | undefined;
   readonly modelName: string | undefined;
   readonly facts: KnownModel;

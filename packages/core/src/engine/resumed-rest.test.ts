@@ -13,7 +13,7 @@ const newCompactor = (): Compactor =>
     settings: { environment: {} },
   });
 
-/** Creates a session that another process left right after a compaction, with a new user message. */
+/** Creates a session that another process compacted, followed by a new user message. */
 function compacted(keptWords: number): readonly Entry[] {
   const c = new ConversationBuilder();
   for (let round = 0; round < 9; round++) c.tool(`t${round}`, "Read", {}, "text ".repeat(keptWords / 9));
@@ -29,7 +29,7 @@ describe("a session resumed right after a compaction that kept many messages", (
     expect(tokens).toBeLessThan(thresholds.autoCompact);
     expect(tokens * DECISION_PADDING).toBeGreaterThan(thresholds.autoCompact);
     expect(skipped).toBe("just-compacted");
-    // Without any reported usage, the estimate has to suffice.
+    // After three turns without a usage report, the estimate decides.
     for (let turn = 2; turn <= 3; turn++) await compactor.before(messages);
     expect((await compactor.before(messages)).compaction).toBeDefined();
   });

@@ -11,7 +11,7 @@ const WINDOW_TOKENS = 200_000;
 /** Input of the last response in the long conversation. */
 const REPORTED_TOKENS = 165_000;
 
-/** Rounds at the end of a long conversation, each with the provider's usage for all of it. */
+/** Creates the last rounds of a long conversation. Each reports the usage of the whole conversation. */
 function endOfLongWork(): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let round = 8; round >= 0; round--) {
@@ -90,7 +90,7 @@ describe("token count of a resumed session", () => {
     const news = c.user("text ".repeat(8_000));
     const { tokens } = await resume([...c.entries.slice(0, -1), mark, news]);
     expect(whole.tokens).toBeGreaterThan(reported);
-    // The provider's count for the same words, plus at most a third, which is the usual margin.
+    // The new text counts as 8,000 provider tokens, plus at most the usual margin of a third.
     expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
   });
 

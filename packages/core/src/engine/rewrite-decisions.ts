@@ -16,7 +16,7 @@ import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
 
 /**
- * Below this share of the threshold there is enough room. Clearing results early would only cause repeated
+ * Below this share of the threshold, enough tokens are free. Clearing results would only cause repeated
  * reads.
  */
 const EARLIEST_SHARE = 0.5;
@@ -50,7 +50,7 @@ export type CostParts = Needs<
   | "reporter"
 >;
 
-/** Returns true if clearing before the threshold costs clearly less than keeping the results. */
+/** Returns true if clearing before the threshold is clearly cheaper than keeping the results. */
 export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): boolean {
   if (parts.modules.headroomBy !== undefined) return false;
   const isCold = parts.cache.isCold;
@@ -80,8 +80,8 @@ function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
 }
 
 /**
- * Returns true if the engine should clear at the threshold instead of leaving it to the compaction that
- * follows. Also true if a compaction is not possible or the prices are unknown.
+ * Returns true if the engine should clear at the threshold and not only compact. Also true if a compaction is
+ * not possible or the prices are unknown.
  */
 export function paysToClearAtThreshold(parts: CostParts, clearing: ClearingSize | undefined): boolean {
   const weighing = weighAtThreshold(parts, clearing);
@@ -90,7 +90,7 @@ export function paysToClearAtThreshold(parts: CostParts, clearing: ClearingSize 
   return weighing.chosen !== "compact";
 }
 
-/** Predicts the decision at the threshold. */
+/** Predicts whether the engine will clear results at the threshold. */
 export function willClearAtThreshold(parts: CostParts, clearing: ClearingSize): boolean {
   return weighAtThreshold(parts, clearing)?.chosen !== "compact";
 }
@@ -155,8 +155,8 @@ function situationOf(parts: CostParts): Omit<Situation, "alternatives"> | undefi
 }
 
 /**
- * Returns true if a compaction is an option. After a failed or ineffective one, clearing comes first, without
- * a comparison of costs.
+ * Returns true if a compaction is possible now. If not, the engine clears first, without a comparison of
+ * costs.
  */
 function mayCompact(parts: CostParts): boolean {
   const { health, thread } = parts;

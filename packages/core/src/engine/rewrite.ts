@@ -12,8 +12,8 @@ import type { Message } from "./options.ts";
 import type { Needs } from "./parts.ts";
 
 /**
- * Every change of the engine's conversation: it reads the host's messages, rewrites messages that were
- * already sent, or starts a new conversation. All parts that know the old conversation are notified.
+ * Functions that change the engine's conversation: they read the host's messages, rewrite sent messages, or
+ * start a new conversation. They notify all parts that know the old conversation.
  */
 
 type RewriteParts = Needs<
@@ -27,7 +27,7 @@ export interface Rewrite {
   readonly leaf: string | null;
   /** Marks for the transcript, to write before the other lines of the rewrite. */
   readonly marks: readonly Entry[];
-  /** Continues with these entries. `marks` are the caller's own marks, which record the saving. */
+  /** Continues with these entries. `marks` are marks of the caller that record the saved tokens. */
   apply(entries: readonly Entry[], thinking: RemovedThinking, marks?: readonly Entry[]): void;
 }
 
@@ -41,7 +41,7 @@ export function ingest(parts: RewriteParts, messages: readonly Message[]): void 
   const { thread, turn, transcript, reporter, modules, cache } = parts;
   const { reply } = turn;
   const taken = thread.ingest(messages, reply);
-  // Computes the positions of new thinking, which its lines carry.
+  // Computes the positions of new thinking, which are written to its lines.
   thread.misplacedThinking();
   const { added, findings, hasEarlierChanges, thinkingBlocks } = taken;
   turn.setHostMessages(messages);
@@ -72,9 +72,9 @@ function recordAdded(
 }
 
 /**
- * Starts a change of messages that were already sent. Tool results that the provider drops would come back,
- * which could exceed the window. So the rewrite starts from messages in which they are cleared. Nothing
- * changes before {@link Rewrite.apply}.
+ * Starts a change of messages that were already sent. After a change, the provider would no longer drop the
+ * tool results that it drops now. So the rewrite starts from messages in which these results are cleared.
+ * Nothing changes before {@link Rewrite.apply}.
  */
 export function beginRewrite(parts: RewriteParts): Rewrite {
   const { thread, reporter } = parts;
@@ -94,8 +94,8 @@ export function beginRewrite(parts: RewriteParts): Rewrite {
 }
 
 /**
- * Notifies the parts that messages changed that were already sent. A pending answer and the cache belong to
- * the old ones.
+ * Notifies the parts that sent messages were changed. A pending response and the prompt cache belong to the
+ * old messages.
  */
 export function onHistoryChanged({
   turn,
@@ -122,7 +122,7 @@ export function restart(
   cache.reset();
   modules.onChange({ kind: "restarted" });
   background.reset();
-  // A subagent must not reset shared state, but its caches are its own.
+  // A subagent must not reset shared state, but it may clear its own caches.
   if (turn.ownsSharedState || agentId !== undefined) reporter.host.clearCaches();
 }
 
@@ -161,7 +161,7 @@ export function withCleared(
 ): ClearedMessages {
   const { bindsThinking } = gauge;
   const { hiddenTokens, hiddenSinceReport } = modules.omittedTokens();
-  // The last usage does not include the hidden results, except the newest of them.
+  // The last usage report does not include hidden results, except those hidden after it.
   const saved = tokensFreedBy(thread, clearing) - (hiddenTokens - hiddenSinceReport);
   const mark: MicrocompactBoundaryEntry = {
     ...newLink(thread.leaf),
@@ -199,9 +199,9 @@ interface ShortenedEntries {
   readonly blocks: number;
 }
 
-/** Removes thinking that the model wrote after other messages than those that now precede it. */
+/** Removes thinking blocks that the model wrote after messages other than those that precede them now. */
 export function removeMisplacedThinking(parts: RewriteParts): void {
-  // Removing thinking can change how a message is sent, which moves later thinking.
+  // Removing thinking can change a sent message, so that later thinking is misplaced too.
   for (;;) {
     const misplaced = parts.thread.misplacedThinking();
     if (misplaced.size === 0) return;
@@ -230,10 +230,10 @@ function removeBlocks(
   parts.transcript.add([...rewrite.marks, ...rewritten], new Set(rewritten));
 }
 
-/** Byte limit for images and documents. Texts need the rest of the request. */
+/** Byte limit for images and documents. The rest of the request is for texts. */
 const MEDIA_BYTES = MAX_REQUEST_BYTES * 0.75;
 /**
- * Share that remains after a batch. It delays the next batch, because each one rewrites the cached prefix.
+ * Share of the limit that remains after a batch. It is low, because each batch rewrites the cached prefix.
  */
 const REMAINING_SHARE = 0.75;
 

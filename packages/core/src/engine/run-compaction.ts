@@ -28,7 +28,8 @@ export async function runCompaction(parts: CompactionParts, request: CompactionR
   parts.reporter.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
   try {
     const compaction = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
-      // Summarized messages must be in the transcript first. It is better to fail before the model call.
+      // Writes the transcript before the model call, because a compaction without a transcript would fail
+      // anyway.
       await untilAborted(request.signal, parts.transcript.flush());
       const made = await compact(plan, parts.options.ports, compactOptions(parts, request, onProgress));
       await applyCompaction(parts, made);
@@ -36,11 +37,11 @@ export async function runCompaction(parts: CompactionParts, request: CompactionR
     });
     forgetFiles(parts, plan.summarized, plan.keptPlace === "after" ? plan.pairs() : undefined);
     const [first] = compaction.written.attempts;
-    // Hooks may add instructions that the source cannot fulfill. Then another source wrote the summary.
+    // If the source could not fulfill the instructions of a hook, another source wrote the summary.
     if (request.source !== undefined && first !== undefined && first.outcome !== "written")
       request.onSourceDeclined?.(first.reason ?? "instructions");
     reportSuccess(parts, request, compaction, parts.now() - startedAt);
-    // The conversation continues as a new one.
+    // The compacted conversation counts as a new one.
     parts.turn.renewId();
     return compaction;
   } catch (error) {
@@ -140,9 +141,9 @@ export function compactOptions(
 }
 
 /**
- * Returns the saving that a compaction must reach. After an overflow, the next call must fit, whatever the
- * compaction costs. The same applies at the blocking limit if an unseen tool result is kept, because it can
- * be summarized only after the next call.
+ * Returns the saving that a compaction must reach. After an overflow, any saving is enough, because the next
+ * call must fit. The same applies at the blocking limit if an unseen tool result is kept, because a model
+ * must see it before it can be summarized.
  */
 function requiredSavingFor(
   { gauge: { thresholds } }: Needs<"gauge">,
@@ -166,9 +167,8 @@ async function applyCompaction(parts: CompactionParts, compaction: Compaction): 
 }
 
 /**
- * Uses the written lines for the engine's own entries, because these name their compaction. They are written
- * again if the host edits the list, and an undo must not mistake them for later messages. Copies keep their
- * entries.
+ * Replaces the engine's own entries with their written lines, which name the compaction. An undo must not
+ * mistake them for later messages. Copies of messages stay unchanged.
  */
 function withWrittenLines(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
   const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));
@@ -186,7 +186,7 @@ function hostState({ options, subagents, modules }: Needs<"options" | "subagents
   };
 }
 
-/** Adds running subagents to the host's own list, if it keeps one. */
+/** Adds running subagents to the host's own list of background agents, if the host provides one. */
 async function withRunningAgents(
   running: readonly BackgroundAgent[],
   state: HostState,
@@ -233,7 +233,7 @@ function reportSuccess(
     }),
   });
   parts.reporter.noteAttempts(compaction.attempts);
-  // Messages that arrived while the summary was written vary between compactions.
+  // Excludes messages that arrived while the summary was written, because their number varies.
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - typicalKeptTokens(parts));
   parts.pace.compacted(tokensAfter - cameSince);
   parts.reporter.emitAll(parts.health.recordCompaction({ trigger }));

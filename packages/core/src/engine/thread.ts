@@ -48,7 +48,7 @@ export interface IngestResult {
 export class Thread extends Views {
   readonly #options: ThreadOptions;
   readonly #inPlaceChanges = new InPlaceChangeDetector();
-  /** Messages that can be read without loss. */
+  /** Messages that passed the check of {@link requireReadable}. */
   readonly #readable = new WeakSet<object>();
 
   constructor(options: ThreadOptions) {
@@ -57,8 +57,8 @@ export class Thread extends Views {
   }
 
   /**
-   * Reads the host's list: its own list or the one that it got back, in any alternation, plus new messages.
-   * If known messages differ, the host edited the conversation, which is then read again from there.
+   * Reads the host's own list or the list that the engine returned, plus new messages. If known messages
+   * differ, the host edited the conversation, which is then read again from there.
    */
   ingest(given: readonly Message[], reply: Reply | undefined): IngestResult {
     requireList(given);
@@ -106,7 +106,7 @@ export class Thread extends Views {
     this.boundThinking.recordSent();
   }
 
-  /** Throws before anything is recorded. Checks each message object once. */
+  /** Throws for an unreadable message, before anything is recorded. Checks each message object once. */
   #requireReadable(messages: readonly Message[]): void {
     for (const [index, message] of messages.entries()) {
       if (!isRecord(message) || this.#readable.has(message)) continue;
@@ -246,7 +246,7 @@ export class Thread extends Views {
     const { plain, reports } = this;
     const entries: Entry[] = [];
     const fresh = new Set<Entry>();
-    // The facts of the last response belong to the newest answer.
+    // The facts of the last response belong to the newest assistant message.
     const newest = reply && messages.findLast(isAnswer);
     let leaf = parentUuid;
     for (const [at, message] of messages.entries()) {
@@ -274,8 +274,8 @@ const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /**
  * Converts stored entries to the form that was sent. The file contains the full results that a mark records
- * as cleared. Returns the same list if there is no such mark. The model wrote later thinking after the
- * clearing, so it stays.
+ * as cleared. Returns the same list if there is no such mark. Thinking after the mark stays, because the
+ * model wrote it after the clearing.
  */
 function toSentForm(entries: readonly Entry[], bindsThinking: boolean): readonly Entry[] {
   const cleared = withClearedResults(entries, clearedIdsIn(entries));

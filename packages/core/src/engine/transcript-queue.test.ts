@@ -18,7 +18,7 @@ class Disk {
     for (const line of entries) this.lines.push(line);
   }
 
-  /** Uses `this`, like a method of a class may. */
+  /** Uses `this`, so the queue must call it as a method. */
   has(uuid: string): boolean {
     return this.lines.some((line) => line.uuid === uuid);
   }
@@ -115,7 +115,7 @@ describe("TranscriptQueue", () => {
   });
 });
 
-/** Completes each append only on request. */
+/** A disk whose writes complete only when the test says so. */
 class HungDisk {
   readonly path = "/session.jsonl";
   readonly lines: Entry[] = [];

@@ -17,8 +17,8 @@ export interface TranscriptQueueOptions {
 
 /**
  * Writes new entries without making a turn wait for the disk. Failed entries are kept and retried, and
- * nothing may be compacted before {@link flush} succeeds. Only one append runs at a time. While one hangs, no
- * other starts, so that a late append is neither repeated nor out of order.
+ * nothing may be compacted before {@link flush} succeeds. Only one append runs at a time. While an append
+ * hangs, no other starts, so that no line is written twice or out of order.
  */
 export class TranscriptQueue {
   readonly #port: TranscriptPort | undefined;
@@ -48,7 +48,8 @@ export class TranscriptQueue {
       const isWritten = entry.uuid !== undefined && port.has?.(entry.uuid) === true;
       if (!isWritten || rewritten?.has(entry) === true) this.#waiting.push(this.#toLine(entry));
     }
-    // On a full disk, writing is retried when the backlog has doubled, not with every entry.
+    // After a failure, writing is retried when the number of waiting entries has doubled, not with every
+    // entry.
     if (this.#waiting.length === 0 || this.#waiting.length < this.#stuckAt * 2) return;
     void this.#write().catch(() => undefined);
   }
@@ -60,7 +61,7 @@ export class TranscriptQueue {
   }
 
   /**
-   * Resolves when everything is durable. Throws if that takes too long, but the entries may still be written
+   * Resolves when all entries are stored. Throws if that takes too long, but the entries may still be written
    * later.
    */
   async flush(): Promise<void> {
@@ -74,8 +75,8 @@ export class TranscriptQueue {
 
   /**
    * Writes entries now or never, because a failed compaction must not appear later. The exception is a port
-   * that hangs and writes the entries after all. The conversation then continues uncompacted, while a session
-   * resumed from the file is compacted and has all later messages. Neither loses anything.
+   * that hangs and writes the entries late. Then this conversation stays uncompacted, but a session resumed
+   * from the file is compacted. Neither loses a message.
    */
   async commit(entries: readonly Entry[]): Promise<void> {
     const port = this.#port;
@@ -100,7 +101,7 @@ export class TranscriptQueue {
     const writing = appending().finally(() => {
       this.#writing = undefined;
       this.#hung = undefined;
-      // Entries that arrived since the last check have no other writer.
+      // Writes entries that arrived during the append.
       if (this.#waiting.length > 0 && this.#stuckAt === 0) void this.#write().catch(() => undefined);
     });
     this.#writing = writing;

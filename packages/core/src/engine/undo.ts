@@ -14,8 +14,8 @@ import { beginRewrite, forgetFiles, ingest, restart } from "./rewrite.ts";
 import { readWithTimeLimit } from "./transcript-queue.ts";
 
 /**
- * Tokens that may be added after an undo before the engine compacts automatically again. Otherwise the next
- * turn could revert the undo. The blocking limit also ends this rest.
+ * Tokens that must be added after an undo before the engine compacts automatically again. Otherwise the next
+ * turn could revert the undo. The blocking limit also ends this pause.
  */
 const REST_TOKENS = 10_000;
 
@@ -52,7 +52,7 @@ async function carryOut(parts: EngineParts, found: StepBack): Promise<void> {
   const tokens = estimate(gauge, [...restored, ...carried.entries]);
   const leaf = { entries: left, leafUuid: thread.leaf };
   const { mark, carried: copies } = continueBefore(back, carried.entries, leaf, tokens, options.ports);
-  // An edited line is correct with or without the undo, so it is not part of the atomic write.
+  // Edited lines are not part of the atomic write, because they are correct with or without the undo.
   const moved = (back.moved ?? []).map((line) => markMoved(line, mark));
   await transcript.commit([...(back.edited ?? []), ...asAtomicWrite([mark, ...moved, ...copies])]);
   thread.registerStored(
@@ -77,8 +77,8 @@ async function carryOut(parts: EngineParts, found: StepBack): Promise<void> {
 }
 
 /**
- * Returns the messages since the step, as the host has them now. Messages that it removed stay removed.
- * Results that requests dropped are cleared.
+ * Returns the messages since the step, as the host has them now. Messages that the host removed stay removed.
+ * Tool results that the provider dropped are cleared.
  */
 function currentMessagesSince(parts: EngineParts, { since }: StepBack): readonly Entry[] {
   const written = new Set(since.map(({ uuid }) => uuid));

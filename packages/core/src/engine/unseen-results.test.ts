@@ -12,7 +12,9 @@ import type { Message, Turn } from "./options.ts";
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
 
-/** Rounds that fill most of a 200,000-token window, followed by calls whose results no model has seen. */
+/**
+ * Creates rounds that fill most of a 200,000-token window, then tool calls whose results no model has seen.
+ */
 function conversation(unseen: readonly number[], rounds = 24, roundWords = 3_000): readonly ApiMessage[] {
   const ids = unseen.map((_, at) => `new-${at}`);
   return [
@@ -35,7 +37,7 @@ const engine = (options: CompactorOptions = {}): Compactor =>
     compaction: { summarizer: "built-in", background: false, ...options.compaction },
   });
 
-/** Texts of the results that answer the last calls in the next request. */
+/** Returns the results of the last tool calls in the request. */
 function answersOf({ request: { messages } }: Turn<Message>): readonly string[] {
   const call = messages.findLastIndex(({ role }) => role === "assistant");
   const answer = messages[call + 1]?.content ?? [];

@@ -21,7 +21,7 @@ interface Course {
   readonly distrusted: readonly number[];
 }
 
-/** Judges each response by the entries before it, like a host that sees the file grow. */
+/** Judges the usage report of each response by the entries before it. */
 function judgeSession(entries: readonly Entry[], report: (usage: Usage) => Usage): Course {
   const [guard, script] = [new UsageGuard(), new ScriptSample()];
   let meter = new ContextMeter();
@@ -30,7 +30,7 @@ function judgeSession(entries: readonly Entry[], report: (usage: Usage) => Usage
   let anchorTokens: number | undefined;
   let lastId: string | undefined;
   for (const entry of entries) {
-    // Some files contain several threads in sequence.
+    // A line without a parent starts another thread. Some files contain several threads.
     if (entry.parentUuid === null) meter = new ContextMeter();
     if (entry.parentUuid === null || isCompactBoundary(entry)) [whole, anchorTokens] = [0, undefined];
     const usage = reportedUsage(entry);
@@ -78,7 +78,7 @@ const multiplied =
     cache_creation_input_tokens: (usage.cache_creation_input_tokens ?? 0) * factor,
   });
 
-/** Subagents of old versions wrote into the same file, but each thread has its own context. */
+/** Returns the entries of the larger thread. In old versions, subagents wrote into the same file. */
 async function threadOf(path: string): Promise<readonly Entry[]> {
   const { entries } = await loadSession(path);
   const side = entries.filter((entry) => entry.isSidechain === true);

@@ -14,7 +14,9 @@ interface Course {
   readonly stepTokens?: number;
 }
 
-/** A conversation that grows by the same amount each turn, and the verdicts on its reported figures. */
+/**
+ * A conversation that grows by the same amount each turn. Its methods return the verdicts on usage reports.
+ */
 class Conversation {
   readonly guard = new UsageGuard();
   readonly #course: Required<Course>;
@@ -44,7 +46,7 @@ class Conversation {
     this.#hidden += tokens;
   }
 
-  /** Compacts the conversation, so that no report is about it yet. */
+  /** Forgets the last trusted report, as after a compaction. */
   rewrite(): void {
     this.#anchor = undefined;
   }

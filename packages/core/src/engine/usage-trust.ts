@@ -16,7 +16,7 @@ import { extendDigest, hash } from "./compare-messages.ts";
 import type { EventDetail } from "./events.ts";
 
 /*
- * Do I believe this usage? One verdict for each reported figure, by the first matching row:
+ * Trust in a usage report. The first matching row is the verdict on its figures:
  *
  * | verdict        | when                                                                          | next figure                     |
  * | -------------- | ----------------------------------------------------------------------------- | ------------------------------- |
@@ -28,12 +28,11 @@ import type { EventDetail } from "./events.ts";
  * | `too-low`      | below the safe lower bound: part of the request is missing                    |                                 |
  * | trusted        | everything else                                                               |                                 |
  *
- * After three wrong figures in a row, everything learned from earlier figures is dropped too. The table
- * judges the figure alone. {@link ReportedPrefixes} decides if it is about this conversation, and `Views`
- * combines both.
+ * After three wrong figures in a row, everything learned from earlier figures is dropped too. {@link
+ * ReportedPrefixes} decides if a report is about this conversation.
  */
 
-/** One wrong figure may be an accident. After this many in a row, earlier figures are not reliable either. */
+/** After this many wrong figures in a row, earlier figures are not reliable either. */
 const WRONG_IN_A_ROW = 3;
 
 interface UsageTrustPorts {
@@ -42,24 +41,21 @@ interface UsageTrustPorts {
   readonly onRepeatedWrong: () => void;
 }
 
-/**
- * Decides which reported figures one conversation trusts. Judges each figure once, even if it is reported
- * again.
- */
+/** Decides which usage reports one conversation trusts. Judges each report once, even if it is repeated. */
 export class UsageTrust {
   readonly #ports: UsageTrustPorts;
   #wrongInRow = 0;
   readonly #guard = new UsageGuard();
   readonly #scripts = new ScriptSample();
   readonly #verdicts = new WeakMap<object, boolean>();
-  /** The newest verdict. Hosts may report one response in several objects. */
+  /** The newest verdict, because hosts may report one response in several objects. */
   #newest: { readonly call: number; readonly tokens: number; readonly trusted: boolean } | undefined;
 
   constructor(ports: UsageTrustPorts) {
     this.#ports = ports;
   }
 
-  /** Samples the text of an entry, which determines the possible error of the estimate. */
+  /** Samples the text of an entry. Its script determines the possible error of the estimate. */
   add(entry: Entry): void {
     this.#scripts.add(entry);
   }
@@ -94,7 +90,7 @@ export class UsageTrust {
     return trusted;
   }
 
-  /** Returns the newest verdict if it fits. The same figure for the same call is the same report. */
+  /** Returns the newest verdict if it is about this report: the same figure for the same call. */
   #knownBy(usage: object, call: number): boolean | undefined {
     const newest = this.#newest;
     return newest?.call === call && newest.tokens === inputTokens(usage as Usage)
@@ -104,7 +100,7 @@ export class UsageTrust {
 
   #distrust({ reportedTokens, expectedTokens, why }: Extract<UsageVerdict, { trusted: false }>): void {
     this.#ports.emit({ type: "usage-distrusted", reportedTokens, expectedTokens, why });
-    // A missing figure says nothing about the others.
+    // A missing figure does not mean that earlier figures were wrong.
     if (why !== "too-high" && why !== "too-low") return;
     this.#wrongInRow += 1;
     if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onRepeatedWrong();
@@ -116,20 +112,17 @@ export class UsageTrust {
   }
 }
 
-/**
- * Tokens that hosts may add in one step without showing them. Recorded sessions have up to 28,000, and this
- * allows for more.
- */
+/** Tokens that a host may add in one turn without showing them. Recorded sessions have up to 28,000. */
 const HIDDEN_TOKENS = 45_000;
-/** In a small window, hidden content takes at most this share. */
+/** Maximum of the same tokens as a share of the window, for small windows. */
 const HIDDEN_SHARE_OF_WINDOW = 0.25;
 /** Maximum tokens of an unknown system prompt and tools. */
 const UNKNOWN_OVERHEAD_TOKENS = 100_000;
 /** Tokens that providers add to a fully known request. */
 const PROVIDER_TOKENS = 4_000;
-/** A reported size is exact, but hosts change reminders slightly. */
+/** Possible change of an exact reported size, because hosts change reminders slightly. */
 const DRIFT_SHARE = 0.05;
-/** No model writes more in one answer. */
+/** Upper bound for the output of one response. No model writes more. */
 const MAX_OUTPUT_TOKENS = 1_000_000;
 
 type DistrustReason = Extract<EventDetail, { readonly type: "usage-distrusted" }>["why"];
@@ -147,15 +140,12 @@ export type UsageVerdict =
 export interface UsageFacts {
   /** The untrusted usage from the response. */
   readonly usage: unknown;
-  /**
-   * Expected input of the call: the last trusted size plus the growth since, or an estimate of everything.
-   */
+  /** Expected input of the call: the last trusted size plus the growth since, or an estimate. */
   readonly expectedTokens: number;
   /** The last trusted size, on which `expectedTokens` is based, if any. */
   readonly anchorTokens: number | undefined;
   /**
-   * Typical estimate of the whole known request for the model. It must not be calibrated with this
-   * conversation's usage, or wrong figures would confirm themselves.
+   * Estimate of the whole request. Not calibrated with usage reports, or wrong ones would confirm themselves.
    */
   readonly estimatedRequestTokens: number;
   /** Lower bound for the request, see `Gauge`. */
@@ -170,10 +160,9 @@ export interface UsageFacts {
 }
 
 /**
- * Judges the figures of one conversation. A figure above the estimate may be an accident, so the first one is
- * not trusted. The second in a row is, because the provider counts and we only estimate. A figure below the
- * safe lower bound is never trusted, because part of it is missing. A figure above both the estimate and the
- * provider's own limit is not trusted either, because the provider would have refused the call.
+ * Judges the figures of one conversation. The first figure above the estimate is not trusted, but the second
+ * in a row is, because the provider counts and we only estimate. Figures below the safe lower bound, or above
+ * the estimate and the provider's own limit, are never trusted.
  */
 export class UsageGuard {
   #wasTooHigh = false;
@@ -201,10 +190,7 @@ export class UsageGuard {
     return tokens < facts.minTokens ? distrust("too-low", tokens) : { trusted: true, tokens };
   }
 
-  /**
-   * Records that the provider refused a request that we expected to fit. Its next high figure counts as a
-   * repetition.
-   */
+  /** Records that a request unexpectedly did not fit. The next high figure counts as a repetition. */
   recordOverflow(): void {
     this.#wasTooHigh = true;
   }
@@ -221,8 +207,8 @@ function highestPossible({ anchorTokens, expectedTokens, windowTokens, ...facts 
 }
 
 /**
- * Returns true if our estimate of the whole request allows this figure. A high figure that is trusted as a
- * repetition raises the count but proves no window. Otherwise the window would grow with each wrong figure.
+ * Returns true if our estimate of the whole request allows this figure. A figure that is trusted only because
+ * it repeats proves no larger window.
  */
 function agreesWithEstimate(
   tokens: number,
@@ -251,22 +237,14 @@ const figuresOf = (usage: Usage): readonly number[] => [
   usage.cache_read_input_tokens ?? 0,
 ];
 
-/**
- * Maximum of actual tokens per estimated token, in the scripts and languages that every vocabulary covers.
- */
+/** Maximum of actual tokens per estimated token, in scripts that every vocabulary covers. */
 const LATIN_MAX_RATIO = 1.65;
-/**
- * The same maximum for other scripts. Hindi and Thai need up to three times as many tokens in one vocabulary
- * as in another.
- */
+/** Maximum of actual tokens per estimated token for other scripts, such as Hindi and Thai. */
 const OTHER_SCRIPTS_MAX_RATIO = 3.2;
-/**
- * Maximum of estimated tokens per actual token. The largest value in recorded sessions is 1.8, after the
- * provider dropped the thinking of earlier turns.
- */
+/** Maximum of estimated tokens per actual token. The largest value in recorded sessions is 1.8. */
 const LATIN_MAX_OVERCOUNT = 2;
 const OTHER_SCRIPTS_MAX_OVERCOUNT = OTHER_SCRIPTS_MAX_RATIO;
-/** Share of other scripts that raises the maximum. */
+/** If other scripts exceed this share of the text, their maximums apply. */
 const OTHER_SCRIPTS_SHARE = 0.1;
 
 /** Number of evenly spaced characters to sample per text, so that the cost does not depend on its length. */
@@ -314,19 +292,17 @@ export class ScriptSample {
   }
 }
 
-/** State of an entry's report when a conversation is read from the start. */
+/** State of the usage report in an entry when a conversation is read from the start. */
 interface ReportState {
-  /** Something was cleared or collapsed after the report. */
+  /** True if something was cleared or collapsed after the report. */
   readonly isBeforeMark: boolean;
-  /**
-   * The report must not be used for calibration, because content before it was cleared or collapsed since.
-   */
+  /** True if content before the report was cleared or collapsed later. It cannot calibrate the estimate. */
   readonly isOld: boolean;
 }
 
 /**
- * Classifies reports. The saving in a mark refers only to the newest report before it. A host that goes back
- * may cut off the mark. Then a report that is older than a stand-in above it refers to the replaced messages.
+ * Classifies usage reports. The tokens that a mark saved refer only to the newest report before the mark. If
+ * a host cuts off the mark, a report older than a stand-in above it refers to the replaced messages.
  */
 export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, index: number) => ReportState {
   const lastMark = entries.findLastIndex((entry) => savedTokensOf(entry) !== undefined);
@@ -344,10 +320,7 @@ export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, ind
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-/**
- * Returns, for each position, the time of the newest stand-in above it. Returns an empty list if there is
- * none.
- */
+/** Returns the time of the newest stand-in up to each position. Empty if there is no stand-in. */
 function newestStandIns(entries: readonly Entry[]): readonly number[] {
   if (!entries.some(isStandIn)) return [];
   let newest = NEVER;
@@ -369,11 +342,11 @@ export const isUsageReport = (entry: Entry): entry is AssistantEntry =>
 const isOfSameResponse = (one: AssistantEntry, other: AssistantEntry | undefined): boolean =>
   one === other || (one.message.id !== undefined && one.message.id === other?.message.id);
 
-/** Maximum number of reports to remember. An older one is never the newest of a conversation again. */
+/** Maximum number of reports to remember. Older reports are never needed again. */
 const MAX_REPORTS = 4_096;
 const EMPTY: Prefix = { length: 0, digest: 0, tokens: 0 };
 
-/** Hosts change reminders slightly. A list that differs by more than this is another conversation. */
+/** A list that differs by more than this is another conversation. Hosts change reminders slightly. */
 const SMALL_CHANGE = { share: 0.05, tokens: 500 } as const;
 
 /** The start of a conversation: number of entries, a digest of them, and their estimated tokens. */
@@ -384,36 +357,35 @@ export interface Prefix {
 }
 
 interface Reported extends Prefix {
-  /** The entries are those before the response, not those of the answered request. */
+  /** True if the prefix was computed from the entries before the response, not from its request. */
   readonly isExact: boolean;
   /** Tokens of the request that the provider cleared and did not report. */
   readonly clearedTokens: number;
 }
 
-/** A response's request. */
+/** The request that a response answered. */
 interface AnsweredRequest {
   readonly prefix: Prefix;
   readonly clearedTokens: number;
 }
 
-/** No prefix has this length, so only the tokens are compared. */
+/** Prefix whose entries are unknown. No real prefix has this length, so only the tokens are compared. */
 const UNKNOWN_ENTRIES = { length: -1, digest: 0, isExact: false } as const;
 
 /**
- * A reported usage is the size of one exact request. It counts only in a conversation that starts with
- * (nearly) the entries of that request. Entries are compared by id and size, so adding one costs almost
- * nothing. Session lines carry the tokens of these entries for the next process. A report without a record is
- * trusted.
+ * Decides if a usage report applies: the conversation must start with nearly the entries of its request.
+ * Session lines record the estimated tokens of these entries for the next process. A report without a record
+ * applies.
  */
 export class ReportedPrefixes {
   /** Prefixes of 0, 1, 2, … entries. */
   #prefixes: Prefix[] = [EMPTY];
-  /** Reports by response id, which copies of the message share. */
+  /** Prefixes of the reported requests by response. Copies of a message have the same key. */
   readonly #reports = new Map<string, Reported>();
-  /** The newest compared response. Entries between its parts change nothing. */
+  /** Result for the newest compared response, which all its entries share. */
   #compared: { readonly key: string | undefined; readonly grown: number | undefined } | undefined;
 
-  /** The prefix of all entries. */
+  /** The prefix that contains all entries. */
   get whole(): Prefix {
     return this.#prefixes.at(-1) ?? EMPTY;
   }
@@ -430,15 +402,12 @@ export class ReportedPrefixes {
     this.#prefixes.push({ length: length + 1, digest: extendDigest(digest, own), tokens: tokens + estimate });
   }
 
-  /** Records that the response in this entry answered the conversation `to`. */
+  /** Records that the response in this entry answered the request with the prefix `to`. */
   recordAnswer(entry: Entry, { prefix: to, clearedTokens }: AnsweredRequest): void {
     if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false, clearedTokens });
   }
 
-  /**
-   * Works like {@link recordAnswer}, for a response that the host wrote as an entry. A known report does not
-   * change.
-   */
+  /** Works like {@link recordAnswer}, but does not change a report that is already known. */
   recordAnswerIfNew(entry: AssistantEntry, answer: AnsweredRequest): void {
     if (!this.#reports.has(keyOf(entry) ?? "")) this.recordAnswer(entry, answer);
   }
@@ -448,7 +417,7 @@ export class ReportedPrefixes {
     return this.#reports.get(keyOf(entry) ?? "")?.clearedTokens ?? clearedTokensOf(entry);
   }
 
-  /** Adds a record of the reported conversation to the entry. Returns the same entry if nothing is known. */
+  /** Adds the size of the reported prefix to an entry. Returns the same entry if nothing is known. */
   toLine(entry: Entry): Entry {
     if (!isEntry(entry) || !isUsageReport(entry) || recordedTokens(entry) !== undefined) return entry;
     const reported = this.#reports.get(keyOf(entry) ?? "");
@@ -460,11 +429,10 @@ export class ReportedPrefixes {
   }
 
   /**
-   * Returns the estimated tokens that were added to the entries since the usage in the next entry was
-   * reported. Returns undefined if it was reported for another conversation.
+   * Returns the estimated tokens by which the entries have grown since the usage in `entry` was reported.
+   * Returns undefined if the usage is about another conversation.
    *
-   * @param isRecordOld True if earlier entries were cleared or collapsed since, so that the record in the
-   * line does not apply.
+   * @param isRecordOld True if earlier entries were cleared or collapsed since, so that the record is void.
    */
   tokensAddedSince(entry: AssistantEntry, isRecordOld = false): number | undefined {
     const key = keyOf(entry);
@@ -507,7 +475,7 @@ export class ReportedPrefixes {
   }
 }
 
-/** Includes the figure, because some hosts give every response the same id. */
+/** Returns a key for a response. The usage is part of it, because some hosts repeat one response id. */
 function keyOf({ uuid, message }: AssistantEntry): string | undefined {
   const id = message.id ?? uuid;
   return id === undefined
@@ -515,7 +483,7 @@ function keyOf({ uuid, message }: AssistantEntry): string | undefined {
     : `${id} ${message.usage === undefined ? 0 : inputTokens(message.usage)}`;
 }
 
-/** Returns the record of a line. Files are untrusted, so only a valid count is a record. */
+/** Returns the recorded prefix size of a line, if it is a valid number of tokens. */
 function recordedTokens(entry: AssistantEntry): number | undefined {
   const tokens = field(entry, PREFIX_FIELD);
   return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;

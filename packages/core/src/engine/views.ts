@@ -29,15 +29,19 @@ export interface ViewsOptions {
   readonly frame?: () => CheckedFrame;
   /** Tools whose results can be cleared, and which of them read files. */
   readonly clearable: ResultIndexOptions;
-  /** Tokens of every call besides messages, until a usage is reported. */
+  /**
+   * Returns the estimated tokens of system prompt and tools, which count until a usage report includes them.
+   */
   readonly overheadTokens: () => number;
-  /** True if a reported usage is trusted. */
+  /** Returns true if the usage report in an entry is trusted. */
   readonly isTrusted: (entry: AssistantEntry) => boolean;
 }
 
 /** The effect of a rewrite on the token count and the index of results. */
 export type RewriteEffect =
-  /** Results were cleared. `mark` records this, and by how much the last usage is now too high. */
+  /**
+   * Results were cleared. `mark` records the clearing and how many tokens the last usage report is too high.
+   */
   | { readonly kind: "cleared"; readonly clearing: Clearing; readonly mark: Entry }
   /**
    * The engine added attachments after the newest message. They are merged with it, because roles must
@@ -62,7 +66,7 @@ export abstract class Views {
   readonly measures: Measures;
   /** Plain messages and their entries. */
   protected readonly plain: PlainMessages = new PlainMessages();
-  /** Positions at which a model with bound thinking wrote it. */
+  /** Positions at which the model wrote its thinking blocks, for models that bind thinking. */
   protected readonly boundThinking: BoundThinking = new BoundThinking();
   protected readonly reports: ReportedPrefixes = new ReportedPrefixes();
   protected readonly host: HostView = new HostView();
@@ -81,7 +85,7 @@ export abstract class Views {
   #isReframed = false;
   /** Ids of all lines that were ever in the conversation, and of the lines that they copy. */
   readonly #known = new Set<string>();
-  /** Ids of entries whose reports are void, because the engine changed the conversation since. */
+  /** Ids of entries whose usage reports are void, because the engine changed the conversation later. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
   constructor(options: ViewsOptions) {
@@ -148,7 +152,7 @@ export abstract class Views {
     const wasRepaired = this.#isRepaired();
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
-    // New messages may also undo a repair: the real result replaces a generated one.
+    // New messages may make a repair obsolete: the real tool result replaces a generated one.
     if (wasRepaired || this.#isRepaired()) this.#returnIfRepaired(given);
     this.#isReframed = false;
     return findings;
@@ -188,9 +192,7 @@ export abstract class Views {
     return findings;
   }
 
-  /**
-   * Replaces the entries after a change by the engine. The last entry is the newest line of the transcript.
-   */
+  /** Replaces the entries after a change by the engine. */
   rewrite(
     entries: readonly Entry[],
     rewriting: RewriteEffect = { kind: "rewritten", marks: [] },
@@ -211,7 +213,7 @@ export abstract class Views {
     return findings;
   }
 
-  /** Sets the form of a list that is read from the start. */
+  /** Sets the form of the host's list, which is read from the start. */
   protected setForm(form: "messages" | "entries"): void {
     this.#form = form;
   }
@@ -232,7 +234,7 @@ export abstract class Views {
     this.#isReframed = false;
   }
 
-  /** Drops everything learned from wrong reports, and uses the typical estimate for the model. */
+  /** Drops the calibration that wrong usage reports caused, and uses the typical ratio of the model. */
   resetCalibration(): void {
     const entries = this.#entries.filter((entry) => !isCompactBoundary(entry));
     this.#estimateAll(entries, startCalibration(this.#options.check.model));
@@ -302,14 +304,14 @@ export abstract class Views {
 
   #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
     this.#noteLine(entry);
-    // Without an earlier report, entries are counted directly, and a mark has nothing to correct.
+    // A mark corrects the last usage report. Without a report, the mark has no effect.
     const isVoidMark = savedTokensOf(entry) !== undefined && this.#meter.size().source === "estimate";
-    // A report about another conversation, such as the one before a compaction, is not a wrong figure.
+    // A report about another conversation, such as the one before a compaction, does not count as wrong.
     const grown =
       isUsageReport(entry) && !this.#meter.isFromBeforeCompaction(entry)
         ? this.reports.tokensAddedSince(entry, isBeforeMark)
         : undefined;
-    // The reported messages were cleared or collapsed since, and only the mark makes them comparable.
+    // A report before a mark is not judged, because the reported messages were cleared or collapsed later.
     const isJudged = isUsageReport(entry) && grown !== undefined && !isOld && !isBeforeMark;
     const isOther = isUsageReport(entry) && grown === undefined;
     const ignoreUsage = isVoidMark || isOld || isOther || (isJudged && !this.#options.isTrusted(entry));
@@ -349,7 +351,10 @@ export abstract class Views {
     this.host.replace(this.#form === "messages" ? this.outgoingMessages : this.#entries);
   }
 
-  /** Returns true if plain messages may be sent differently from the given ones. Entries never change. */
+  /**
+   * Returns true if the sent messages may differ from the plain messages of the host. Entries are never
+   * changed.
+   */
   #isRepaired(): boolean {
     return this.#outgoing instanceof CheckedMessages && (this.#isReframed || !this.#outgoing.isUntouched);
   }

@@ -2,22 +2,16 @@ import { headOf, withoutControls } from "../messages/text.ts";
 import { sanitizeErrorText } from "../models/sanitize-error-text.ts";
 import type { HookEvent, HookOutcome } from "./hook.ts";
 
-/**
- * Maximum output of one hook. A longer output is a report, not an instruction, and would fill the space that
- * compaction freed.
- */
+/** Maximum output of one hook. A longer output would fill the space that the compaction freed. */
 export const MAX_OUTPUT_CHARACTERS = 10_000;
 
-/**
- * Maximum length of a hook's name: enough to recognize a command. The rest of the line shows the hook's
- * message.
- */
+/** Maximum length of a hook's name. It is enough to recognize a command. */
 const MAX_NAME_CHARACTERS = 60;
 
 /** Control characters that change the reading direction and could disguise a line. */
 const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 
-/** Shortens a command, prompt or function to one line without control characters and keys. */
+/** Shortens a command, prompt or function name to one line without control characters and secret keys. */
 export function displayName(text: string): string {
   const line = sanitizeErrorText(withoutControls(text).replace(DIRECTION_MARKS, ""));
   return truncate(line, MAX_NAME_CHARACTERS);

@@ -29,7 +29,7 @@ export interface Handler {
   readonly kind: HookOutcome["kind"];
   readonly name: string;
   readonly matcher: Matcher;
-  /** Handlers with equal identities are the same hook, listed in two settings files. */
+  /** Identity of the hook. Two handlers with the same identity are one hook that two settings files list. */
   readonly identity: unknown;
   readonly timeoutMs: number | undefined;
   run(input: HookInput, signal: AbortSignal): Promise<Verdict>;
@@ -61,7 +61,7 @@ export type HookCallback = (
   options: HookCallOptions,
 ) => unknown | Promise<unknown>;
 
-/** A plain function that runs on every occurrence of its event. It does not need the Agent SDK's types. */
+/** A plain function that runs on every occurrence of its event. It needs no types of the Agent SDK. */
 export type HookFunction = (input: HookInput, options: HookCallOptions) => unknown | Promise<unknown>;
 
 interface CallbackGroup {
@@ -76,7 +76,7 @@ export type HookCallbacks = Readonly<
 >;
 
 interface HandlerSources {
-  /** Parsed settings files, in order. */
+  /** Contents of the settings files, parsed, in their order. */
   readonly files: readonly unknown[];
   readonly callbacks: HookCallbacks | undefined;
   readonly executors: HookExecutors;
@@ -203,7 +203,7 @@ async function runModelHook(
   return readModelAnswer(contentText((await complete(model, request, { signal })).content), event);
 }
 
-/** Output limit of a model hook: enough for the longest hook output that we read, in any language. */
+/** Output limit of a model hook. It is enough for the longest hook output that we read, in any language. */
 const MAX_ANSWER_TOKENS = 8_000;
 
 /** Placeholder for the hook input in a hook's prompt. */

@@ -10,7 +10,8 @@ import { cleanOutput } from "./display-text.ts";
 import type { CommandResult, HookEvent } from "./hook.ts";
 
 /**
- * The meaning of a hook's answer. A hook of any event may ask for `blocked`, but only PreCompact honors it.
+ * The meaning of a hook's answer. A hook of any event may return `blocked`, but only PreCompact hooks can
+ * block.
  */
 export type Verdict = Completed | { readonly state: "failed" | "blocked"; readonly reason: string };
 
@@ -20,12 +21,12 @@ interface Completed {
   readonly output: string;
   /** Output for the user. */
   readonly shown: string;
-  /** The hook still runs in the background. */
+  /** Set if the hook still runs in the background. */
   readonly runsInBackground?: true;
 }
 
 const NO_REASON = "no reason given";
-/** Exit code of a command that blocks, whatever it printed. */
+/** Exit code with which a command blocks, whatever it printed. */
 const BLOCKING_EXIT_CODE = 2;
 
 const completedWith = (text: string): Verdict => {
@@ -100,7 +101,7 @@ const ANSWER_FIELDS = [
   "systemMessage",
 ] as const;
 
-/** Returns undefined for an object that is not an answer but other data. */
+/** Reads the JSON answer of a hook. Returns undefined if the object has no known field. */
 function readJsonAnswer(answer: JsonRecord | undefined, event: HookEvent): Verdict | undefined {
   if (answer === undefined) return undefined;
   if (Object.keys(answer).length > 0 && !ANSWER_FIELDS.some((name) => name in answer)) return undefined;
@@ -113,7 +114,7 @@ function readJsonAnswer(answer: JsonRecord | undefined, event: HookEvent): Verdi
   return { state: "completed", output, shown: cleanOutput(shown.filter((part) => part !== "").join("\n\n")) };
 }
 
-/** Returns true if the first output line is `{"async": true}`: nobody needs to wait for the rest. */
+/** Returns true if the first output line is `{"async": true}`. The runner then does not wait for the hook. */
 export function isAsyncAnnouncement(firstLine: string): boolean {
   return jsonIn(firstLine)?.async === true;
 }

@@ -35,7 +35,7 @@ interface ReadHookSettings {
 /** Maximum delay of a timer. A longer one overflows, and the timer fires immediately. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** The shells that Claude Code accepts. Any other word could name any program. */
+/** The shells that Claude Code accepts. Any other value could name an arbitrary program. */
 const SHELLS: readonly string[] = ["bash", "powershell"];
 
 type Warn = (warning: string) => void;
@@ -104,7 +104,7 @@ function readHook(raw: unknown, refuse: ReportIgnored): HookDefinition | undefin
   return refuse(`hooks of type ${displayName(type)} are not supported here`);
 }
 
-/** Returns undefined for the system's default shell: no shell is set, or the shell is unknown. */
+/** Returns the shell of a hook, or undefined for the system's default shell. */
 function readShell(shell: unknown, refuse: ReportIgnored): string | undefined {
   if (shell === undefined || shell === null) return undefined;
   return SHELLS.find((name) => name === shell) ?? refuse(`a shell must be one of ${SHELLS.join(", ")}`);
@@ -117,7 +117,7 @@ export function readTimeout(seconds: unknown, refuse: ReportIgnored): number | u
   return refuse("a timeout must be a number of seconds above 0");
 }
 
-/** Occurrences of an event that a hook applies to, read from the `matcher` of a settings file. */
+/** The `matcher` of a settings file. It selects the occurrences of an event for which a hook runs. */
 export type Matcher =
   | { readonly kind: "all" }
   | { readonly kind: "list"; readonly words: readonly string[] }
@@ -125,7 +125,7 @@ export type Matcher =
 
 export const MATCHES_ALL: Matcher = Object.freeze({ kind: "all" });
 
-/** Maximum length of a pattern. A list of all words that can occur is shorter. */
+/** Maximum length of a pattern. A pattern that lists all possible words is shorter. */
 const MAX_PATTERN_CHARACTERS = 100;
 /**
  * Maximum number of `* + ? { |` in a pattern. Each of them is a point at which the regex engine can

@@ -38,7 +38,7 @@ export interface HookRun {
    * Trimmed output of the hooks that succeeded, separated by blank lines. Empty if no hook printed anything.
    */
   readonly output: string;
-  /** Set if a hook stopped the pending action. Only PreCompact can be blocked. */
+  /** Set if a hook blocked the compaction. Only a PreCompact hook can do that. */
   readonly blocked?: { readonly by: string; readonly reason: string };
 }
 
@@ -68,11 +68,12 @@ export interface CommandRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** Ends the command and all its child processes. */
   readonly signal: AbortSignal;
-  /** Default: the system's shell. */
+  /** Shell that runs the command. The default is the system's shell. */
   readonly shell?: string | undefined;
   /**
-   * Returns true if nobody needs to wait for the command. The runner calls it with "" at the start, then with
-   * the first line of output. The signal still ends that command, but this process may exit first.
+   * Returns true if the runner need not wait for the command. It is called with "" at the start, then with
+   * the first line of output. The signal still ends a command in the background, but this process may exit
+   * first.
    */
   readonly runsInBackground?: ((firstLine: string) => boolean) | undefined;
 }
@@ -86,7 +87,7 @@ export type CommandResult =
       readonly stderr: string;
     }
   | { readonly state: "in-background" }
-  /** Our signal ended the command and all its child processes. */
+  /** The signal of the request ended the command and all its child processes. */
   | { readonly state: "ended" }
   | { readonly state: "not-started"; readonly reason: string };
 

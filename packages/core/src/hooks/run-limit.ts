@@ -6,16 +6,16 @@ import type { HookInput, HookRun, HookRunner } from "./hook.ts";
  * Default time limit of a hook. It is short, because a person is waiting. A slower hook can set `timeout`.
  */
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** Maximum delay by a host's command runner. Processes usually end within a second or two. */
+/** Time that a host's command runner has to end its processes. They usually end within two seconds. */
 export const CLEANUP_TIMEOUT_MS = 3_000;
 /** The longest delay that a timer supports. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
-/** Name in the outcome of a host's runner, which does not report which hook was slow. */
+/** Name in the outcome if a host's runner times out, because the runner does not say which hook was slow. */
 const RUNNER_NAME = "hooks";
 
 /**
- * Limits each run to the runner's `timeoutMs`. A longer run ends like a hook that timed out: its signal
- * fires, and the compaction continues without it.
+ * Limits each run to the runner's `timeoutMs`. A longer run counts as a hook that timed out: its signal is
+ * aborted, and the compaction continues without it.
  */
 export function withRunLimit(runner: HookRunner): HookRunner {
   const timeoutMs = Math.min(
@@ -74,7 +74,7 @@ interface Limits<T> {
   readonly timeoutMs: number;
   /** Callbacks that stop the work, see {@link withSharedStop}. */
   readonly stops: Set<() => void>;
-  /** Maximum time for cleanup after an abort. 0 does not wait for the cleanup. */
+  /** Maximum time to wait for the cleanup after an abort. 0 means no wait. */
   readonly cleanupTimeoutMs: number;
   /** True if the work still runs in the background, so that its time limit must stay active. */
   readonly runsInBackground: (value: T) => boolean;

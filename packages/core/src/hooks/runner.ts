@@ -65,7 +65,8 @@ export function createHooks(options: HooksOptions = {}): Hooks {
 }
 
 /**
- * Returns the longest time that a run can take: the limit of the slowest hook plus the time for its cleanup.
+ * Returns the longest time that a run can take: the largest timeout of all hooks plus the time for the
+ * cleanup.
  */
 function maxRunMs(handlers: Handlers): number {
   const limits = HOOK_EVENTS.flatMap((event) =>

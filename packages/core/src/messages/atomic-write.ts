@@ -14,8 +14,8 @@ import { isRecord, stringField } from "./untrusted.ts";
 
 /**
  * Marks the lines of a compaction or an undo as one write. If the writer crashes halfway, a reader would
- * mistake the part for the whole conversation. So the first line names the last line, and every other line
- * names the first.
+ * mistake the written part for the whole conversation. So the first line names the last line, and every other
+ * line names the first.
  */
 export function asAtomicWrite(lines: readonly Entry[]): readonly Entry[] {
   const first = lines.find(
@@ -60,7 +60,7 @@ export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter((entry) => !isTorn(entry));
 }
 
-/** Returns the uuids of boundaries and marks whose last line does not follow. */
+/** Returns the uuids of boundaries and marks whose write is incomplete: its last line is missing. */
 function tornWrites(entries: readonly Entry[]): Iterable<string> {
   const ends = new Map<string, string>();
   const begun = new Set<string>();
@@ -83,9 +83,9 @@ function endOf(entry: Entry): string | undefined {
 }
 
 /**
- * Returns the uuids of spans without a commit mark, which is the last line of a commit. The next line needs
- * the mark as its parent. Without it, the next process would see the span, but the process after that would
- * not. A span that a compaction absorbed needs no mark.
+ * Returns the uuids of collapsed spans without a commit mark, the last line of a commit. Later lines have the
+ * mark as their parent, so without it a span would disappear with the next line. A span that a compaction
+ * absorbed needs no mark.
  */
 function tornSpans(entries: readonly Entry[]): readonly string[] {
   const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));

@@ -1,4 +1,4 @@
-/** Version of a Claude model, parsed from its name. It determines the tokenizer. */
+/** Version of a Claude model, parsed from its name. */
 
 export interface ClaudeVersion {
   /** The family: opus, sonnet, haiku, fable, mythos. */

@@ -57,7 +57,10 @@ describe("copies of lines", () => {
   });
 });
 
-/** Returns true if the entry shares an id with a line that has the wanted id or copies it. */
+/**
+ * Returns true if the entry shares an id with a line that has the wanted id or is a copy of a line with that
+ * id.
+ */
 function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {
   const idsOf = (one: Entry | undefined): readonly string[] => [one?.uuid ?? "", ...copiedIds(one)];
   return lines.some(

@@ -31,11 +31,9 @@ export interface EntryLink {
   readonly gitBranch?: string;
   readonly isSidechain?: boolean;
   readonly isMeta?: boolean;
-  /** Set on a copy: ids of the lines that it copies, see `copiedIds`. */
+  /** Ids of the lines that this line copies, see `copiedIds`. Set only on a copy. */
   readonly copyOf?: readonly string[];
-  /**
-   * Set on a copy whose `timestamp` is the time of copying: the time of the original message, see `timeOf`.
-   */
+  /** Time of the original message, see `timeOf`. Set on a copy whose `timestamp` is the time of copying. */
   readonly originalTimestamp?: string;
 }
 
@@ -48,8 +46,8 @@ export interface UserEntry extends EntryLink {
   readonly toolUseResult?: unknown;
   readonly sourceToolAssistantUUID?: string;
   /**
-   * The user typed this message while the agent worked, and only queue lines record it. Set by the reader,
-   * never written to disk.
+   * True if the user typed this message while the agent worked, so that only queue lines record it. Set by
+   * the reader, never written to disk.
    */
   readonly fromQueue?: boolean;
 }
@@ -64,7 +62,7 @@ export interface AssistantEntry extends EntryLink {
   readonly message: AssistantMessage;
   readonly requestId?: string;
   readonly isApiErrorMessage?: boolean;
-  /** The content is the summary block that the provider signed. */
+  /** True if the content is a summary block that the provider signed. */
   readonly isCompactSummary?: boolean;
 }
 
@@ -123,23 +121,23 @@ export interface BoundaryRecord {
   readonly withoutThinkingUpTo?: string;
   /** Set if the summary comes from the session notes. Absent if it was written for this compaction. */
   readonly tier?: "memory";
-  /** `PROMPT_VERSION` at the time of the compaction. Absent on boundaries that no prompt led to, and on older ones. */
+  /**
+   * `PROMPT_VERSION` at the time of the compaction. Absent if no prompt was used, and on boundaries of older
+   * versions.
+   */
   readonly promptVersion?: number;
   /** The model of the session. A reader may find no response after this boundary. */
   readonly model?: string;
   /**
-   * The context window that the file shows up to this point, because a reader may see nothing before the
-   * boundary. Null means that it shows none.
+   * The context window that the file proves up to this point, because a reader may see nothing before the
+   * boundary. Null means that it proves none.
    */
   readonly window?: RecordedWindow | null;
   /**
    * The fates of all facts. Each ledger includes the previous ones, so the next compaction knows all facts.
    */
   readonly ledger?: Ledger;
-  /**
-   * Set on a boundary that compacted nothing: an undo wrote the earlier conversation again, with the messages
-   * since.
-   */
+  /** Set on a boundary that an undo wrote. The earlier conversation and the messages since follow it. */
   readonly undo?: UndoRecord;
   /**
    * Uuid of the last line of this write. If that line is missing, the writer crashed and readers ignore the
@@ -152,8 +150,8 @@ export interface BoundaryRecord {
 export type SessionRecord = Pick<BoundaryRecord, "model" | "window">;
 
 /**
- * A context window that an automatic compaction of another agent revealed, or a reported usage if `origin`
- * says so.
+ * A context window that an automatic compaction of another agent proved, or a usage report if `origin` says
+ * so.
  */
 export interface RecordedWindow {
   readonly model: string;
@@ -192,8 +190,8 @@ export interface MicrocompactBoundaryEntry extends EntryLink {
     /** Set only on marks that longhaul wrote. */
     readonly longhaul?: {
       /**
-       * The model binds thinking to the history before it, so thinking after the cleared results was removed
-       * too.
+       * True if the model binds thinking to earlier messages, so that thinking after the cleared results was
+       * removed too.
        */
       readonly bindsThinking?: boolean;
     };
@@ -224,7 +222,7 @@ export interface SnipEnd extends EntryLink {
   readonly type: "system";
   readonly subtype: "informational";
   readonly content: string;
-  /** Tokens that the newest usage still includes although they were removed. */
+  /** Tokens that the snip removed, but that the newest usage report still includes. */
   readonly snip: { readonly tokensSaved: number };
 }
 
@@ -271,13 +269,13 @@ export interface RewindMark extends EntryLink {
 /** Point from which a conversation continues after an undo or a rewind. */
 export interface RewindRecord {
   /**
-   * Uuid of the line before which it continues: a prompt, the first line of an undone step, or the mark of an
-   * undo.
+   * Uuid of the line before which the conversation continues: a prompt, the first line of an undone step, or
+   * the mark of an undo.
    */
   readonly before: string;
   /** Uuid of the newest line of the abandoned conversation. A redo returns to it. */
   readonly leftUuid: string | null;
-  /** Size of the conversation at that point, in tokens. */
+  /** Size of the conversation that continues, in tokens. */
   readonly tokens: number;
 }
 
@@ -291,7 +289,7 @@ export interface SystemEntry extends EntryLink {
 export interface AttachmentEntry extends EntryLink {
   readonly type: "attachment";
   readonly attachment: Attachment;
-  /** The texts that Claude Code sent for it, since 2.1.3xx. Untrusted. */
+  /** The texts that Claude Code 2.1.3xx and later sent for the attachment. Untrusted. */
   readonly rendered?: unknown;
 }
 

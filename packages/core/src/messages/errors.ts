@@ -1,4 +1,4 @@
-/** Callers switch on `code`. The message is for people and may change. */
+/** Codes of all errors. Programs should check the code, because the message is for people and may change. */
 export type LonghaulErrorCode =
   | "session-not-found"
   | "session-ambiguous"
@@ -97,7 +97,10 @@ export type LonghaulErrorCode =
  * below the message.
  */
 export class LonghaulError extends Error {
-  /** Equal in every copy of this class. A program may bundle a copy, and two versions may be installed. */
+  /**
+   * Identifies the class in every copy of the package. A program may bundle a copy, and two versions may be
+   * installed.
+   */
   static readonly brand: symbol = Symbol.for("longhaul.LonghaulError");
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -118,7 +121,10 @@ export class LonghaulError extends Error {
   }
 }
 
-/** True for instances of the class and of its copies. A subclass without its own brand has no copies. */
+/**
+ * Returns true for instances of the class and of its copies. A subclass without its own brand is compared
+ * directly.
+ */
 function isMadeBy(asked: typeof LonghaulError, value: unknown): boolean {
   if (!Object.hasOwn(asked, "brand")) return Function.prototype[Symbol.hasInstance].call(asked, value);
   if (!(value instanceof Error)) return false;

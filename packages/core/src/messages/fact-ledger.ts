@@ -2,15 +2,16 @@ import { headOf } from "./text.ts";
 import { field, isRecord, listField, numberField, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * A hard fact of a conversation. It is found without a model, and searched for in the result of a compaction.
+ * A fact of a conversation that must not be lost. The engine finds it without a model and looks for it in the
+ * result of a compaction.
  */
 export interface Fact {
-  /** Stable over all compactions of a session. */
+  /** Id of the fact, which stays the same in all compactions of a session. */
   readonly id: string;
   readonly kind: FactKind;
   /** The text to quote: verbatim, or the head and tail of a long text. */
   readonly text: string;
-  /** Strings that a text must contain to include the fact. Without needles, it must contain `text`. */
+  /** A text includes the fact if it contains all these strings. Without needles, it must contain `text`. */
   readonly needles?: readonly string[];
   /** Set for directives of the user. */
   readonly status?: DirectiveStatus;
@@ -18,7 +19,7 @@ export interface Fact {
   readonly entryIds: readonly string[];
 }
 
-/** Directives and open items come before completed work. */
+/** Kinds of facts. Directives and open items come before completed work. */
 export const FACT_KINDS = [
   "directive",
   "question",
@@ -62,7 +63,7 @@ export interface ShortenedResult {
   readonly keptTokens: number;
 }
 
-/** Record of a compaction, stored on its boundary in the transcript. */
+/** Record of the facts of a compaction, stored on its boundary in the transcript. */
 export interface Ledger {
   readonly facts: readonly LedgerFact[];
   /** The messages that the summary replaces. The transcript still has them in full. */
@@ -86,7 +87,7 @@ export interface Ledger {
   readonly promptVersion?: number;
   /** Tokens of the quoted facts. */
   readonly quotedTokens: number;
-  /** Number of facts of this compaction that did not fit here. The transcript has them. */
+  /** Number of facts of this compaction that did not fit into the ledger. The transcript contains them. */
   readonly unlisted?: number;
   /** Facts that only the ledgers of earlier compactions list: the boundary to look at, and their number. */
   readonly earlier?: { readonly boundary: string; readonly facts: number };
@@ -109,7 +110,7 @@ export function countFates(facts: readonly LedgerFact[]): Readonly<Record<Fate, 
 export const isInContext = ({ fate }: Pick<LedgerFact, "fate">): boolean =>
   fate !== "recoverable" && fate !== "gone";
 
-/** More than our ledgers ever contain. The rest of a longer list is ignored. */
+/** Maximum number of facts to read, more than our ledgers contain. The rest of a longer list is ignored. */
 const MAX_FACTS = 5_000;
 const MAX_ITEMS = 1_000;
 const MAX_IDS = 64;
@@ -123,7 +124,7 @@ export function readLedger(boundary: unknown): Ledger | undefined {
   const found = field(field(field(boundary, "compactMetadata"), "longhaul"), "ledger");
   if (!isRecord(found)) return undefined;
   const earlier = readEarlier(found.earlier);
-  // Earlier versions wrote the second name of each pair.
+  // Earlier versions of longhaul wrote the second name of each field.
   const summarized = found.summarized ?? found.summarised;
   const unlisted = countField(found, "unlisted") || countField(found, "untold");
   return {

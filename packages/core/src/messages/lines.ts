@@ -8,7 +8,8 @@ import { field, stringField, stringListField } from "./untrusted.ts";
  */
 
 /**
- * The original and the newest copies are enough, because people and notes use an id that they saw recently.
+ * Maximum number of ids in `copyOf`: the original and the newest copies. People and notes use ids that they
+ * saw recently.
  */
 const MAX_COPIED_IDS = 8;
 
@@ -38,8 +39,8 @@ export function copyFields(original: Entry & { readonly uuid: string }): CopyFie
 }
 
 /**
- * Returns the time of a message. The last copy of a write has the time of that write and stores the original
- * time in another field.
+ * Returns the time of a message. A copy may have the time of copying in `timestamp` and the original time in
+ * another field.
  */
 export const timeOf = (entry: Entry): string | undefined =>
   stringField(entry, "originalTimestamp") ?? stringField(entry, "timestamp");
@@ -68,8 +69,8 @@ export function indexOfMessage(entries: readonly Entry[], id: string): number {
 }
 
 /**
- * Finds a message in a conversation whose file has more lines. An id that is only in the file leads to its
- * copy or its original in the conversation.
+ * Returns the index of a message in a conversation. If the id belongs to another line of the file, finds the
+ * copy or the original of that line.
  */
 export function indexInConversation(
   conversation: readonly Entry[],
@@ -117,8 +118,8 @@ export function newestLineUuid(entries: readonly Entry[]): string | undefined {
 }
 
 /**
- * Returns the newest line of the conversation. A marker is in the place of older messages, although it was
- * written last.
+ * Returns the newest line of the conversation. It may be a marker in the middle, which replaces older
+ * messages but was written last.
  */
 export function newestLine(entries: readonly Entry[]): Entry | undefined {
   const after = new Map<string | null, Entry>();

@@ -106,7 +106,10 @@ export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBloc
   return block.type === "image" || block.type === "document";
 }
 
-/** Returns the provider's tag, to compare with types that the union does not name. */
+/**
+ * Returns the type of a block as the provider wrote it, to compare it with types that the union does not
+ * name.
+ */
 export function tagOf(block: ContentBlock): string {
   return block.type;
 }
@@ -134,8 +137,8 @@ export function rewriteNested(
 }
 
 /**
- * Maps a list and copies it only if an item changes, because most lists do not change. A result of undefined
- * removes the item.
+ * Maps the items of a list, and returns the same list if no item changes. A result of undefined removes the
+ * item.
  */
 export function mapChanged<T>(
   list: readonly T[],

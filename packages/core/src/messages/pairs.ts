@@ -29,7 +29,7 @@ export interface ToolPair {
   readonly id: string;
   readonly name: string;
   readonly use: ToolUseAt;
-  /** Usually one. None while the call is open, several if a resume wrote the result again. */
+  /** Usually one result. None while the call is open, several if a resume wrote the result again. */
   readonly results: readonly ToolResultAt[];
 }
 

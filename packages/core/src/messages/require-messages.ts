@@ -7,7 +7,7 @@ import {
   mayNestTooDeep,
 } from "./untrusted.ts";
 
-/** Throws unless the caller passed a list. Its items may still need repairs. */
+/** Throws unless the caller passed a list. Does not check its items. */
 export function requireList(messages: unknown, name = "messages"): asserts messages is readonly unknown[] {
   if (Array.isArray(messages)) return;
   throw new LonghaulError(
@@ -38,7 +38,7 @@ export function requireApiMessages(messages: unknown): void {
 
 const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such messages";
 
-/** Name of each other API, and how to call its models with our messages. */
+/** Name of each other API, and advice how to call its models with our messages. */
 const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: string]>> = {
   "openai-chat": ["OpenAI Chat Completions", `${BY_AI_SDK}, OpenAI's included`],
   "openai-responses": ["OpenAI Responses", `${BY_AI_SDK}, OpenAI's included`],
@@ -185,7 +185,7 @@ type ForeignApi =
 
 interface ForeignShape {
   readonly api: ForeignApi;
-  /** The proof in the message, such as `tool_calls` or `role "developer"`. */
+  /** The part of the message that shows its API, such as `tool_calls` or `role "developer"`. */
   readonly evidence: string;
 }
 

@@ -17,7 +17,7 @@ import { field, firstString, numberField, stringField } from "./untrusted.ts";
 
 /** Facts about model responses: their reported usage, their model, and their open tool calls. */
 
-/** All tokens that the model read for this response. Cached tokens occupy the window too. */
+/** Returns all tokens that the model read for this response, including cached tokens. */
 export function inputTokens(usage: Usage): number {
   return usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
 }
@@ -65,9 +65,9 @@ export function clearedTokensOf(entry: AssistantEntry): number {
 }
 
 /**
- * Returns how many tokens the last reported usage is too high, according to this mark: cleared results,
- * collapsed spans, removed messages. The result is negative if something was restored. Returns undefined for
- * other entries.
+ * Returns how many tokens the last usage report is too high after the change that this mark records: cleared
+ * results, collapsed spans, removed messages. The result is negative if something was restored. Returns
+ * undefined for other entries.
  */
 export function savedTokensOf(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;

@@ -14,11 +14,11 @@ import { type ContentBlock, isBlock, type ToolResultBlock } from "./message.ts";
 import { contentText, field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Stand-ins replace older content: a snip leaves a marker, a collapse a span with a summary, and clearing a
- * tool result leaves a fixed text.
+ * Stand-ins replace older content. After a snip, it is a marker. After a collapse, it is a span with a
+ * summary. After a clearing, it is a fixed text in the tool result.
  */
 
-/** Replaces removed messages. Records their number and ids, so that they can be found again. */
+/** Entry that replaces removed messages. It records their number and ids, so that they can be found again. */
 export interface SnipMarker extends UserEntry {
   readonly snipped: SnipRecord;
 }
@@ -27,13 +27,13 @@ export interface SnipRecord {
   readonly messages: number;
   readonly uuids: readonly string[];
   /**
-   * The model binds thinking to the history before it, so thinking after the removed messages was removed
-   * too.
+   * True if the model binds thinking to earlier messages, so that thinking after the removed messages was
+   * removed too.
    */
   readonly bindsThinking?: boolean;
   /**
-   * A compaction absorbed the marker, or an edit by the host moved its line. The removed messages are no
-   * longer before it.
+   * True if a compaction absorbed the marker, or an edit by the host moved its line. The file then no longer
+   * has the removed messages before the marker.
    */
   readonly isSettled?: boolean;
 }
@@ -54,13 +54,13 @@ export function snippedUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? stringListField(entry.snipped, "uuids") : [];
 }
 
-/** Replaces a collapsed span of old messages with a summary. Records which messages these were. */
+/** Entry that replaces a span of old messages with a summary. It records the ids of these messages. */
 export interface CollapsedSpan extends UserEntry {
   readonly collapsed: CollapseRecord;
 }
 
 export interface CollapseRecord {
-  /** Id to expand the span again. */
+  /** Id of the span, used to expand it again. */
   readonly spanId: string;
   readonly messages: number;
   /** All replaced entries in their order: messages, and earlier spans and markers. */
@@ -68,13 +68,15 @@ export interface CollapseRecord {
   /** Tokens of the messages, and of the summary. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** The model binds thinking to the history before it, so thinking after the span was removed too. */
+  /**
+   * True if the model binds thinking to earlier messages, so that thinking after the span was removed too.
+   */
   readonly bindsThinking?: boolean;
   /** Tool results in the span that were already cleared. The stored messages still contain them in full. */
   readonly clearedToolUseIds?: readonly string[];
   /**
-   * A compaction absorbed the span, or an edit by the host moved its line. Its messages can be read but not
-   * restored.
+   * True if a compaction absorbed the span, or an edit by the host moved its line. Its messages can then be
+   * read but not restored.
    */
   readonly isSettled?: boolean;
 }
@@ -195,10 +197,7 @@ export function isStandIn(entry: Entry): entry is SnipMarker | CollapsedSpan {
   return isSnipMarker(entry) || isCollapsedSpan(entry);
 }
 
-/**
- * Returns true if the stand-in no longer leads back to its messages and is all that the conversation has of
- * them.
- */
+/** Returns true if the messages of a stand-in can no longer be restored from it. */
 export const isSettled = (entry: SnipMarker | CollapsedSpan): boolean =>
   (isSnipMarker(entry) ? entry.snipped.isSettled : entry.collapsed.isSettled) === true;
 
@@ -235,7 +234,7 @@ class Projection {
   /** Index of the line that replaces an entry, by the entry's index. Always a later line. */
   readonly #owners = new Map<number, number>();
   readonly #claims = new Map<number, readonly number[]>();
-  /** Expanded spans. */
+  /** Indexes of expanded spans. */
   readonly #expanded = new Set<number>();
   readonly #places = new Map<string, number>();
   readonly #spans = new Map<string, number>();
@@ -268,7 +267,10 @@ class Projection {
     return !this.#owners.has(place) && !this.#expanded.has(place);
   }
 
-  /** Ignores a span that replaces nothing here, because it would only disappear. */
+  /**
+   * Shows the messages of a span again. Ignores a span that replaces no message here, because the span would
+   * only disappear.
+   */
   #expand(spanId: string): void {
     const span = this.#spans.get(spanId);
     const claims = span === undefined ? undefined : this.#claims.get(span);

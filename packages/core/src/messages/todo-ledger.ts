@@ -31,7 +31,7 @@ export class TodoLedger {
   #list: readonly Todo[] = [];
   readonly #tasks = new Map<string, TrackedTodo>();
 
-  /** Returns true if the call was about to-dos. A failed call changes nothing. */
+  /** Reads a tool call. Returns true if the call was about to-dos. A failed call changes nothing. */
   call({ name, input, isError, outcome, resultText }: TodoCall): boolean {
     if (isError) return isTodoTool(name);
     if (name === "TodoWrite") this.#list = readAll(listField(input, "todos")).map(withoutId);

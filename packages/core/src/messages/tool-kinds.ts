@@ -21,7 +21,7 @@ export const RECALL_TOOL_NAME = "recall";
 interface ToolNames {
   /** Unambiguous names, case-sensitive. */
   readonly unambiguous: readonly string[];
-  /** Ambiguous names. Good enough to note the file or command of a call, but not to clear its result. */
+  /** Ambiguous names. They are used to note the file or command of a call, but not to clear its result. */
   readonly likely?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ const TOOLS: Readonly<Record<ToolKind, ToolNames>> = {
   recall: { unambiguous: [RECALL_TOOL_NAME] },
 };
 
-/** Unambiguous tool names of these kinds. */
+/** Returns the unambiguous tool names of these kinds. */
 export function toolsOf(...kinds: readonly ToolKind[]): readonly string[] {
   return kinds.flatMap((kind) => TOOLS[kind].unambiguous);
 }
@@ -72,7 +72,7 @@ export type FileUse = "read" | "change" | "by-command";
 /** Tools that show the agent a file's content, by name in lower case. */
 export type FileTools = ReadonlyMap<string, FileUse>;
 
-/** Names that common agents use. */
+/** File tools of common agents, by name in lower case. */
 export const FILE_TOOLS: FileTools = new Map<string, FileUse>([
   ...fileUsesOf("read", "file-read", "notebook-read"),
   ...fileUsesOf("change", "file-edit", "file-write", "notebook-edit"),

@@ -24,7 +24,7 @@ export interface StepBack {
   };
   readonly before: {
     readonly entries: readonly Entry[];
-    /** Parent of the next line at that time. */
+    /** Uuid of the newest line before the step, which was the parent of the next line. */
     readonly leafUuid: string | undefined;
     readonly boundary: CompactBoundaryEntry | undefined;
     readonly clearedToolUseIds: ReadonlySet<string>;

@@ -22,9 +22,8 @@ interface WithoutThinking {
  * Removes the thinking of every response that starts at `index` or later. If a model binds thinking to the
  * exact history before it, a change at `index` makes that thinking invalid. All entries of a response are
  * sent as one message at the position of the first. The removed thinking is therefore the last part of all
- * thinking that is sent, and the rest does not depend on it, even if entries are interleaved.
- * An entry that contains only thinking stays as an empty entry, so that indexes and links remain valid. It is
- * not sent.
+ * thinking that is sent, and earlier thinking does not depend on it. An entry that contains only thinking
+ * stays as an empty entry, so that indexes and links remain valid. It is not sent.
  */
 export function withoutThinkingFrom(entries: readonly Entry[], index: number): WithoutThinking {
   const from = Math.max(0, Math.trunc(index) || 0);
@@ -114,7 +113,7 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
   const places = placesOf(entries);
   return marks.map(({ changed, to }) => {
     let from = to;
-    // A missing message was before all messages that remain.
+    // A message that is missing here came before all messages that remain.
     for (const id of changed) from = Math.min(from, places.get(id) ?? 0);
     return { from, to };
   });
@@ -125,7 +124,7 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
  */
 function changedIdsOf(entry: Entry): readonly string[] {
   if (isSnipMarker(entry)) return entry.snipped.bindsThinking === true ? snippedUuids(entry) : [];
-  // A span also covers lines that are never sent, and not all of them are loaded.
+  // Uses the position of the span, because not all lines that it covers are loaded.
   if (isCollapsedSpan(entry)) return entry.collapsed.bindsThinking === true ? [entry.uuid] : [];
   if (field(field(entry, "collapse"), "bindsThinking") === true) return expandedSpanIds(entry);
   if (!isMicrocompactBoundary(entry)) return [];

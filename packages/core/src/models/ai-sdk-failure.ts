@@ -243,7 +243,7 @@ function codesOf(error: unknown, body: JsonRecord): readonly string[] {
 const namedIn = (value: unknown): readonly (string | undefined)[] =>
   ["code", "type", "status"].map((name) => stringField(value, name));
 
-/** Lists an error and its causes. The network's code is on the last one. */
+/** Lists an error and its causes. The last cause has the error code of the network. */
 export function chain(error: unknown): readonly unknown[] {
   const links: unknown[] = [];
   for (let link = error; isRecord(link) && !links.includes(link); link = link.cause) {

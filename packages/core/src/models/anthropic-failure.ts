@@ -33,9 +33,8 @@ const REMEDIES: Remedies = {
 };
 
 /**
- * Texts of failures that have no status or code of their own. `overflow.ts` has the texts of an overflow,
- * because other providers use similar ones. If the provider changes a text, the failure gets the kind
- * `other`.
+ * Texts of failures that no status or code identifies. `overflow.ts` has the texts of an overflow, because
+ * other providers use similar texts. If the provider changes a text, the failure gets the kind `other`.
  */
 const WORDS = {
   tooMuchMedia: /too much media|image exceeds .* maximum|maximum of \d+ pdf pages|too many images/i,
@@ -72,7 +71,7 @@ function answerFailure(wire: WireError, model: string): ModelFailure {
 const isInputRefusal = ({ status, type }: WireError): boolean =>
   status === 400 || status === 422 || status === 500 || type === "invalid_request_error";
 
-/** Codes of other failures. They win over the error text. */
+/** Error codes of other failures. With such a code, the error text is not read. */
 const OTHER_CODES = /^(?:compaction|thread|tool|available_tools|request_body)_/;
 
 function inputFailure({ code, text }: WireError): ModelFailure | undefined {
@@ -114,8 +113,8 @@ function failureWithoutAnswer(thrown: unknown, wire: WireError, call: FailedCall
 }
 
 /**
- * Returns true for a connection error. Those of the SDK are API errors without a status. `fetch` itself
- * throws a TypeError with a cause.
+ * Returns true for a connection error. Connection errors of the SDK are API errors without a status. `fetch`
+ * itself throws a TypeError with a cause.
  */
 function isConnectionError(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
@@ -133,7 +132,7 @@ interface WireError {
   /** The message of the provider or of the SDK. */
   readonly text: string;
   readonly requestId: string | undefined;
-  /** The error came from the provider: with a status, or as an event of the stream. */
+  /** True if the error came from the provider: with a status, or as an event of the stream. */
   readonly isAnswer: boolean;
   header(name: string): string | undefined;
 }

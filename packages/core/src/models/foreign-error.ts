@@ -47,7 +47,7 @@ const isAnswer = (link: unknown): boolean => statusOf(link) !== undefined || bod
 function firstFailure(links: readonly unknown[], call: ForeignCall): ModelError | undefined {
   for (const link of links) {
     const found = read(link, call);
-    // No status, no known code, no known text: any unrelated error looks like this.
+    // An error without a status, a known code or a known text can be any unrelated error.
     const isUnknown = found.failure.kind === "other" && found.status === undefined;
     if (!isUnknown) return found;
   }
@@ -111,8 +111,8 @@ function bodyIn(link: unknown): unknown {
 }
 
 /**
- * Parses the JSON in a message. Google's SDK uses the whole body as its message. Older versions put text
- * before it.
+ * Parses the JSON in a message. Google's SDK uses the whole body as its message. Older versions of the SDK
+ * put text before the JSON.
  */
 function jsonIn(message: string): unknown {
   const start = message.indexOf("{");

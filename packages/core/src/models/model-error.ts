@@ -61,7 +61,10 @@ export class ModelError extends LonghaulError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly providerCode: string | undefined;
-  /** Hidden from logs and JSON, because it is part of the conversation and does not explain the failure. */
+  /**
+   * The partial reply is hidden from logs and JSON, because it is part of the conversation and does not
+   * explain the failure.
+   */
   declare readonly partial: readonly ContentBlock[];
 
   constructor(failure: ModelFailure, message: string, details: ModelErrorDetails = {}) {
@@ -98,7 +101,7 @@ function factsOf(failure: ModelFailure, details: ModelErrorDetails): Record<stri
 /** Facts that an adapter knows about a failed call. */
 export interface FailedCall {
   readonly model: string;
-  /** The answer had started, so a broken connection counts as cut off. */
+  /** True if the answer had started. A broken connection then counts as cut off. */
   readonly hasStarted: boolean;
   readonly partial: readonly ContentBlock[];
   /** The request and the known keys. Neither may appear in an error. */
@@ -110,7 +113,9 @@ export interface FailedCall {
 export const headlineOf = (code: `model-${ModelFailureKind}`, model: string): string =>
   HEADLINES[code.slice("model-".length) as ModelFailureKind](model);
 
-/** Advice that an adapter words better, because it knows the source of its keys and address. */
+/**
+ * Advice that replaces the default advice. An adapter knows better where its keys and its address come from.
+ */
 export type Remedies = Readonly<Partial<Record<ModelFailureKind, string>>>;
 
 interface FailedCallDetails extends Omit<ModelErrorDetails, "remedy"> {

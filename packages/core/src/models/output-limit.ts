@@ -41,8 +41,8 @@ export const hasOutputRoom = (model: Model, request: ModelRequest, options: Outp
   minOutputTokens(windowTokensOf(model, options)) + thinkingBudget(request);
 
 /**
- * Returns the output tokens that fit into the window beside this prompt, by our count. Negative if the prompt
- * alone is too long.
+ * Returns the output tokens that fit into the window together with this prompt, by our count. Negative if the
+ * prompt alone is too long.
  */
 function outputRoom(model: Model, request: ModelRequest, options: OutputRoomOptions): number {
   const { countTokens = ESTIMATORS.o200k, promptTokens } = options;
@@ -51,9 +51,9 @@ function outputRoom(model: Model, request: ModelRequest, options: OutputRoomOpti
 }
 
 /**
- * Lowers `max_tokens` to the room beside the prompt, but not below the minimum. Does not change a request
- * whose prompt alone is too long. The provider then reports the excess, or its window is larger than we know.
- * The cached prefix does not depend on `max_tokens`.
+ * Lowers `max_tokens` to the tokens that the prompt leaves free in the window, but not below the minimum.
+ * Does not change a request whose prompt alone is too long. The provider then reports the excess, or its
+ * window is larger than we know. The cached prefix does not depend on `max_tokens`.
  */
 export function withFittingOutput(
   model: Model,
@@ -69,8 +69,8 @@ export function withFittingOutput(
 }
 
 /**
- * Lowers `max_tokens` by the provider's figures after it refused prompt plus output. Returns undefined if
- * less output does not help.
+ * Lowers `max_tokens` according to the provider's figures, after the provider refused the sum of prompt and
+ * output. Returns undefined if less output does not help.
  */
 export function withLessOutput(error: unknown, request: ModelRequest): ModelRequest | undefined {
   if (!(error instanceof ModelError) || error.failure.kind !== "too-long") return undefined;

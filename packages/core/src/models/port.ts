@@ -76,7 +76,7 @@ export interface ProviderCompaction {
 
 /**
  * A request body in the form of the Messages API. Adapters for this API pass unknown fields through, and
- * other adapters drop them. The model is not part of it, because the port knows its model.
+ * other adapters drop them. A request does not name the model, because the port knows its model.
  */
 export interface ModelRequest extends Omit<ApiRequest, "model"> {
   readonly tools?: readonly ToolDefinition[];

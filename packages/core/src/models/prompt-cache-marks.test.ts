@@ -17,7 +17,7 @@ const turns: readonly ApiMessage[] = [
 ];
 
 describe("withCacheMarks", () => {
-  it("puts cache marks at the end of the tools, the system prompt, the previous request and this one", () => {
+  it("puts cache marks at the end of the tools, the system prompt, the previous request and this request", () => {
     const request = deepFreeze<ModelRequest>({
       tools: [tool("look"), tool("rare", { defer_loading: true })],
       system: "You count boats.",

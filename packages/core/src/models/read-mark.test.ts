@@ -32,9 +32,12 @@ describe("withReadMarkOnly", () => {
     expect(findMarks(withReadMarkOnly(request, 3)).map(({ ttl }) => ttl)).toEqual(["5m"]);
   });
 
-  it.each([0, -1, 4])("withReadMarkOnly adds no cache mark when the request has no sent prefix of %i messages", (messages) => {
-    expect(findMarks(withReadMarkOnly(withCacheMarks(request), messages))).toEqual([]);
-  });
+  it.each([0, -1, 4])(
+    "withReadMarkOnly adds no cache mark when the request has no sent prefix of %i messages",
+    (messages) => {
+      expect(findMarks(withReadMarkOnly(withCacheMarks(request), messages))).toEqual([]);
+    },
+  );
 
   it("withReadMarkOnly leaves at most one cache mark, within the sent messages, and changes nothing else", () => {
     fc.assert(

@@ -26,8 +26,8 @@ export interface Retry {
 }
 
 /**
- * The usual number among clients of hosted models: a temporary failure has passed by then, and a lasting one
- * is reported soon.
+ * Number of retries that clients of hosted models commonly use. Most temporary failures have passed by then,
+ * and a lasting failure is reported soon.
  */
 const DEFAULT_RETRIES = 2;
 const FIRST_DELAY_MS = 500;
@@ -35,7 +35,8 @@ const MAX_BACKOFF_MS = 8_000;
 /** Largest share of the delay that is subtracted at random. */
 const JITTER_SHARE = 0.25;
 /**
- * Longest wait that a provider may ask for. For a longer one, the call fails, so that the caller can decide.
+ * Longest wait that a provider may ask for. If a provider asks for a longer wait, the call fails, so that the
+ * caller can decide.
  */
 const MAX_REQUESTED_DELAY_MS = 120_000;
 
@@ -133,7 +134,7 @@ export function headerDelayMs(header: (name: string) => string | undefined): num
   const after = header("retry-after");
   const seconds = amount(after);
   if (seconds !== undefined) return seconds * MS_PER_SECOND;
-  // A date is compared with the server's own clock, so ours need not be right.
+  // The date is compared with the server's own clock, so our clock need not be right.
   const delay = Date.parse(after ?? "") - Date.parse(header("date") ?? "");
   return delay >= 0 ? delay : undefined;
 }

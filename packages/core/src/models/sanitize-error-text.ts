@@ -2,16 +2,21 @@ import { headOf } from "../messages/text.ts";
 import { isRecord } from "../messages/untrusted.ts";
 import type { ModelRequest } from "./port.ts";
 
-/** Maximum length of a shown text. Nobody reads more, and some proxies answer with whole HTML pages. */
+/**
+ * Maximum length of a displayed error text. Nobody reads more, and some proxies answer with whole HTML pages.
+ */
 const MAX_SHOWN_CHARACTERS = 400;
 /**
- * Maximum length of a searched text. Longer texts are cut first. Hiding echoes and keys rarely shortens a
- * text by more than this.
+ * Maximum length of the text that is searched for echoes and keys. Longer texts are cut first. Hiding echoes
+ * and keys rarely removes more than this.
  */
 const MAX_READ_CHARACTERS = 2_000;
-/** Minimum length of an echo. A match this long with the conversation is not a coincidence. */
+/**
+ * Minimum length of an echo, which is text of the conversation that an error repeats. A match of this length
+ * is not a coincidence.
+ */
 const MIN_ECHO_CHARACTERS = 24;
-/** Step size of the search, so that each echo contains at least one whole piece. */
+/** Length of the pieces that the search compares. Each echo contains at least one whole piece. */
 const PIECE_CHARACTERS = MIN_ECHO_CHARACTERS / 2;
 /**
  * Minimum length of a hidden text. Shorter texts of the conversation are common words and not worth hiding.

@@ -6,7 +6,7 @@ import { shortDollars, shortTokens, ticksTo } from "./plot.ts";
 import type { PolicyReplay, Replay } from "./replay-result.ts";
 import { element, text } from "./svg.ts";
 
-/** Returns the names of all elements. Throws if tags do not match or something is not escaped. */
+/** Returns the names of all XML elements. Throws if tags do not match or a character is not escaped. */
 function elementsIn(xml: string): readonly string[] {
   const names: string[] = [];
   const open: string[] = [];

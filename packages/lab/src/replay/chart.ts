@@ -4,8 +4,8 @@ import type { PolicyReplay, Replay } from "./replay-result.ts";
 import { element, label, line, type Svg, text } from "./svg.ts";
 
 /**
- * Draws two plots and a table as an SVG, always the same for the same replays. Chart packages need a browser
- * or bundle one, which is much more code than this.
+ * This file draws two plots and a table as an SVG. The same replays always give the same SVG. Chart packages
+ * need a browser or contain one, which is much more code than this file.
  */
 
 const WIDTH = 900;
@@ -15,9 +15,9 @@ const HEAD_HEIGHT = 62;
 const ROW_HEIGHT = 18;
 const CONTEXT_HEIGHT = 220;
 const COST_HEIGHT = 150;
-/** Space between a legend and a plot, or between two plots. It holds a title and an axis. */
+/** Space between a legend and a plot, or between two plots, with room for a title and an axis. */
 const GAP = 64;
-/** Free space above the highest line. */
+/** Factor that leaves free space above the highest line. */
 const HEADROOM = 1.08;
 
 /** Draws context size and cost over the calls of each session as an SVG document. */
@@ -140,7 +140,9 @@ function contextPlot({ policies, window }: Replay): PlotContents {
   };
 }
 
-/** The line that keeps everything is shown up to this multiple of the other policies' highest cost. */
+/**
+ * The line of the policy `everything` is cut off at this multiple of the highest cost of the other policies.
+ */
 const MAX_COST_MULTIPLE = 2;
 
 function costPlot({ policies }: Replay): PlotContents {
@@ -170,7 +172,7 @@ function seriesOf(
 interface LineStyle {
   readonly light: string;
   readonly dark: string;
-  /** Our line is wider. A line that needs a larger window is dotted. */
+  /** The line of longhaul is wider. The line of a policy that needs a larger window is dotted. */
   readonly width: number;
   readonly dash?: string;
 }

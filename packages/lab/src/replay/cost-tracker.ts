@@ -5,7 +5,7 @@ import type { Usage } from "@longhaul/core/messages";
 import type { ModelRequest } from "@longhaul/core/models";
 import { type PrefixCache, type ReplayUsage, usageOf } from "./prefix-cache.ts";
 
-/** Token counts by price. */
+/** Sums of tokens, one for each price. */
 export interface TokenSums {
   readonly plain: number;
   readonly written: number;
@@ -17,7 +17,7 @@ export interface TokenSums {
 export interface ReplayedTurn {
   /** Input tokens of the call. */
   readonly tokens: number;
-  /** Dollars spent up to and including this call, with summaries. */
+  /** Dollars spent up to and including this call. Summary calls are included. */
   readonly cost: number;
   /** True if the policy rewrote the history for this call: compacted, trimmed or cleared it. */
   readonly isRewritten: boolean;
@@ -26,7 +26,7 @@ export interface ReplayedTurn {
 export interface CostTrackerOptions {
   /** Model whose prices apply. They must be known. */
   readonly model: string;
-  /** Override the published prices. */
+  /** The user's own prices. They override the published ones. */
   readonly prices: PriceTable | undefined;
   readonly ttl: CacheTtl;
   readonly cache: PrefixCache;

@@ -1,7 +1,7 @@
 import type { ReplayPolicyName } from "../policy.ts";
 import { element, label, line, roundToTenth, type Svg } from "./svg.ts";
 
-/** One policy's line. */
+/** The line of one policy. */
 export interface Series {
   readonly policy: ReplayPolicyName;
   readonly values: readonly number[];
@@ -19,7 +19,7 @@ export interface PlotOptions {
   readonly series: readonly Series[];
   /** Largest value of the axis. The plot cuts off everything above it. */
   readonly maximum: number;
-  /** A horizontal line. */
+  /** A labeled horizontal line, such as the size of the window. */
   readonly limit?: { readonly value: number; readonly title: string };
   readonly format: (value: number) => string;
   /** Unique within the image. */
@@ -27,7 +27,7 @@ export interface PlotOptions {
 }
 
 const MARK_RADIUS = 2.6;
-/** Above this share of marked calls, marks carry no information and are omitted. */
+/** Maximum share of marked calls. With more of them, marks carry no information and are omitted. */
 const MAX_MARKS_SHARE = 0.3;
 
 /** Draws lines over the calls of a session, with labeled axes. */

@@ -4,17 +4,20 @@ import type { CacheTtl } from "@longhaul/core/measure";
 import type { ContentBlock, MessageContent } from "@longhaul/core/messages";
 import type { ModelRequest, ModelUsage } from "@longhaul/core/models";
 
-/** Number of positions before a mark that the provider searches for a cached prefix, including the mark. */
+/**
+ * Number of positions up to a cache mark where the provider searches for a cached prefix. The mark's own
+ * position counts.
+ */
 const LOOK_BACK_POSITIONS = 20;
 
 interface PrefixCacheOptions {
-  /** The provider does not cache shorter prompts. */
+  /** Minimum length of a cached prompt. The provider does not cache shorter prompts. */
   readonly minimumTokens: number;
   /** Counts the tokens of a tool or of a block of the system prompt or of a message. */
   tokensOf(block: object): number;
 }
 
-/** Input tokens of a call: read from the cache, written to it, and paid in full. */
+/** Input tokens of a call: read from the cache, written to the cache, and paid in full. */
 export interface InputParts {
   readonly read: number;
   readonly written: number;
@@ -32,8 +35,9 @@ interface Position {
 }
 
 /**
- * Simulates the provider's prompt cache. Each mark (`cache_control`) writes the prefix up to it. It reads the
- * longest unexpired prefix within its reach that an earlier call wrote. Reading a prefix renews its lifetime.
+ * Simulates the provider's prompt cache. A call writes the prefix up to each of its cache marks
+ * (`cache_control`). It reads the longest unexpired prefix that an earlier call wrote and that ends close
+ * enough to a mark. Reading a prefix renews its lifetime.
  */
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
@@ -44,7 +48,7 @@ export class PrefixCache {
     this.#options = options;
   }
 
-  /** Runs a call at a time in milliseconds. Later calls can read what it writes. */
+  /** Runs a call at the given time in milliseconds. Later calls can read the prefixes that it writes. */
   call(request: ModelRequest, at: number): InputParts {
     const positions = this.#positions(request);
     const total = positions.at(-1)?.tokens ?? 0;
@@ -99,7 +103,10 @@ function lookBack(positions: readonly Position[], mark: number, at: number): num
   return -1;
 }
 
-/** Renews a cached prefix with the lifetime it has. Writes an expired one with the lifetime of its mark. */
+/**
+ * Renews an unexpired prefix with its previous lifetime. Writes an expired prefix with the lifetime of its
+ * mark.
+ */
 function use(position: Position | undefined, at: number): void {
   if (position === undefined) return;
   const { node, mark } = position;
@@ -154,7 +161,7 @@ class PromptNode {
  */
 class BlockNumbers {
   readonly #byText = new Map<string, number>();
-  /** Maps each place to its numbers, because the same object can occur in several places. */
+  /** Numbers of objects, by their place in the prompt. The same object can occur in several places. */
   readonly #byObject = new Map<string, WeakMap<object, number>>();
   readonly #texts = new Map<string, ContentBlock>();
 

@@ -12,7 +12,10 @@ import { responses } from "@longhaul/sessions";
 import type { SessionHistory } from "@longhaul/sessions/internal";
 
 export interface RecordedCall {
-  /** Entries since the previous call, starting with its answer. For the first call: all entries before it. */
+  /**
+   * Entries since the previous call, starting with the answer to that call. For the first call: all entries
+   * before it.
+   */
   readonly newEntries: readonly Entry[];
   readonly messageId: string | undefined;
   /** Times of the request and of the answer, in milliseconds. */
@@ -23,11 +26,11 @@ export interface RecordedCall {
    * figure.
    */
   readonly inputTokens: number | undefined;
-  /** Undefined if the file has no final figure. */
+  /** Output tokens that the provider reported. Undefined if the file has no final figure. */
   readonly outputTokens: number | undefined;
   /**
-   * True if the recorded agent rewrote its history before this call. The figures then describe another
-   * conversation.
+   * True if the recorded agent rewrote its history before this call. The reported tokens then belong to
+   * another conversation.
    */
   readonly isAfterRewrite: boolean;
 }

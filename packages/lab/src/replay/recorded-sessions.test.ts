@@ -6,13 +6,13 @@ import { replaySession } from "./replay.ts";
 import type { PolicyReplay, ReplayTotal } from "./replay-result.ts";
 import { totalOfReplays } from "./replay-result.ts";
 
-/** As small as in the figures of `eval`, so that sessions fill it several times. */
+/** The default window of `eval`, so small that sessions fill it several times. */
 const WINDOW_TOKENS = 50_000;
 const MINUTE_MS = 60_000;
 
 /**
- * These sessions take most of the time, and their probe counts differ from the rest. See the expectations
- * below.
+ * The test skips these sessions, because they take most of the time and their probe counts differ from the
+ * others.
  */
 const LONGEST = /6c0a282a|e0a6db83|large-conversation/;
 
@@ -42,7 +42,8 @@ describeRecorded("recorded sessions in a small window", () => {
     expect(kept).toBeGreaterThan(of("drop-oldest")?.probesKept ?? Number.POSITIVE_INFINITY);
   });
 
-  // There is no expectation against a plain summary: a plain summary that keeps as many probes is cheaper.
+  // No test compares the cost with plain summaries, because a plain summary that keeps as many probes is
+  // cheaper.
   it("longhaul costs less than two thirds of sending the whole history in an unlimited window", () => {
     expect(total.comparison?.everything?.ratio).toBeLessThan(2 / 3);
   });

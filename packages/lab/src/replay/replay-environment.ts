@@ -39,7 +39,7 @@ export interface ReplayEnvironment {
   onCall(): void;
 }
 
-/** The conversation's outcome. The cost tracker has the costs. */
+/** Outcome of a replay under one policy, without the costs, which the cost tracker adds up. */
 export interface RunOutcome {
   /** Entries in the context at the end. */
   readonly entries: readonly Entry[];

@@ -8,8 +8,8 @@ export interface Replay extends EvaluationSetting, ReplayTotal {
   /** Lifetime of unused entries in the provider's prompt cache. */
   readonly cacheTtl: CacheTtl;
   /**
-   * Tokens of system prompt and tools in each replayed call. `recorded` is the original figure, which a small
-   * window cannot hold.
+   * Tokens of system prompt and tools in each replayed call. `recorded` is the original figure, which can be
+   * too large for a small window.
    */
   readonly overhead: { readonly tokens: number; readonly recorded: number | null };
   /** Provider tokens per estimated token. */
@@ -28,7 +28,7 @@ export interface ReplayTotal {
 
 export interface PolicyReplay {
   readonly policy: ReplayPolicyName;
-  /** In dollars. */
+  /** Costs in dollars. */
   readonly cost: {
     readonly total: number;
     /** Part of the total that the summary calls cost. */
@@ -44,7 +44,9 @@ export interface PolicyReplay {
   readonly stallMs: number;
   /** Calls that read less from a warm cache than the previous call left in it. */
   readonly cacheBreaks: number;
-  /** Calls that exceeded the window even after shrinking. The agent would have stopped there. */
+  /**
+   * Calls that exceeded the window even after the policy removed content. The agent would have stopped there.
+   */
   readonly refusedCalls: number;
   readonly peakTokens: number;
   readonly lastTokens: number;
@@ -54,12 +56,13 @@ export interface PolicyReplay {
   readonly turns: readonly ReplayedTurn[];
 }
 
-/** Cost of this library compared with other policies, for what each still knows at the end. */
+/** Cost of this library compared with other policies, and the number of probes that each policy keeps. */
 export interface Comparison {
   /** The cheapest other policy that keeps at least as many probes within the window, or null. */
   readonly equal: Rival | null;
   /**
-   * The other policy that keeps the most probes within the window, whether more or fewer than ours, or null.
+   * The other policy that keeps the most probes within the window, even if it keeps fewer than `longhaul`.
+   * Null if there is none.
    */
   readonly fullest: Rival | null;
   /** The policy that keeps everything and needs a larger window. Null if it was not replayed. */
@@ -77,7 +80,9 @@ export interface Rival {
 
 const OURS: ReadonlySet<ReplayPolicyName> = new Set(["longhaul", "longhaul-built-in"]);
 
-/** Returns null if `longhaul` or every other policy is missing. */
+/**
+ * Compares `longhaul` with the other policies. Returns null if `longhaul` or every other policy is missing.
+ */
 export function compare(policies: readonly PolicyReplay[]): Comparison | null {
   const ours = policies.find(({ policy }) => policy === "longhaul");
   const others = policies.filter(({ policy }) => !OURS.has(policy));
@@ -92,8 +97,8 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
     return first === undefined ? null : rival(first);
   };
   const inWindow = others.filter(({ policy }) => policy !== "everything");
-  // Refused calls cost nothing, but the agent would have stopped there. Such a policy must not count as
-  // cheap.
+  // A refused call costs nothing, but the agent would have stopped there. So a policy with more refused calls
+  // than `longhaul` must not count as cheap.
   const fitting = inWindow.filter(({ refusedCalls }) => refusedCalls <= ours.refusedCalls);
   const most = Math.max(...fitting.map(({ probesKept }) => probesKept));
   return {
@@ -105,8 +110,8 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
 }
 
 /**
- * Combines several sessions: adds up everything except the largest context. The lists of calls stay with
- * their sessions.
+ * Combines the replays of several sessions: adds up all figures, except that `peakTokens` is the maximum. The
+ * result contains no list of calls.
  */
 export function totalOfReplays(replays: readonly Replay[]): ReplayTotal {
   const names = replays[0]?.policies.map(({ policy }) => policy) ?? [];

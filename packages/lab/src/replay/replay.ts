@@ -41,7 +41,10 @@ export interface ReplayOptions {
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
 }
 
-/** Reported after each call. `done` of `total` calls have been replayed, over all policies. */
+/**
+ * Progress of a replay, reported after each call. `done` of `total` calls have been replayed, over all
+ * policies.
+ */
 export interface ReplayProgress {
   readonly policy: ReplayPolicyName;
   readonly done: number;
@@ -63,7 +66,7 @@ export function replaySession(session: Session, options: ReplayOptions = {}): Pr
   );
 }
 
-/** Does the same for entries that are not in a file. */
+/** Does the same as {@link replaySession} for entries that are not in a file. */
 export function replayEntries(
   session: EvaluatedSession,
   entries: readonly Entry[],

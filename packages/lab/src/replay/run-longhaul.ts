@@ -66,7 +66,7 @@ class EngineRun {
     return this.#waitFor(this.#compactor.before(messages));
   }
 
-  /** Adds the time that passes on the clock to the time that the person waits. */
+  /** Waits for this work, and adds the time that passes on the clock to the person's waiting time. */
   async #waitFor<T>(work: Promise<T>): Promise<T> {
     const { clock } = this.#stage;
     const startedAt = clock.now();
@@ -116,7 +116,7 @@ function engineOptions(stage: ReplayEnvironment): CompactorOptions {
     request: scale.frame,
     window: { tokens: thresholds.size },
     cost: { cacheTtl: ttl, prices: ownPrices },
-    // Ignores the environment, so that the replay gives the same result on every machine.
+    // Ignores environment variables, so that the replay gives the same result on every machine.
     settings: { values, environment: {} },
     transcript: { path: transcriptPath, append: async () => undefined },
     ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },

@@ -16,7 +16,9 @@ import {
 import { latencyMs } from "./summary-model.ts";
 import type { TokenScale } from "./token-scale.ts";
 
-/** Runs a policy. Without a policy it removes nothing, as if the window were unlimited. */
+/**
+ * Replays the session under a policy. Without a policy, nothing is removed, as if the window were unlimited.
+ */
 export function runPolicy(policy: Policy | undefined, stage: ReplayEnvironment): Promise<RunOutcome> {
   return new PolicyRun(policy, stage).run();
 }
@@ -151,7 +153,7 @@ class OutgoingConversation {
   }
 }
 
-/** Thresholds for policies that count only messages. */
+/** Subtracts system prompt and tools from the thresholds, for policies that count only messages. */
 function withoutOverhead(thresholds: Thresholds, overheadTokens: number): Thresholds {
   const less = (tokens: number): number => Math.max(1, tokens - overheadTokens);
   const { size, effective, autoCompact, warning, error, blocking } = thresholds;

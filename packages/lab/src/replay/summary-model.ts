@@ -62,7 +62,10 @@ const MS_PER_CACHED_TOKEN = 0.01;
 /** Output: sixty tokens per second. */
 const MS_PER_OUTPUT_TOKEN = 1_000 / 60;
 
-/** Estimates how long a call takes. Rough figures of hosted models, the same for every policy. */
+/**
+ * Estimates how long a call takes. The estimate uses rough figures of hosted models, the same for every
+ * policy.
+ */
 export function latencyMs(usage: Usage): number {
   const fresh = usage.input_tokens + (usage.cache_creation_input_tokens ?? 0);
   const cached = usage.cache_read_input_tokens ?? 0;

@@ -7,9 +7,12 @@ import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 
 /** Approximate tokens of a coding agent's system prompt and tools, for sessions without reported usage. */
 const ASSUMED_OVERHEAD_TOKENS = 15_000;
-/** Limits the overhead when a session from a large window is replayed in a small one. */
+/**
+ * Maximum share of the window for system prompt and tools, if a session from a large window is replayed in a
+ * small one.
+ */
 const LARGEST_OVERHEAD_SHARE = 0.2;
-/** Limit for reported growth. Growth beyond it has a cause that is not in the file. */
+/** Maximum ratio of reported to estimated growth. Larger growth has a cause that is not in the file. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_TOKENS = 1_000;
 const LOWEST_RATIO = 0.4;
@@ -25,7 +28,7 @@ export interface TokenScale {
   readonly recordedOverheadTokens: number | undefined;
   /** Placeholder for the system prompt and tools in each request. */
   readonly frame: RequestFrame;
-  /** Counts as the provider would. */
+  /** Counts the tokens of a block as the provider would. */
   tokensOf(block: object): number;
   tokensOfEntries(entries: readonly Entry[]): number;
   readonly countText: CountText;

@@ -25,7 +25,10 @@ export class VirtualClock {
     });
   }
 
-  /** Advances to a time. Runs everything that is due before it in order, each with its consequences. */
+  /**
+   * Advances the clock to a time. Ends all sleeps until then in order, and runs the work that follows each of
+   * them.
+   */
   async advanceTo(time: number): Promise<void> {
     await flushPromises();
     for (let next = this.#next(); next !== undefined && next.until <= time; next = this.#next()) {

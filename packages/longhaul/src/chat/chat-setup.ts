@@ -35,9 +35,7 @@ export interface AgentWiring {
   readonly session: string | undefined;
 }
 
-/**
- * Leads through a chat: explains what to look at, and puts the next prompt or command into the input line.
- */
+/** Guides a person through a chat: explains what to look at, and suggests the next prompt or command. */
 export interface Guide {
   /**
    * Called whenever the agent is idle, with the person's last input (undefined at the beginning). Returns
@@ -46,8 +44,8 @@ export interface Guide {
    */
   next(sent: string | undefined): Promise<GuideStep | undefined>;
   /**
-   * Receives all events of the agent, also outside of runs, so that the guide's text describes what really
-   * happened.
+   * Receives all events of the agent, also outside of runs, so that the guide's text describes events that
+   * really happened.
    */
   saw(event: AgentEvent): void;
 }
@@ -55,6 +53,6 @@ export interface Guide {
 export interface GuideStep {
   /** Text for the person, shown first. */
   readonly words: string;
-  /** Empty if there is nothing to send. */
+  /** Prompt or command for the input line. Empty if there is nothing to send. */
   readonly input: string;
 }

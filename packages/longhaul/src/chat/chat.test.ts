@@ -57,7 +57,7 @@ async function held(parts: Partial<Agent>, setup: Partial<ChatSetup> = {}): Prom
 const text = (words: string): AgentEvent => ({ type: "text", text: words });
 const shown = ({ printed }: FakeScreen): string => printed.join("\n");
 
-/** Runs until it is aborted. */
+/** A run of the agent that lasts until it is aborted. */
 const endless: Agent["run"] = async function* (_, options) {
   yield text("I begin.");
   const { signal } = options ?? {};

@@ -17,13 +17,15 @@ import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
 /**
- * A second Ctrl-C within this time exits an idle chat. The status shows the hint, because plain lines show no
- * activity.
+ * A second Ctrl-C within this time exits an idle chat. The status line says so, because a screen with plain
+ * lines shows no activity.
  */
 const LEAVE_WITHIN_MS = 2_000;
-/** The display shows seconds. More frequent updates would only flicker. */
+/** Interval of display updates. The display shows seconds, so more frequent updates would only flicker. */
 const TICK_MS = 500;
-/** Work that ignores its abort signal must not prevent the exit. */
+/**
+ * Maximum wait for running work at the exit. Work that ignores its abort signal must not prevent the exit.
+ */
 const LEAVE_AFTER_MS = 5_000;
 
 /** Runs a chat until the person exits. */
@@ -38,7 +40,7 @@ export async function runChat(setup: ChatSetup): Promise<void> {
 }
 
 class Chat {
-  /** Rejects only because of a bug. */
+  /** Resolves when the chat ends. Rejects only because of a bug. */
   readonly over: Promise<void>;
   readonly #setup: ChatSetup;
   readonly #screen: Screen;
@@ -162,7 +164,7 @@ class Chat {
     this.#pump();
   }
 
-  /** Runs one prompt or command at a time. The status shows the waiting ones. */
+  /** Runs one prompt or command at a time. The status line shows how many others wait. */
   #pump(): void {
     this.#refresh();
     if (this.#work !== undefined || this.#agent === undefined || this.#isLeaving) return;

@@ -5,7 +5,7 @@ export type EventHandlers = {
   readonly [Type in AgentEvent["type"]]?: (event: Extract<AgentEvent, { readonly type: Type }>) => void;
 };
 
-/** Does nothing without a handler. */
+/** Calls the handler for an event. Does nothing if there is none. */
 export function handle(event: AgentEvent, handlers: EventHandlers): void {
   const handler = handlers[event.type] as ((event: AgentEvent) => void) | undefined;
   handler?.(event);

@@ -12,7 +12,7 @@ import { compactedWords, currentSummary } from "./summaries.ts";
 
 type Style = Pick<Terminal, "width" | "colors">;
 
-/** Returns the information for the person before the first prompt. */
+/** Returns the text that the person sees before the first prompt. */
 export function chatHeader(agent: Agent, version: string, home: string, { width, colors }: Style): string {
   const folder = agent.cwd.startsWith(`${home}/`) ? `~${agent.cwd.slice(home.length)}` : agent.cwd;
   const lines = [
@@ -44,7 +44,7 @@ export function stopWords({ reason, turns }: RunResult): string {
 export const resumeHint = ({ sessionId }: Agent): string =>
   `To resume this session:\n  longhaul chat --resume ${sessionId}`;
 
-/** Lines of the last answer, enough to remember its topic. */
+/** Number of lines of the last answer to show, enough to remember its topic. */
 const RECAP_LINES = 8;
 
 /** Shows how the resumed session ended. */

@@ -4,7 +4,7 @@ import { agentFolder, readTextFile } from "@longhaul/sessions/internal";
 
 interface OwnInstructions {
   readonly path: string;
-  /** Empty if there are none. */
+  /** The user's instructions. Empty if there are none. */
   readonly text: string;
   /** Sentence that says why an existing file was ignored or shortened. */
   readonly warning?: string;

@@ -16,7 +16,7 @@ async function askedFor(need: Partial<PermissionNeed>, description?: string): Pr
   return screen.asked[0] as Choice;
 }
 
-/** Builds the need like the tool does: the title has one line. */
+/** Builds the permission request like the shell tool does: the title has one line. */
 const commandNeed = (command: string): Partial<PermissionNeed> => ({
   title: `Run ${command.replace(/\s+/g, " ")}`,
   detail: command,

@@ -16,10 +16,13 @@ export interface PersonOptions {
   interrupt(): void;
 }
 
-/** The model writes the description of a subagent. It must not push the title off the screen. */
+/**
+ * Maximum columns for the description of a subagent. The model writes it, and it must not push the title off
+ * the screen.
+ */
 const DESCRIPTION_WIDTH = 40;
 
-/** Returns the person at the screen. */
+/** Creates the person who answers the agent's questions on the screen. */
 export function screenPerson({ screen, describe, interrupt }: PersonOptions): Person {
   const by = (agentId: string | undefined): string => {
     if (agentId === undefined) return "";
@@ -63,8 +66,8 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
 const titleOf = ({ title }: PermissionNeed): string => oneLine(withNothingHidden(title));
 
 /**
- * Omits a short command that the title already shows. The title has one line and single blanks, so a command
- * with more of them is shown in full: a line break starts another command.
+ * Omits a command that the title already shows. The title replaces line breaks and repeated blanks with one
+ * blank. So a command that contains them is shown in full, because a line break starts another command.
  */
 function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {
   if (need.detail === undefined) return {};

@@ -49,7 +49,7 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   }
   const error = errorOf(result, agent);
   if (options.format === "text") {
-    // A command's text has our own colors. The text of a model has none.
+    // The text of a command contains our own colors. The text of a model must not control the terminal.
     const text = isCommand(options.prompt) ? result.text : shownText(result.text);
     if (text !== "") terminal.print(text);
     printing.noteRefused();
@@ -161,7 +161,7 @@ class Printing {
   }
 }
 
-/** Includes refusals of subagents. */
+/** Returns the refused calls of an event, including those of subagents. */
 function refusedIn(event: AgentEvent): readonly RefusedCall[] {
   if (event.type === "agent") return refusedIn(event.event);
   if (event.type !== "refused") return [];
@@ -189,7 +189,7 @@ function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulErr
 }
 
 interface PrintedCommand {
-  /** Returns the lines without blank ones at the ends. */
+  /** Returns the collected text without blank lines at its start and end. */
   text(): string;
   see(event: AgentEvent): void;
   run(): Promise<void>;

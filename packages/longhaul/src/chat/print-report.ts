@@ -17,13 +17,13 @@ interface PrintReport {
   readonly text: string;
   readonly turns: number;
   readonly usage: Omit<TallyRow, "dollars">;
-  /** In dollars. Null if the prices of a model are unknown. */
+  /** Cost in dollars. Null if the prices of a model are unknown. */
   readonly cost: number | null;
   readonly compactions: number;
   readonly context: ContextFacts;
   /** Calls that were refused because nobody could be asked. */
   readonly refused: readonly RefusedCall[];
-  /** Null after an answer. */
+  /** The error that ended the run. Null after an answer. */
   readonly error: ErrorFacts | null;
 }
 
@@ -38,7 +38,7 @@ interface ContextFacts {
   readonly tokens: number;
   readonly window: number;
   readonly windowOrigin: WindowOrigin;
-  /** Null if there is no automatic compaction. */
+  /** Threshold of automatic compaction in tokens. Null if there is none. */
   readonly autoCompact: number | null;
 }
 
@@ -103,8 +103,8 @@ export function initLine(agent: Agent, version: string): object {
 }
 
 /**
- * Returns one line per complete event. Undefined for pieces of text, progress, and the end, which is a
- * report.
+ * Returns the `stream-json` line of an event. Undefined for pieces of text, for progress, and for the end of
+ * the run, which the report describes.
  */
 export function streamLine(event: AgentEvent): object | undefined {
   switch (event.type) {

@@ -7,7 +7,7 @@ import { stateColor } from "../view/window-gauge.ts";
 
 export interface Status extends Pick<Agent, "reading" | "isPlanMode" | "permissionMode"> {
   readonly model: string;
-  /** Undefined if prices are unknown. */
+  /** Cost of the chat so far. Undefined if prices are unknown. */
   readonly dollars: number | undefined;
   /** Number of waiting prompts. */
   readonly queued: number;

@@ -25,7 +25,7 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
   const entry = entries.findLast(isSummaryEntry);
   if (entry === undefined) return undefined;
   const own = unwrapSummary(contentText(rawContent(entry)));
-  // A provider's own summary has a separate block type.
+  // A summary that the provider wrote has a separate block type.
   const text =
     own ||
     entryBlocks(entry)
@@ -52,7 +52,7 @@ export function currentSummary(conversation: readonly Entry[]): CompactionSummar
   return { boundary, text };
 }
 
-/** Describes the figures of a compaction, as far as its boundary has them. */
+/** Describes the figures of a compaction, as far as its boundary contains them. */
 export function compactedWords({ compactMetadata }: CompactBoundaryEntry): string {
   const { preTokens, postTokens } = compactMetadata ?? {};
   if (typeof preTokens !== "number") return "Compacted";

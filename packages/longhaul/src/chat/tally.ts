@@ -13,7 +13,10 @@ export interface TallyRow {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Undefined if the prices of a model are unknown, because a partial sum would look complete. */
+  /**
+   * Cost in dollars. Undefined if the prices of a model are unknown, because a partial sum would look
+   * complete.
+   */
   readonly dollars: number | undefined;
 }
 

@@ -12,7 +12,10 @@ import { formatAge, formatShort, ID_SHOWN } from "../view/numbers.ts";
 import { fitText } from "../view/text-width.ts";
 import type { Screen } from "./screen/screen.ts";
 
-/** A person who wants an older one knows its id, or finds it with `longhaul sessions`. */
+/**
+ * Maximum number of sessions to list. A person who wants an older session knows its id, or finds it with
+ * `longhaul sessions`.
+ */
 const MAX_LISTED = 10;
 const TITLE_WIDTH = 60;
 
@@ -42,7 +45,8 @@ export interface ChooseOptions {
 }
 
 /**
- * Returns undefined if the person selects none. Also lists Claude Code sessions, which are resumed as copies.
+ * Asks the person for a session to resume. Returns undefined if the person selects none. The list contains
+ * Claude Code sessions too, which are resumed as copies.
  */
 export async function chooseSession(
   screen: Pick<Screen, "choose" | "width">,

@@ -32,7 +32,7 @@ export interface ChatCommandOptions extends ModelChoice {
   readonly print?: string;
   readonly outputFormat?: OutputFormat;
   readonly continue?: boolean;
-  /** True to choose from a list. */
+  /** Session to resume. True to choose it from a list. */
   readonly resume?: string | true;
   readonly window?: number;
   readonly permissionMode?: PermissionMode;
@@ -59,7 +59,7 @@ const KEYS = 'A key starts with a prefix such as shell:, web:, path: or write:, 
 /** Indent of the text below a question's title. */
 const DETAIL_INDENT = 2;
 
-/** Starts a chat with an agent: in the terminal, or one prompt over a pipe. */
+/** Starts a chat with an agent in the terminal, or sends one prompt and prints the answer. */
 export async function chat(
   prompt: string | undefined,
   options: ChatCommandOptions,
@@ -189,7 +189,7 @@ async function setupOf(
   );
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
-  // A base URL belongs to the provider of the model that was named with it.
+  // The option for the base URL applies only to models of the same provider as the chosen model.
   const modelNamed = (wanted: string): Promise<Model> =>
     chatModel(wanted, {
       baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,
@@ -234,7 +234,7 @@ async function setupOf(
  * of the model table, because the file may contain anything.
  */
 async function claudeModelOf(path: string | undefined): Promise<string | undefined> {
-  // Opening the session reports why it is unreadable.
+  // Ignores an unreadable session, because opening it later reports the reason.
   const session = path === undefined ? undefined : await resumeSession(path).catch(() => undefined);
   const name = session?.model;
   const isPlain = name !== undefined && /^claude-[a-z0-9.-]{1,60}$/.test(name);
@@ -242,7 +242,8 @@ async function claudeModelOf(path: string | undefined): Promise<string | undefin
 }
 
 /**
- * A parent process may hold a socket open without ever writing to it. A real writer starts within this time.
+ * Maximum wait for piped input. A parent process may keep a socket open without ever writing to it. A real
+ * writer starts within this time.
  */
 const FIRST_BYTE_MS = 3_000;
 

@@ -81,7 +81,7 @@ function verdict(report: ClearReport, { colors }: Terminal): string {
   return colors.red(`${saved}, but still over the threshold of ${threshold}. Compact it.`);
 }
 
-/** Columns before the tool name. */
+/** Width of the columns before the tool name. */
 const NUMBERS_WIDTH = 24;
 
 function clearedSection({ cleared }: ClearReport, terminal: Terminal): string {

@@ -107,7 +107,7 @@ async function carryOut(
     return await compactSession(session, {
       instructions: options.instructions,
       force: options.force,
-      // A preview also shows a compaction that is not worth it, and says so.
+      // A preview also shows a compaction that saves too little, and says so.
       leastSaving: isPreview ? "none" : undefined,
       fromNotes: notes?.source,
       state: notesPointer(session, notes),
@@ -134,7 +134,8 @@ async function carryOut(
 }
 
 /**
- * Uses the given window. Otherwise the window of the model, if it is known and differs from the session's.
+ * Returns the window of a model. Without `--window`, a known model other than the session's has its own
+ * window. Otherwise the window of the session applies.
  */
 function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowChoice): WindowOf {
   return ({ name }) => {

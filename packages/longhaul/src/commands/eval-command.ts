@@ -25,12 +25,12 @@ import { windowWords } from "../window-report.ts";
 
 export interface EvalOptions {
   readonly json?: boolean;
-  /** The demo session, for users without their own. */
+  /** True to use the generated demo session, for users without sessions. */
   readonly generated?: boolean;
   readonly policies?: readonly PolicyName[];
   readonly compactions?: readonly number[];
   readonly window?: number;
-  /** Lists facts that are not in the context. */
+  /** True to list the probes that are not in the context. */
   readonly missing?: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface EvalReport {
   readonly total: readonly ChainEvaluation[];
 }
 
-/** Highlights our own policies. */
+/** Our own policies, which the table highlights. */
 const OURS: ReadonlySet<string> = new Set(["longhaul", "longhaul-hostile"]);
 
 const GLOSSARY: Glossary = [
@@ -184,7 +184,7 @@ function missingLine({ id, text, fate, isActive }: MissingProbe, { colors, width
   return `  ${name} ${colors.dim(fitText(text, width - textWidth(name) - 3))}`;
 }
 
-/** Never rounds up to 100% or down to 0%. */
+/** Formats a share in percent. Never rounds up to 100% or down to 0%. */
 function share(count: number, { total }: Tally): string {
   if (total === 0) return "–";
   const percent = (count / total) * 100;

@@ -73,12 +73,16 @@ export const inspect = async (
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 };
 
-/** Costs are based on the context that the provider reported. A smaller one cannot save enough. */
+/**
+ * Returns true if a compaction can be worthwhile. A context that is smaller than the minimum saving cannot
+ * save enough.
+ */
 const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
 /**
- * Returns the preview of `longhaul compact SESSION`, so that both commands agree. Undefined if it refuses.
+ * Returns the preview of `longhaul compact SESSION`, so that both commands agree. Undefined if `compact` would
+ * refuse the session.
  */
 async function preview(
   session: Session,

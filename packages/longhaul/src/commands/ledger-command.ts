@@ -21,7 +21,7 @@ export interface LedgerOptions extends LedgerChoice {
   readonly json?: boolean;
 }
 
-/** Shows where the facts are now that a session's compactions removed from its context. */
+/** Shows the current location of the facts that compactions removed from a session's context. */
 export async function ledger(
   query: string | undefined,
   options: LedgerOptions,
@@ -35,7 +35,7 @@ export async function ledger(
   terminal.print(options.json ? JSON.stringify(report, null, 2) : ledgerView(report, view, terminal));
 }
 
-/** Rows of a list without `--all`. */
+/** Maximum rows of a list without `--all`. */
 const ROWS_SHOWN = 15;
 const LONGEST_BAR = 40;
 /** Width of the columns before the bar. */
@@ -146,7 +146,7 @@ function footLines(counts: FateCounts, ledger: Ledger, terminal: Terminal): read
   ];
 }
 
-/** In a narrow terminal the figures need all of the space. */
+/** Returns false for a narrow terminal, where the figures need all of the space. */
 const hasBars = ({ width }: Terminal): boolean => width >= NUMBERS_WIDTH + 14;
 
 const LEGEND = "█ summary, kept  ▓ quoted, restored  ░ only in the transcript";

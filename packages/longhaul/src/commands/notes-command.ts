@@ -23,7 +23,7 @@ export interface NotesCommandOptions extends ModelChoice {
   readonly update?: boolean;
   readonly rebuild?: boolean;
   readonly dryRun?: boolean;
-  /** Prints only their path. */
+  /** True to print only the path of the notes. */
   readonly path?: boolean;
 }
 
@@ -35,7 +35,7 @@ export const notes: SessionCommand<NotesCommandOptions> = async (query, options,
   const { terminal } = composition;
   if (options.path) {
     const found = await findSession(query, composition.places);
-    // A path is not checked until the file is opened.
+    // The query may be a path, which is not checked until the file is opened.
     const path = await withSessionFile(found, async () => notesPath(found));
     terminal.print(options.json ? JSON.stringify({ path }, null, 2) : path);
     return;

@@ -18,7 +18,7 @@ export interface RecallCommandOptions
 
 /** The screen has no context limit, so reading by id uses large pages. */
 const READING_TOKENS = 20_000;
-/** A few lines around each match, for a screen. */
+/** Maximum tokens of a match: a few lines around it, for a screen. */
 const TOKENS_PER_HIT = 150;
 
 /** Searches messages that are no longer in the context of a session. Never changes the session. */
@@ -41,7 +41,7 @@ export async function recalled(
   onProgress?: (done: number, total: number) => void,
 ): Promise<string> {
   const { id, json } = options;
-  // Shows the length of complete pieces, as everywhere else.
+  // Reading by id shows the length of messages, so it uses the same estimator as all other figures.
   const opened = openRecall(path, {
     countTokens: id === undefined ? undefined : ESTIMATORS.o200k,
     onProgress,
@@ -216,7 +216,7 @@ function marked({ text, matches }: Line, width: number, mark: (text: string) => 
 function fitted(text: string, width: number): { readonly text: string; readonly isCut: boolean } {
   const clean = shownText(text).replace(/\s+/g, " ");
   if (textWidth(clean) <= width) return { text: clean, isCut: false };
-  // The space between a match and the text after it.
+  // Keeps the space between a match and the text after it.
   const space = clean.startsWith(" ") ? " " : "";
   return { text: width < 3 ? "" : `${space}${fitText(clean, width - space.length)}`, isCut: true };
 }

@@ -28,7 +28,7 @@ import { windowWords } from "../window-report.ts";
 
 export interface ReplayCommandOptions {
   readonly json?: boolean;
-  /** The demo session, for users without their own. */
+  /** True to use the generated demo session, for users without sessions. */
   readonly generated?: boolean;
   readonly policies?: readonly ReplayPolicyName[];
   readonly window?: number;
@@ -48,7 +48,7 @@ export async function replay(
 ): Promise<void> {
   const { terminal } = composition;
   const { svg, force } = options;
-  // Checked before the work, which may take a while.
+  // Checks the output file before the work starts, because the work may take a while.
   if (svg !== undefined && !force && existsSync(svg)) throw exists(svg);
   const replays: Replay[] = [
     ...(await eachSession(queries, composition, (session) =>
@@ -170,7 +170,7 @@ function sessionSection(replay: Replay, terminal: Terminal): string {
   return `${header}\n\n${totalSection("Replay", replay, terminal)}`;
 }
 
-/** A small window could not hold the overhead of a large one. */
+/** Shows the recorded size of system prompt and tools if the replay used a smaller size to fit its window. */
 function recordedOverhead({ overhead: { tokens, recorded } }: Replay): string {
   return recorded === null || recorded <= tokens ? "" : ` (recorded: ${formatShort(recorded)})`;
 }
@@ -237,7 +237,7 @@ const refusals = ({ policies }: ReplayTotal): readonly string[] =>
         `${policy}: ${plural(refusedCalls, "call")} did not fit the window. The agent would have stopped there.`,
     );
 
-/** Explains the comparison of costs. Mentions first if another method keeps more. */
+/** Explains the comparison of costs. The first sentence says if another policy keeps more probes. */
 function comparisons({ comparison, policies, probes }: ReplayTotal): readonly string[] {
   if (comparison === null) return [];
   const { equal, fullest, everything, cheapest } = comparison;
@@ -261,7 +261,7 @@ function comparisons({ comparison, policies, probes }: ReplayTotal): readonly st
   ].filter((line) => line !== "");
 }
 
-/** A sum hides the effect of a few long sessions. */
+/** Compares the policies session by session, because a total hides the effect of a few long sessions. */
 function bySession(sessions: readonly Replay[]): readonly string[] {
   const compared = sessions.flatMap(({ comparison, policies }) =>
     comparison === null ? [] : [{ ...comparison, kept: keptByUs(policies) }],

@@ -287,17 +287,20 @@ describe("longhaul sim as a process", () => {
     return text.split("\n")[0] ?? "";
   };
 
-  it.each(["SIGINT", "SIGTERM"] as const)("longhaul sim prints totals and exits with code 0 on %s", async (signal) => {
-    const child = start("--json");
-    const { url } = JSON.parse(await firstLine(child)) as { url: string };
-    expect((await post(url)).status).toBe(200);
-    let rest = "";
-    child.stdout.on("data", (chunk) => (rest += String(chunk)));
-    child.kill(signal);
-    const [code] = await once(child, "close");
-    expect(code).toBe(0);
-    expect(JSON.parse(rest.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "totals", requests: 1 });
-  });
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "longhaul sim prints totals and exits with code 0 on %s",
+    async (signal) => {
+      const child = start("--json");
+      const { url } = JSON.parse(await firstLine(child)) as { url: string };
+      expect((await post(url)).status).toBe(200);
+      let rest = "";
+      child.stdout.on("data", (chunk) => (rest += String(chunk)));
+      child.kill(signal);
+      const [code] = await once(child, "close");
+      expect(code).toBe(0);
+      expect(JSON.parse(rest.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "totals", requests: 1 });
+    },
+  );
 
   it("longhaul sim exits with code 2 if the port is invalid", async () => {
     const child = start("--port", "99999");

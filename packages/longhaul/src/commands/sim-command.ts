@@ -25,7 +25,10 @@ export interface SimOptions {
   readonly json?: boolean;
 }
 
-/** A real client brings conversations that this simulator did not write, and rewrites its own history. */
+/**
+ * Defaults for real clients. Such a client sends conversations that this simulator did not write, and
+ * rewrites its own history.
+ */
 const SWITCHES_FOR_CLIENTS: Partial<Switches> = { enforceBinding: false, foreignSignatures: "accepted" };
 
 /** Runs the simulator in the foreground until a signal stops it. */
@@ -82,7 +85,9 @@ function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOpti
   };
 }
 
-/** A second signal kills the process, because the listeners are removed by then. */
+/**
+ * Resolves at the first signal. A second signal kills the process, because the listeners are removed by then.
+ */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {

@@ -28,7 +28,7 @@ export interface UndoCommandOptions extends WindowChoice, TargetChoice {
   readonly to?: string;
 }
 
-/** Reverts an operation on a whole session. */
+/** Undoes or redoes a step of a session, such as a compaction, or lists the steps. */
 export const undo: SessionCommand<UndoCommandOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   const target = options.list ? undefined : await targetOf(options);
@@ -75,7 +75,8 @@ export interface UndoReport extends RewriteReport {
   readonly step: StepReport;
   readonly messages: { readonly restored: number; readonly carried: number };
   /**
-   * Removed thinking blocks since then. They are signed for another history, so the model would refuse them.
+   * Number of thinking blocks after the step that were removed. They are signed for another history, so the
+   * model would refuse them.
    */
   readonly thinkingBlocks: number;
 }
@@ -86,11 +87,11 @@ interface StepReport {
   readonly isUndo: boolean;
   readonly uuid: string | null;
   readonly at: string | null;
-  /** Trigger of a compaction. */
+  /** Trigger of the compaction. Null if the step is not a compaction. */
   readonly trigger: string | null;
   readonly tokensBefore: number | null;
   readonly tokensAfter: number | null;
-  /** Number of messages since then. */
+  /** Number of messages since the step. */
   readonly messagesSince: number;
 }
 
@@ -177,7 +178,7 @@ function verdict(report: UndoReport, { colors }: Terminal): string {
 
 /** Output format of `undo --list --json`. */
 interface StepsReport extends Pick<UndoReport, "session"> {
-  /** Newest first. */
+  /** Steps that can be undone, newest first. */
   readonly steps: readonly StepReport[];
 }
 

@@ -12,7 +12,7 @@ export function bar(share: number, width: number): string {
   return filled === "" && share > 0 ? (PARTS[1] ?? "") : filled;
 }
 
-/** Draws a gauge with filled and empty cells, so that the whole is visible too. */
+/** Draws a gauge with filled and empty cells, so that the full length is visible too. */
 export function gauge(share: number, width: number): string {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * width);
   return FULL.repeat(filled) + EMPTY.repeat(width - filled);

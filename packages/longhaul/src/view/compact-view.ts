@@ -92,7 +92,7 @@ function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, term
   ].join("\n");
 }
 
-/** Kinds that can have many items. */
+/** Names of kinds that can have many items, in the singular. */
 const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["file", "file"],
   ["files", "file"],
@@ -102,7 +102,7 @@ const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["memory-files", "memory file"],
 ]);
 
-/** Names of kinds that a person would not recognize. */
+/** Other names for kinds that a person would not recognize. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["todos", "to-dos"],
   ["session-memory", "notes"],
@@ -147,7 +147,10 @@ function keptWords({ kept, cleared }: CompactReport): string {
   return `${covered}. ${plural(cleared.results, "tool result")} (${formatCount(cleared.tokens)} tokens) ${cleared.results === 1 ? "stays" : "stay"} cleared.`;
 }
 
-/** Reasons to omit files that a session file must not pull in. */
+/**
+ * Reasons why files were not restored that a session file must not be able to read, with the words for
+ * people.
+ */
 const LEFT_OUT: Readonly<Record<string, string>> = { "outside-project": "outside", secret: "secret" };
 const LEFT_OUT_SHOWN = 5;
 
@@ -209,7 +212,7 @@ function hooksSection({ hooks }: CompactReport, terminal: Terminal): string {
   return [
     labeled("Hooks", verdict, terminal),
     ...hooks.map(({ state, text }) => {
-      // Its name alone may fill a line, but people look for its message.
+      // A hook gets two lines, because its name alone may fill a line, but people look for its message.
       const line = foldText(`  ${fitText(text, 2 * (width - 4))}`, width, "    ");
       return state === "completed" ? colors.dim(line) : colors.yellow(line);
     }),
@@ -252,7 +255,7 @@ function failureWords({ reason = "" }: SummaryAttempt): string {
   return reason === "no-summary" ? "wrote no summary" : `failed (${reasonWords(reason)})`;
 }
 
-/** Error codes of the port begin with their topic. */
+/** Describes an error code in words. Codes of model errors begin with their topic, which is omitted. */
 const reasonWords = (reason: string): string =>
   reason === "model-other" ? "provider error" : reason.replace(/^model-/, "").replaceAll("-", " ");
 

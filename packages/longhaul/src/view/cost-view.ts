@@ -88,7 +88,7 @@ export function compactCostSection(
 const OWN_PRICES = `Set your own prices in settings.json under "prices".`;
 const UNKNOWN_CALL = `The price of the summary call is unknown. ${OWN_PRICES}`;
 
-/** Returns nothing if the prices are those of the session's model. */
+/** Returns a sentence about assumed prices. Empty if the prices are those of the session's model. */
 function assumedPrices(
   { model: pricesOf, arePricesAssumed }: Pick<CostReport, "model" | "arePricesAssumed">,
   model: string | null,

@@ -25,10 +25,10 @@ const SMALLEST_SHARE_SHOWN = 0.005;
 
 type ShownReport = InspectReport & Partial<BesideReport & { readonly cost: CostReport | null }>;
 
-/** Labels for the part of a request besides the messages. */
+/** Labels for system prompt and tools, the part of a request besides the messages. */
 interface OutsideWords {
   readonly label: string;
-  /** Empty if the label is enough. */
+  /** Explanation of the label. Empty if the label is enough. */
   readonly note: string;
 }
 

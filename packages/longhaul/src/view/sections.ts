@@ -1,5 +1,5 @@
-// Our own tables instead of a library: cells have colors and need our widths (see text-width.ts), in twenty
-// lines.
+// This file draws tables without a library, because cells have colors and need our widths (see
+// text-width.ts).
 import type { Terminal } from "../terminal.ts";
 import { type Cut, fitText, foldText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
 
@@ -15,7 +15,7 @@ interface Named {
   readonly path: string;
 }
 
-/** Shows a word for the content, and its name. */
+/** Shows a title: a word for the content, such as `Session`, and its name. */
 export const titleLine = (word: string, name: string, { colors, width }: Terminal): string =>
   `${colors.bold(word)} ${fitText(name, width - word.length - 1)}`;
 
@@ -39,7 +39,7 @@ export const indented = (text: string, { width }: Pick<Terminal, "width">): stri
 /** Words that a table uses, each with its meaning. */
 export type Glossary = readonly (readonly [word: string, meaning: string])[];
 
-/** Prints each word on a separate line, dimmed. */
+/** Formats each word with its meaning on a separate line, dimmed. */
 export const glossaryLines = (glossary: Glossary, { colors, width }: Terminal): string =>
   colors.dim(glossary.map(([word, meaning]) => foldText(`${word}: ${meaning}`, width, "  ")).join("\n"));
 

@@ -141,7 +141,7 @@ describe.each([
 describe("views of the window with DISABLE_COMPACT", () => {
   const thresholds = thresholdsWith({ DISABLE_COMPACT: "1" });
 
-  it("does not recommend to compact a full window if compaction is disabled", () => {
+  it("does not recommend compacting a full window if compaction is disabled", () => {
     const state = windowState(190_000, thresholds);
     const window = { ...reportWindow(thresholds), headroomBy: "nobody" as const };
     const gauge = windowGauge({ tokens: 190_000, window, state }, screen);

@@ -1,7 +1,7 @@
-// Our own width and wrapping instead of string-width and wrap-ansi. Measured with 8.3 and 10.0: they take 8
-// to 25 times as long for all but ASCII, and the screen measures its rows at each key. They count a joined
-// emoji as two columns, so it would overlap in a terminal that does not join it. wrap-ansi has no hanging
-// indent. A test compares our table with that of string-width.
+// This file measures and wraps text without string-width and wrap-ansi. The screen measures its rows at each
+// key, but the packages (8.3 and 10.0) take 8 to 25 times as long for all text but ASCII. They count a joined
+// emoji as two columns, so the emoji would overlap other text in a terminal that does not join it. wrap-ansi
+// has no hanging indent. A test compares our widths with those of string-width.
 import { stripVTControlCharacters } from "node:util";
 import { withoutControls } from "@longhaul/core/internal/messages";
 
@@ -32,7 +32,7 @@ export function textWidth(text: string): number {
 const DECEIVING =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
 
-/** Replaces each of these with a visible escape. Within JSON it is the same value. */
+/** Replaces each deceiving character with a visible escape. Within JSON, the escape has the same value. */
 const withVisibleMarks = (text: string): string => text.replace(DECEIVING, escaped);
 
 const escaped = (mark: string): string =>
@@ -54,7 +54,7 @@ export const withNothingHidden = (text: string): string =>
 
 /**
  * Makes all output of longhaul safe. Keeps our own colors and turns every other control sequence into a
- * visible escape. Within JSON that is the same value.
+ * visible escape. Within JSON, the escape has the same value.
  */
 export const withOnlyColors = (text: string, hasColors: boolean): string =>
   withVisibleMarks(
@@ -129,7 +129,7 @@ const WORD = / *[^ ]*\d (?:s|ms|min|[KMG]?B)[,.;:)]*(?= |$)| *[^ ]+/g;
  */
 export function foldText(text: string, width: number, indent: string = ""): string {
   const lines = [""];
-  // Each word with the space before it, which is dropped at a line break.
+  // Takes each word with the space before it. The space is dropped at a line break.
   for (const word of text.match(WORD) ?? []) {
     const line = `${lines.at(-1)}${word}`;
     if (textWidth(line) <= width) lines[lines.length - 1] = line;

@@ -50,7 +50,8 @@ function labelsOf(names: readonly string[], width: number): readonly string[] {
   while (shared < first.length && plain.every((name) => name[shared] === first[shared])) shared++;
   const start = fitText(first, Math.floor(width / 2));
   const room = width - textWidth(start);
-  // The end of the name, unless it is too long to show the difference.
+  // Shows the end of each name. If the end is too long to show the difference, shows the part where the names
+  // differ.
   return plain.map((name) =>
     textWidth(name.slice(shared)) < room
       ? `${start.slice(0, -1)}${fitText(name, room + 1, "front")}`

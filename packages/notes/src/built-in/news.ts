@@ -1,6 +1,6 @@
 import type { OpenBefore, SessionDigest } from "@longhaul/core/internal/summary";
 
-/** Input for the update of every section. */
+/** Input that the update of each notes section gets. */
 export interface UpdateInput {
   /** Digest of the new entries only. */
   readonly digest: SessionDigest;
@@ -10,11 +10,11 @@ export interface UpdateInput {
    */
   readonly root: string | undefined;
   readonly before: StateBefore;
-  /** Maximum length of one item, so that no section consists of a single one. */
+  /** Maximum length of one item. It keeps a single item from filling a whole section. */
   readonly longestItemChars: number;
 }
 
-/** State in the notes just before the new entries. */
+/** State that the notes describe before the new entries are added. */
 export interface StateBefore extends OpenBefore {
   /** Items of the section "Current State", in order. */
   readonly items: readonly string[];

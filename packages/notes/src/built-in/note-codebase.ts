@@ -10,7 +10,7 @@ import type { UpdateInput } from "./news.ts";
 import { inCode, isPassing } from "./note-commands.ts";
 import { behindLabel, foreignItem, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
-/** Section "Codebase and System Documentation". */
+/** This file writes the section "Codebase and System Documentation" of the built-in notes. */
 
 const PLACE = "Working directory";
 const PLACE_LINE = /^`([^`\n]+)`(?:, git branch `([^`\n]*)`)?/;
@@ -20,8 +20,8 @@ const MAX_EARLIER_CHARS = 260;
 const FOLDER_DEPTH = 3;
 
 /**
- * Lists the project's location and tools. Lists grow at the front, so the most recently used item comes
- * first.
+ * Lists the working directory, languages, folders, packages and programs of the project. In each list, the
+ * most recently used name comes first.
  */
 export function codebase(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const lists = newNames(news);
@@ -61,7 +61,9 @@ function listItem(label: string, before: readonly string[], names: readonly stri
   return [ownItem([line(MAX_LISTED), line(MAX_BRIEFLY_LISTED)])];
 }
 
-/** Returns the new names by list label, newest first. */
+/**
+ * Returns the names in the new entries for each list of the section, by label. The newest name comes first.
+ */
 function newNames({ digest, root }: UpdateInput): Readonly<Record<string, readonly string[]>> {
   const paths = digest.files
     .toSorted((a, b) => b.lastAt - a.lastAt)

@@ -11,10 +11,16 @@ import {
 } from "@longhaul/core/internal/summary";
 import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
-/** Section "Workflow", and the text for a command run in the other sections. */
+/**
+ * This file writes the section "Workflow" of the built-in notes. Other sections use its text for a command
+ * run.
+ */
 
 const MAX_ROUTINE_CHARS = 140;
-/** Maximum length of other commands. A longer one was written for one occasion. */
+/**
+ * Maximum length of a command that is not a test, a build or a check. A longer command was written for one
+ * occasion.
+ */
 const MAX_OTHER_CHARS = 70;
 const MAX_PURPOSE_CHARS = 80;
 const MAX_ROUTINES_OF_A_PROGRAM = 6;
@@ -22,7 +28,7 @@ const MAX_OTHERS_OF_A_PROGRAM = 3;
 /** Tests, builds and checks are likely to run again. */
 const ROUTINE_WORTH = 12;
 const OURS = /^- (?:([^`\n]*?): )?`([^`\n]+)`( → [^\n]*?)?(?: \((\d+) runs\))?$/;
-/** Literal text, variables and specific numbers mark a command for one occasion. */
+/** A command with literal text, variables or long numbers was written for one occasion. */
 const FOR_THE_MOMENT = /["'$<>{}…]|\d{5}|\b[0-9a-f]{7,40}\b/i;
 const SCRATCH = /(?:^|[\s/\\=])(?:tmp|temp|scratch\w*)[/\\-]/i;
 
@@ -34,7 +40,7 @@ interface Routine {
   readonly runs: number;
 }
 
-/** Lists reusable commands once each, with the latest outcome. The most recent one comes last. */
+/** Lists each reusable command once, with its latest outcome. The command that ran last comes last. */
 export function workflow(before: readonly string[], digest: SessionDigest): readonly NoteItem[] {
   const slots = new Map<string, Routine | string>();
   for (const item of before) {
@@ -50,7 +56,7 @@ export function workflow(before: readonly string[], digest: SessionDigest): read
   });
 }
 
-/** Keeps only the newest few calls of each program. They are enough to show how it is used. */
+/** Keeps only the newest few commands of each program. They are enough to show how the program is used. */
 function newestOfEach(slots: readonly (Routine | string)[]): readonly (Routine | string)[] {
   const seen = new Map<string, number>();
   const kept = slots.toReversed().filter((slot) => {
@@ -75,8 +81,8 @@ function runAgain(known: Routine, { purpose, command, outcome }: Routine): Routi
 }
 
 /**
- * Returns the test, build or check within a longer command line. Any other command counts only if it is
- * alone.
+ * Returns the test, build or check within a command line. Returns any other command only if it is the whole
+ * command line.
  */
 function routineOf(run: CommandRun): Routine | undefined {
   const { kind, command, failed, description } = run;
@@ -133,7 +139,10 @@ export function commandText(run: CommandRun): string {
 
 export const inCode = (text: string): string => inlineCode(oneLine(text));
 
-/** Ignores the counts of a linter in the same command line, which say nothing about the tests. */
+/**
+ * Returns the text about the outcome of a run. For a passed test run, ignores the figures of a linter in the
+ * same command line.
+ */
 function outcomeOf(run: CommandRun): string {
   const counts = /^\d+ (?:issues?|problems?|errors?|warnings?)\b/;
   const isAnothers = run.kind === "test" && !run.failed && counts.test(run.outcome ?? "");

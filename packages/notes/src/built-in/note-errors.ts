@@ -17,18 +17,21 @@ import {
 import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
-/** Section "Errors & Corrections". */
+/** This file writes the section "Errors & Corrections" of the built-in notes. */
 
 const CORRECTED = "- Correction by the user: ";
 const MAX_CORRECTION_CHARS = 240;
-/** Maximum length of a correction. A longer message can contain the same words without being one. */
+/**
+ * Maximum length of a correction by the user. A longer message may contain the words of a correction without
+ * being one.
+ */
 const LONGEST_CORRECTION_CHARS = 300;
 const MAX_EARLIER_ERROR_CHARS = 320;
 const MAX_EDITED_FILES = 4;
 /** The agent must not repeat a mistake that a person corrected. */
 const CORRECTION_WORTH = 20;
 const FAILURE_WORTH = 8;
-/** Rules and borders that programs draw. */
+/** Horizontal lines and borders in the output of programs. */
 const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
 const OPEN = " → no passing run since";
 /** Earlier versions wrote this text for an open failure. */
@@ -58,7 +61,7 @@ export function errorsAndCorrections(before: readonly string[], news: UpdateInpu
     if (error === undefined) slots.set(item, otherItem(item));
     else {
       const now = error.end === OPEN ? settled(error, nextRun) : error;
-      // An unexplained failure is dropped once it no longer occurs.
+      // Drops a failure without an explanation once the failure no longer occurs.
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
   }
@@ -89,15 +92,15 @@ function otherItem(item: string): NoteItem {
 const isExplained = (text: string): boolean => failureText(text)?.telling === true;
 
 /**
- * False for errors that need no note: a wrong folder, and an unexplained failure unless it is severe and
- * still open.
+ * Returns false for errors about a wrong folder. Returns true for explained failures, and for unexplained
+ * ones only if they are severe and still open.
  */
 function isWorthNoting({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
   return isExplained(text) || (weight === 3 && resolution === undefined);
 }
 
-/** Adds an error. A repeated error increases its count and becomes the newest. */
+/** Adds an error. If the notes already contain the error, increases its count and moves it to the end. */
 function takeError(slots: Slots, record: ErrorRecord): void {
   const text = record.text.replace(RULES, " ");
   const error = readError(errorForms({ ...record, text, source: oneLine(record.source) })[0] ?? "");
@@ -134,7 +137,8 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
 function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
   const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
   const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
-  // A path with a line break does not fit on one line.
+  // The new text may contain a path with a line break. The error stays unchanged then, because it must fit on
+  // one line.
   return end.includes("\n") ? error : { ...error, end };
 }
 
@@ -154,7 +158,10 @@ function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap
   return runs;
 }
 
-/** Returns the person's corrections. The first message of a session cannot be one. */
+/**
+ * Returns the messages with which the person corrected the agent. The first message of a session is never a
+ * correction.
+ */
 function corrections({ digest, before }: UpdateInput): readonly HumanMessage[] {
   const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
   return messages.filter((message, index) => {

@@ -17,7 +17,7 @@ import {
 import type { UpdateInput } from "./news.ts";
 import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
-/** Section "Files and Functions". */
+/** This file writes the section "Files and Functions" of the built-in notes. */
 
 const WHY = "  Why: ";
 const NAMES = "  Names: ";
@@ -33,15 +33,13 @@ const CHANGED_WORTH = 15;
 const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
 const HEADER = /^- `([^`\n]+)`(.*)$/;
 
-/** A file under the name that the notes use for it. */
+/** A file as the notes describe it, with the name that the notes use. */
 interface NotedFile extends FileRecord {
-  /** Remarks that a model or a person wrote about it. */
+  /** Remarks that a model or a person wrote about the file. */
   readonly remarks: readonly string[];
 }
 
-/**
- * Keeps one item per file, newest last. The information about a file only grows, and its position changes.
- */
+/** Keeps one item per file and adds new information to it. The file that was used last comes last. */
 export function filesAndFunctions(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const slots = new Map<string, NotedFile | string>();
   const noted: string[] = [];
@@ -72,7 +70,9 @@ export function filesAndFunctions(before: readonly string[], news: UpdateInput):
 const notedPath = (path: string, root: string | undefined): string =>
   oneLine(shortPath(path, root)).replace(/`/g, "'");
 
-/** Merges two records of a file. Writing a known file in full does not create it. */
+/**
+ * Merges two records of a file. If the notes already contain the file, writing it in full counts as an edit.
+ */
 function merged(known: NotedFile | undefined, file: FileRecord): NotedFile {
   if (known === undefined) return { ...file, remarks: [] };
   const isOverwritten = file.created && (known.created || known.reads + known.edits > 0);
@@ -109,7 +109,10 @@ function fileItem({ remarks, ...file }: NotedFile): NoteItem {
   return ownItem(forms, isChanged && !isScratch(file.path) ? CHANGED_WORTH : 0);
 }
 
-/** Returns undefined if the item does not name a file in our format. */
+/**
+ * Parses an item of this section. Returns undefined if the item does not have the format that this file
+ * writes.
+ */
 function readFile(item: string): NotedFile | undefined {
   const [first = "", ...rest] = item.split("\n");
   const [, path, done = ""] = HEADER.exec(first) ?? [];

@@ -6,20 +6,28 @@ export interface NoteItem {
   /** Forms of the item, longest first. The last one is the shortest that makes sense. */
   readonly forms: readonly string[];
   /**
-   * Number of newer items that this item outlives when space is short. Because it counts items, later items
-   * do not change the order in which two items are dropped. Many small updates then keep the same items as
-   * one large update.
+   * When space is short, this item is dropped only after this many newer items. The worth is a number of
+   * items, so later items do not change the order in which two items are dropped. As a result, many small
+   * updates keep the same items as one large update.
    */
   readonly worth: number;
-  /** True if a model or a person wrote it. It is dropped after all of our older items. */
+  /**
+   * True if a model or a person wrote the item. Such an item is dropped only after all older built-in items.
+   */
   readonly isForeign: boolean;
 }
 
 /** Worth of an item that is dropped only after every other item. */
 export const PINNED: number = Number.POSITIVE_INFINITY;
-/** Worth of items that a model or a person chose. Ours are derived from structure alone. */
+/**
+ * Worth of items that a model or a person wrote. They are worth more than built-in items, which come from the
+ * structure of the session alone.
+ */
 const FOREIGN_WORTH = 10;
-/** A reader of the file takes a carriage return for a line end, and ignores a byte order mark. */
+/**
+ * Characters that change when the notes file is parsed: a carriage return becomes a line end, and a byte
+ * order mark is removed.
+ */
 const UNSEEN = /\r\n?|\uFEFF/g;
 const BRIEF_CHARS = 160;
 
@@ -27,7 +35,9 @@ export function ownItem(forms: readonly string[], worth = 0): NoteItem {
   return { forms: [...new Set(forms)], worth, isForeign: false };
 }
 
-/** Creates an item from existing notes. It is shortened only if space is short. */
+/**
+ * Creates an item from existing notes. The item also has a short form, which is used only if space is short.
+ */
 export function keptItem(text: string, worth = 0): NoteItem {
   return ownItem([text, clip(oneLine(text), BRIEF_CHARS)], worth);
 }
@@ -63,9 +73,9 @@ export function putLast<Slot>(slots: Map<string, Slot>, key: string, slot: Slot)
 
 /** Parsed text below a heading. */
 interface BodyItems {
-  /** Complete items with their nested lines, ours and those of others. */
+  /** Complete items with their nested lines: built-in items and items of a person or a model. */
   readonly items: readonly string[];
-  /** Items dropped so far, over all updates. */
+  /** Number of items that all updates so far have dropped. */
   readonly leftOut: number;
 }
 
@@ -105,15 +115,18 @@ export function withClosedFence(item: string): string {
 const endsByItself = (item: string): boolean => splitItems(`${item}\n- x`, () => false).length > 1;
 
 export interface SectionDraft {
-  /** Oldest first. */
+  /** Items of the section, oldest first. */
   readonly items: readonly NoteItem[];
-  /** Items dropped in earlier updates. */
+  /** Number of items that earlier updates dropped. */
   readonly leftOut: number;
 }
 
 /** Tokens of the line break between two items. */
 const JOINT_TOKENS = 1;
-/** Token counts may not add up, so the first attempt can exceed the budget. Each attempt aims lower. */
+/**
+ * Maximum attempts to fit the budget. The tokens of a text can exceed the sum of its items, so the first
+ * attempt may be too long. Each attempt aims lower.
+ */
 const MAX_TRIES = 8;
 
 /**
@@ -151,8 +164,8 @@ function written(slots: readonly Slot[], leftOutBefore: number): string {
 }
 
 /**
- * Chooses the shortest form of every item. If they do not fit, keeps items by rank up to the first one that
- * does not fit.
+ * Chooses the shortest form of every item. If these forms do not fit, keeps the highest-ranked items up to
+ * the first item that does not fit.
  */
 function keepInBrief(
   slots: readonly Slot[],
@@ -168,8 +181,8 @@ function keepInBrief(
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
     let spare = target - remarkTokens;
-    // Drops all lower-ranked items too, even short ones. Otherwise the result would depend on the updates in
-    // between.
+    // After the first item that does not fit, drops all items with a lower rank, even short ones. Otherwise,
+    // one large update and many small updates would keep different items.
     for (const slot of byRank) {
       spare -= countTokens(slot.item.forms.at(-1) ?? "") + JOINT_TOKENS;
       slot.chosen = spare < 0 ? undefined : slot.item.forms.length - 1;
@@ -180,7 +193,10 @@ function keepInBrief(
   for (const slot of slots) slot.chosen = undefined;
 }
 
-/** Expands the newest item first, then all others step by step: a shortened item can never grow again. */
+/**
+ * Uses longer forms as long as they fit: first for the newest item, then for all others step by step. The
+ * newest item comes first, because the full text of a shortened item is lost for later updates.
+ */
 function grown(slots: readonly Slot[], spareTokens: number, countTokens: CountText): readonly Slot[] {
   const longer = slots.map((slot) => ({ ...slot }));
   const costOf = ({ forms }: NoteItem, form: number): number => countTokens(forms[form] ?? "");
@@ -201,7 +217,9 @@ function grown(slots: readonly Slot[], spareTokens: number, countTokens: CountTe
   return longer;
 }
 
-/** Ranks by age and worth. An item that a model or a person wrote ranks above our older items. */
+/**
+ * Ranks items by age and worth. An item that a model or a person wrote ranks above all older built-in items.
+ */
 function rankedSlots(items: readonly NoteItem[]): Slot[] {
   let highestOfOurs = Number.NEGATIVE_INFINITY;
   return items.map((item, age) => {
@@ -216,7 +234,7 @@ export function labeled(label: string, text: string): string {
   return `- ${label}: ${text}`;
 }
 
-/** Returns the text after a label, or undefined if no line has it. */
+/** Returns the text after a label, or undefined if no item has this label. */
 export function behindLabel(items: readonly string[], label: string): string | undefined {
   const start = labeled(label, "");
   return items.find((item) => item.startsWith(start))?.slice(start.length);

@@ -2,9 +2,12 @@ import { clip, earlierItems, hasIdeographs, oneLine, withoutBold } from "@longha
 import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "./note-items.ts";
 
-/** Section "Learnings". */
+/** This file writes the section "Learnings" of the built-in notes. */
 
-/** Minimum score of a cause or a decision. Sentences below it concern only the moment. */
+/**
+ * Minimum score of a sentence about a cause or a decision. Sentences with a lower score matter only at the
+ * time.
+ */
 const MIN_SCORE = 4;
 const MAX_LEARNING_CHARS = 320;
 const MAX_EARLIER_LEARNING_CHARS = 420;
@@ -16,8 +19,8 @@ const MIN_LEARNING_CHARS = 60;
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
 /**
- * Lists causes that the assistant found, and its decisions. Of two with the same beginning, the one in the
- * notes wins, then the one in an earlier summary.
+ * Lists causes that the assistant found, and its decisions. If two sentences begin alike, keeps the one in
+ * the notes, else the one in an earlier summary.
  */
 export function learnings(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>();

@@ -21,17 +21,20 @@ import type { UpdateInput } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { replyContext } from "./note-state.ts";
 
-/** Sections "Session Title" and "Task Specification". */
+/** This file writes the sections "Session Title" and "Task Specification" of the built-in notes. */
 
 const MAX_TITLE_CHARS = 100;
 /** A shorter message is too generic for a title. */
 const MIN_TITLE_CHARS = 12;
 const SAYS_LITTLE_CHARS = 30;
 const LOOKED_AT_CHARS = 1_000;
-/** With these marks the line would look like a heading or an item. */
+/**
+ * Marks at the start of a line. They are removed, because a title with them would look like a heading or a
+ * list item.
+ */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
 
-/** Returns the person's first request as the title. The title is set once. */
+/** Returns the person's first request as the title. Keeps a title that the notes already have. */
 export function sessionTitle(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   if (before.length > 0) return before.map((item) => keptItem(item));
   const earlier = earlierItems(digest.earlier, "All User Messages").map(parseMessageItem);
@@ -41,7 +44,10 @@ export function sessionTitle(before: readonly string[], { digest }: UpdateInput)
   return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
 }
 
-/** Returns the first sentence. If it is short or only an introduction, adds the text that follows. */
+/**
+ * Returns the first sentence of the text as a title. If the sentence is short or ends with a colon, adds the
+ * text that follows.
+ */
 function titleFrom(text: string): string {
   const lines = headOf(text, LOOKED_AT_CHARS)
     .split("\n")
@@ -92,7 +98,7 @@ export function taskSpecification(before: readonly string[], news: UpdateInput):
 
 function readItem(list: MessageList, item: string): void {
   const text = list.readMessage(item);
-  // The shortest form is the same no matter how the message was shortened before.
+  // The shortest form does not depend on how much earlier updates have shortened the message.
   if (text !== undefined) list.putMessage(text, ownItem([item, ...writtenForms(text, BRIEF_CHARS, "")]));
   else if (item.startsWith(PLAN)) list.put(PLAN, keptItem(item));
   else if (item.startsWith(ASKED)) list.put(item.split(" → ")[0] ?? item, keptItem(item));
@@ -124,8 +130,9 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
 }
 
 /**
- * Returns the messages that an earlier summary lists. If the notes already have messages, returns only those
- * after the last known one. A model rewords messages, so the others would not be recognized.
+ * Returns the user messages that an earlier summary lists and the notes lack. If the notes contain some of
+ * them, returns only the messages after the last of these. A model rewords messages, so earlier ones may be
+ * in the notes with other words.
  */
 function messagesBefore({ digest }: UpdateInput, list: MessageList): readonly string[] {
   const messages = listedMessages(digest.earlier);
@@ -147,8 +154,8 @@ function beginAlike(one: string, other: string): boolean {
 }
 
 /**
- * Returns the requests as a model worded them, if the notes have no messages. Our own wording is among the
- * messages.
+ * Returns the requests from a model's summary if the notes have no user messages. Skips lines that the
+ * built-in summarizer wrote, because they repeat user messages.
  */
 function intentBefore({ digest, longestItemChars }: UpdateInput, list: MessageList): readonly string[] {
   if (list.messages().length > 0) return [];
@@ -159,7 +166,10 @@ function intentBefore({ digest, longestItemChars }: UpdateInput, list: MessageLi
 
 const BRIEF_CHARS = 400;
 const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
-/** A shorter text with an ellipsis at the end was written that way. */
+/**
+ * Minimum length of a shortened message. A shorter text with an ellipsis at the end was not shortened, but
+ * written that way.
+ */
 const MIN_SHORTENED_CHARS = 60;
 /** From this length on, a shortened message also shows its end, where people often put their request. */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
@@ -168,8 +178,8 @@ const CONTEXT = / \(in reply to: ".*"\)$/;
 const CUT_MARK = /\[… \d+ characters left out(?: here; they are in|: see) the transcript …\]/;
 
 /**
- * Returns the verbatim text if it is short enough, then shorter forms. Lines are indented, so that none looks
- * like a heading.
+ * Returns the forms of a message, longest first. The first form is the verbatim text if it is short enough.
+ * Indents all further lines, so that no line looks like a heading.
  */
 function writtenForms(text: string, longestChars: number, prefix: string): string[] {
   const lengths = [longestChars, ...SHORTER_CHARS].filter(
@@ -195,15 +205,18 @@ interface Shortened {
 }
 
 /**
- * Items in order, each with a key. A repeated message becomes the newest, unless it was the first. The notes
- * may contain it in a shortened form. Only shortened messages are compared one by one.
+ * Items in order, each with a key. A repeated message moves to the end, except the first message. If the
+ * notes contain a message in shortened form, its beginning and end identify the message.
  */
 class MessageList {
   readonly #slots = new Map<string, NoteItem>();
   readonly #texts = new Map<string, string>();
   readonly #shortened: Shortened[] = [];
 
-  /** Returns undefined if the item is not a message in our format. */
+  /**
+   * Returns the text of a message in the notes, or undefined if the item does not have the format that this
+   * file writes.
+   */
   readMessage(item: string): string | undefined {
     if (!OURS.test(item)) return undefined;
     const text = parseMessageItem(item.replace(/\n {2}/g, "\n").replace(CONTEXT, ""));
@@ -239,8 +252,8 @@ class MessageList {
   }
 
   /**
-   * Returns the first key. It stays the first, because messages are never removed and the first one never
-   * moves.
+   * Returns the key of the first message. This key never changes, because the first message is never removed
+   * or moved.
    */
   #firstSlot(): string | undefined {
     return this.#texts.keys().next().value;

@@ -20,7 +20,7 @@ import { commandText, mainPart } from "./note-commands.ts";
 import { behindLabel, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import { CHANGED, LATEST_REQUEST } from "./note-state.ts";
 
-/** Section "Key Results". */
+/** This file writes the section "Key Results" of the built-in notes. */
 
 const TESTS = "- Last test run: ";
 const COMMIT = "- Commit ";
@@ -33,7 +33,7 @@ const MIN_REPORT_CHARS = 20;
 const MAX_ANSWER_CHARS = 900;
 const MIN_ANSWER_CHARS = 200;
 const MAX_ASKED_CHARS = 80;
-/** A commit or a link takes one line and cannot be reconstructed. */
+/** Worth of a commit, a link or a test run. It takes one line and cannot be reconstructed. */
 const PROOF_WORTH = 8;
 const ANSWER_WORTH = 4;
 
@@ -73,7 +73,7 @@ function readItem(item: string): NoteItem {
   return answerItem(head, text.replace(/(?:\s*…)+$/, ""), text);
 }
 
-/** @param whole the full form, which may already be shortened. */
+/** @param whole longest form of the answer. An earlier update may have shortened it. */
 function answerItem(head: string, text: string, whole: string): NoteItem {
   const forms = [whole, clipMarkdown(text, 400)].map((part) => `${head}\n${indented(part)}`);
   return ownItem([...forms, clip(oneLine(`${head} ${headOf(text, 600)}`), 200)], ANSWER_WORTH);
@@ -102,8 +102,8 @@ function proofsOf(exchange: Exchange): Result[] {
 }
 
 /**
- * Returns the answer to the person if the answer is the result. After file changes it is not: the files show
- * the result.
+ * Returns the answer to the person's question. Returns nothing if the agent changed files or committed,
+ * because then these are the result.
  */
 function answerOf(exchange: Exchange, news: UpdateInput): Result[] {
   const { texts, actions, commits } = exchange;
@@ -125,8 +125,8 @@ function withoutOpening(text: string): string {
 }
 
 /**
- * Returns the question, or undefined if there was none. Also undefined if files had changed before the new
- * entries.
+ * Returns the person's question. Returns undefined if there is none, or if the notes list files that were
+ * changed for it.
  */
 function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | undefined {
   const { message } = exchange;
@@ -137,7 +137,9 @@ function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | 
     .replace(/^"|"$/g, "");
 }
 
-/** True for changes and for delegated work: the text then only announces the result. */
+/**
+ * True for an edit, a push and a call of a subagent. The text of the answer then only announces the result.
+ */
 function makesMore(action: Action): boolean {
   if (action.kind === "edit") return true;
   if (action.kind === "command") return action.run.kind === "push";

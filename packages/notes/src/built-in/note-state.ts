@@ -29,7 +29,10 @@ import type { UpdateInput } from "./news.ts";
 import { commandText, inCode } from "./note-commands.ts";
 import { behindLabel, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
-/** Labels of lines that the next update reads. Their text stays valid until a newer one replaces it. */
+/**
+ * Labels of the lines in "Current State". The next update reads these lines and keeps each until it has a
+ * newer text for it.
+ */
 export const LATEST_REQUEST = "Latest request";
 const CARRIES_ON = "It continues";
 const STATUS = "Status";
@@ -43,7 +46,7 @@ const SUMMARY = "From the last summary";
 const NOTHING_DONE = "nothing has been done about it yet";
 const USER_WAS_ASKED = "the user was asked: ";
 const IN_PROGRESS = "work in progress";
-/** Status of work in progress, also as earlier versions wrote it. */
+/** Matches the status of work in progress, in the wording of this version and of earlier versions. */
 const IS_IN_PROGRESS = /^(?:work in progress|in the middle of it)(?=$|[.;])/;
 
 const MAX_REQUEST_CHARS = 500;
@@ -56,12 +59,12 @@ const MAX_TASK_CHARS = 160;
 const MAX_FILES = 6;
 const MAX_CHANGED = 15;
 const MAX_COMMANDS = 3;
-/** The assistant names a next step at the end, if at all. */
+/** Number of sentences at the end of a text in which the assistant may name a next step. */
 const CLOSING_SENTENCES = 8;
 const NAMES_NEXT =
   /^(?:next|then|remaining|still)\b|\b(?:next steps?|next up|remaining (?:work|steps?|tasks?|items?)|still (?:to do|needs?|need to|open|missing|pending)|not yet|follow-?up)\b|下一步|接下来|следующ|次に|다음/i;
 
-/** Describes the state after the new entries. Keeps lines that they do not change. */
+/** Describes the state after the new entries. Keeps the lines about which the new entries say nothing. */
 export function currentState(news: UpdateInput): readonly NoteItem[] {
   const { digest, before } = news;
   const request = digest.exchanges.findLast(isRequest);
@@ -120,7 +123,7 @@ function inShort(text: string): string {
 }
 
 /**
- * Returns the text that a short message replies to, in brackets. It comes from the new entries or from the
+ * Returns the text that a short message replies to, in brackets. Finds the text in the new entries or in the
  * notes.
  */
 export function replyContext(
@@ -144,7 +147,7 @@ function wordsIn(items: readonly string[], maxChars: number): string | undefined
 }
 
 /**
- * Describes the next move, as far as the record shows it.
+ * Describes who acts next, as far as the session shows it.
  * @param before status in the notes about the same request
  */
 function statusOf(digest: SessionDigest, before: string | undefined): string | undefined {
@@ -181,11 +184,11 @@ function namedNext(digest: SessionDigest): string | undefined {
   return named && quote(named);
 }
 
-/** Returns undefined if the status already quotes the last words. */
+/** Returns the assistant's last text, or undefined if the status line already quotes it. */
 function lastWords(digest: SessionDigest): string | undefined {
   const text = lastText(digest);
   if (text === undefined) return undefined;
-  // A table's rule is meaningless on one line.
+  // Removes the line of dashes in a table, which is meaningless when the text is on one line.
   const words = condensed(text)
     .replace(/\|(?:\s*:?-{2,}:?\s*\|)+/g, "|")
     .replace(/\|(?:\s*\|)+/g, "|");
@@ -239,7 +242,8 @@ function commandsText(digest: SessionDigest): string | undefined {
 function openItems(digest: SessionDigest): NoteItem[] {
   const todos = digest.todos.filter(({ status }) => status !== "completed");
   return [
-    // Earlier todos are worth more, and one in progress is worth most.
+    // A todo in progress has the highest worth. The other todos are worth less the later they are in the
+    // list.
     ...todos.map((todo, at) => ownItem([todoLine(todo)], todo.status === "in_progress" ? 50 : 40 - 2 * at)),
     ...digest.runningTasks.map((task) => ownItem([runningLine(task)], 50)),
     ...digest.unansweredCalls.slice(-MAX_COMMANDS).map((call) => {

@@ -14,7 +14,7 @@ import type { UpdateInput } from "./news.ts";
 import { foreignItem, type NoteItem, ownItem } from "./note-items.ts";
 import { requestBefore } from "./note-state.ts";
 
-/** Section "Worklog". */
+/** This file writes the section "Worklog" of the built-in notes. */
 
 const MAX_REQUEST_CHARS = 90;
 const MAX_OUTCOME_CHARS = 160;
@@ -32,7 +32,10 @@ interface LogLine {
   readonly commits: readonly string[];
 }
 
-/** Keeps one line per request: the request and its outcome. Continued work updates its line. */
+/**
+ * Keeps one line per request: the request and its outcome. If the work on a request continues, updates the
+ * line of that request.
+ */
 export function worklog(before: readonly string[], { digest }: UpdateInput): readonly NoteItem[] {
   const slots: (LogLine | string)[] = before.map((item) => readLine(item) ?? item);
   for (const item of earlierItems(digest.earlier, "Primary Request and Intent")) {
@@ -50,7 +53,7 @@ export function worklog(before: readonly string[], { digest }: UpdateInput): rea
   return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : lineItem(slot)));
 }
 
-/** Adds a request. One that is repeated before an answer counts once. */
+/** Adds a request. A request that the user repeats before any answer gets only one line. */
 function ask(slots: (LogLine | string)[], line: LogLine): void {
   const last = slots.at(-1);
   if (typeof last === "object" && last.outcome === NO_ANSWER) {
@@ -72,7 +75,7 @@ function addContinued(slots: (LogLine | string)[], exchange: Exchange, asked: st
     });
 }
 
-/** Returns the last user message in an earlier summary, which the work continues. */
+/** Returns the last user message in an earlier summary. The work after the summary continues this request. */
 function earlierAsked(digest: SessionDigest): string | undefined {
   const asked = requestBefore(digest);
   return asked === undefined ? undefined : quoted(clip(asked.replace(/^"|"$/g, ""), MAX_REQUEST_CHARS));

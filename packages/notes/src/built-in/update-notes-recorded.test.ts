@@ -21,7 +21,7 @@ const countTokens = ESTIMATORS.claude;
 const template = parseTemplate(NOTES_TEMPLATE);
 const spent = { updates: 0, updateMs: 0, stringifyMs: 0 };
 
-/** Cuts at places without open tool calls. */
+/** Splits a session into parts of about 5,000 tokens, at places without open tool calls. */
 function partsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const sound = soundCuts(entries);
   const parts: (readonly Entry[])[] = [];
@@ -38,7 +38,7 @@ function partsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   return [...parts, entries.slice(from)];
 }
 
-/** Returns the notes after each part. */
+/** Returns the notes after each part of the session. */
 function notesAlong(entries: readonly Entry[]): readonly Notes[] {
   let notes = emptyNotes(template);
   return partsOf(entries).map((part) => {
@@ -69,7 +69,7 @@ function sessionText(entries: readonly Entry[]): string {
 
 const plain = (text: string): string => text.replace(/\\/g, "/").replace(/[`*]/g, "'");
 
-/** Phrases of ours that contain counts. */
+/** Phrases with counts that the built-in notes add. These counts are not in the session. */
 const OUR_FIGURES =
   /\(\d+ (?:older items? left out|lines|runs)\b|\[… \d+ characters left out|(?:edited|read) \d+×|\(\d+×\)/g;
 const OUR_LANGUAGES = /^- Languages: .*$/m;
@@ -94,7 +94,7 @@ describeRecorded("built-in notes of recorded sessions, updated after every 5,000
     );
   });
 
-  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_name, path) => {
+  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("the recorded session %s", (_name, path) => {
     let entries: readonly Entry[] = [];
     let along: readonly Notes[] = [];
     beforeAll(async () => {

@@ -114,7 +114,7 @@ const entry = fc.record(
 );
 const entries = fc.array(fc.oneof(entry, junk), { maxLength: 12 }).map((list) => list as unknown as Entry[]);
 
-/** Notes as they come from a file, so they contain nothing that a line cannot contain. */
+/** Notes that were written and parsed again, like notes from a file. */
 const notes = fc
   .array(text, { minLength: template.sections.length, maxLength: template.sections.length })
   .map((bodies) => {

@@ -29,7 +29,10 @@ interface UpdateNotesOptions {
 }
 
 interface SectionRule {
-  /** Share of the total, used if not all sections fit. Unused tokens go to the other sections. */
+  /**
+   * Share of the total limit that the section gets if not all sections fit. The other sections get the tokens
+   * that it does not use.
+   */
   readonly share: number;
   readonly isReplaced?: boolean;
   readonly update: (before: readonly string[], news: UpdateInput) => readonly NoteItem[];
@@ -57,8 +60,8 @@ const RULES: ReadonlyMap<string, SectionRule> = new Map(
 );
 
 /**
- * Updates the notes from the structure of the new entries. Calls no model, and gives the same notes for the
- * same entries. The cost depends on the new entries and the notes, never on the earlier conversation.
+ * Updates the notes from the structure of the new entries, without a model. The same notes and entries always
+ * give the same result. The cost depends on the new entries and the notes, never on the earlier conversation.
  */
 export function updateNotes(notes: Notes, fresh: readonly Entry[], options: UpdateNotesOptions): Notes {
   const before = stateBefore(notes);
@@ -81,7 +84,8 @@ function itemsOf({ sections }: Notes, name: string): readonly string[] {
 }
 
 /**
- * Reads the items of a section. Ignores a single italic line, which comes from a template with other words.
+ * Reads the items of a section. Ignores a section that contains only an italic line, because this line comes
+ * from another template.
  */
 function bodyOf({ body }: NotesSection): ReturnType<typeof readBody> {
   return readBody(isItalicLine(body) ? "" : body);
@@ -93,8 +97,8 @@ function stateBefore(notes: Notes): StateBefore {
 }
 
 /**
- * Removes a summary that was made from these notes, because it contains nothing new. Keeps it if the notes
- * are empty.
+ * Removes a summary that was made from these notes from the digest, because it contains nothing new. Keeps
+ * the summary if the notes are empty.
  */
 function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
   if (isOnlyTemplate(notes)) return digest;
@@ -114,7 +118,7 @@ function hasNews(digest: SessionDigest, before: StateBefore): boolean {
 
 interface Draft extends SectionDraft {
   readonly section: NotesSection;
-  /** Undefined for a section that we do not write. */
+  /** Share of the total limit. Undefined for a section that the built-in writer does not know. */
   readonly share: number | undefined;
   /** True if the items are the same as before. */
   readonly isUnchanged: boolean;
@@ -127,7 +131,7 @@ function draftOf(section: NotesSection, news: UpdateInput, headings: ReadonlySet
   const items = rule.update(before.items, news);
   const isUnchanged =
     items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
-  // The current state is replaced each time, so nothing of it was dropped before.
+  // Each update replaces the section "Current State", so items that earlier updates dropped do not count.
   const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
   const inside = items.map((item) => contained(item, headings));
   return { section, share: rule.share, items: inside, leftOut, isUnchanged };
@@ -150,15 +154,15 @@ function fitNotes(
   const ours = drafts.map(({ share = 0 }, at) => ({ share, tokens: share > 0 ? (sizes[at] ?? 0) : 0 }));
   const others = sum(sizes) - sum(ours.map(({ tokens }) => tokens));
   if (sum(sizes) > limits.totalTokens) {
-    // The user's own sections could take all tokens, so ours get at least half.
+    // The user's own sections could take all tokens, so the known sections get at least half of the total.
     const given = allot(ours, Math.max(limits.totalTokens - others, limits.totalTokens / 2));
     for (const [at, draft] of drafts.entries()) {
       if (draft.share !== undefined && (sizes[at] ?? 0) > (given[at] ?? 0))
         bodies[at] = fitted(draft, given[at] ?? 0);
     }
   }
-  // Returns a new object even if the text is the same, because something new arrived that no section had room
-  // for.
+  // Returns a new object even if the text is the same. It tells the caller that there was something new,
+  // although no section had room for it.
   return { ...withBodies(notes, (at) => bodies[at]) };
 }
 
@@ -173,7 +177,8 @@ function countedOnce(countTokens: CountText): CountText {
 }
 
 /**
- * Gives each section what it needs within its share. Divides unused tokens among the others by their shares.
+ * Gives each section the tokens that it needs, up to its share of the budget. Divides unused tokens among the
+ * other sections by their shares.
  */
 export function allot(
   needs: readonly { readonly tokens: number; readonly share: number }[],

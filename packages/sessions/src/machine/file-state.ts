@@ -22,7 +22,7 @@ export interface FileStateOptions {
    * session's plan.
    */
   readonly planPath?: string | undefined;
-  /** Entries of the session. The newest ones name its plan. */
+  /** Entries of the session. The newest entries contain the name of its plan. */
   readonly entries?: readonly Entry[] | undefined;
   readonly places?: UserPlaces | undefined;
   /**
@@ -34,7 +34,7 @@ export interface FileStateOptions {
   readonly notesPath?: string | undefined;
 }
 
-/** Reads the session state that is in files. The rest comes from the conversation. */
+/** Reads the session state that is in files. All other state comes from the conversation. */
 export function fileState(options: FileStateOptions): HostState {
   const { folder, cwd, todosPath, notesPath } = options;
   const planPath = options.planPath ?? claudePlanPath(options);
@@ -48,8 +48,8 @@ export function fileState(options: FileStateOptions): HostState {
 }
 
 /**
- * Reads memory files of a folder. A link can give the folder another name in the session than the one the
- * user typed.
+ * Reads memory files of a folder. If the folder is reached through a link, the session may name it by another
+ * path than the user.
  */
 function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });

@@ -13,8 +13,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Helper for programs in the folder: starts a process in a separate session that ignores the termination
- * signal.
+ * Source code of a function that test programs contain. It starts a process that is in a separate session and
+ * ignores the termination signal.
  */
 const SPAWN_STUBBORN = `
   const spawnStubborn = (file) => require("node:child_process").spawn(
@@ -24,7 +24,9 @@ const SPAWN_STUBBORN = `
   );`;
 const STAY = "setInterval(() => undefined, 1_000);";
 
-/** Starts a command that prints one process id per line, and ends it once all of them have arrived. */
+/**
+ * Starts a command that prints one process id per line, and ends the command once `count` ids have arrived.
+ */
 async function endAfter(name: string, command: string, count: number): Promise<readonly number[]> {
   const file = join(folder, name);
   const abort = new AbortController();

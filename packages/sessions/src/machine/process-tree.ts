@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 
 /** Ends a process and everything it started, on Linux, macOS and Windows. */
 
-/** Time to save something between the termination signal and the kill. */
+/** Time between the termination signal and the kill, in which a process can save its work. */
 const GRACE_MS = 500;
 /** Interval between checks whether all processes have ended. */
 const LOOK_EVERY_MS = 25;

@@ -9,8 +9,8 @@ import { problemOf, readTextFile } from "./text-file.ts";
 /**
  * Reads files of one project folder. The paths come from a session file and are not trusted. So this resolves
  * links and reads only regular files inside the folder, and no well-known secrets.
- * @param cwd base of relative paths. Default: the folder itself. A path may lead anywhere, because the result
- * is checked.
+ * @param cwd base of relative paths. Default: the folder itself. The path may lead anywhere, because the
+ * resulting file is checked.
  */
 export function projectFiles(
   folder: string | undefined,
@@ -23,7 +23,8 @@ export function projectFiles(
 }
 
 async function readInside(folder: string | undefined, path: string): Promise<FileAnswer> {
-  // Checks the name first: the result must not suggest that another folder would help.
+  // Checks the name first. Otherwise the result for a secret file could suggest that another folder would
+  // help.
   if (isSecretFile(path)) return unavailable("secret");
   if (folder === undefined || !isAbsolute(folder) || parse(folder).root === folder) {
     return unavailable("outside-project");
@@ -52,7 +53,10 @@ const isOnOtherMachine = (path: string): boolean => process.platform === "win32"
 
 const unavailable = (reason: UnavailableReason): FileAnswer => ({ state: "unavailable", reason });
 
-/** Maximum depth of a folder tree. Rules are in a few folders by subject. A deeper tree is something else. */
+/**
+ * Maximum depth of a folder tree. Projects keep rule files in a few folders by subject. A deeper tree
+ * contains something else.
+ */
 const LIST_DEPTH = 8;
 const MAX_LISTED = 1_000;
 const MAX_LOOKED_AT = 10_000;
@@ -62,7 +66,7 @@ export interface MemoryFilesPortOptions {
   readonly cwd: string;
   /**
    * The user's home folder, in which imports of `~/…` may be read. Off by default: a project's memory file
-   * could name any file of the user, and its content would go to the model. Best combined with `mayRead`.
+   * could name any file of the user, and its content would go to the model. Combine it with `mayRead`.
    */
   readonly home?: string | undefined;
 }
@@ -135,8 +139,8 @@ async function lookInto(search: Search, folder: string, depth: number): Promise<
 }
 
 /**
- * Returns the entries of a folder. Sorts them, so that the same ones are chosen each time. Reads them one by
- * one, because a folder may contain millions.
+ * Returns the entries of a folder. Sorts them, so that a limit selects the same entries each time. Reads them
+ * one by one, because a folder may contain millions.
  */
 async function entriesOf(search: Search, folder: string): Promise<readonly Dirent[]> {
   const entries: Dirent[] = [];

@@ -6,7 +6,9 @@ import type { CommandRequest, CommandResult, RunCommand } from "@longhaul/core/h
 import { untilAborted } from "@longhaul/core/models";
 import { endProcessTree } from "./process-tree.ts";
 
-/** Bytes kept of stdout and of stderr: far more than anything reads, and far less than the memory. */
+/**
+ * Bytes kept of stdout and of stderr: far more than any caller reads, and little compared with the memory.
+ */
 export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
 /**
  * Maximum wait for the last output after a command has ended. Its children may keep the pipes open
@@ -79,8 +81,8 @@ type Exit = { readonly exitCode: number | null } | { readonly error: unknown };
 function exitOf(child: ChildProcessWithoutNullStreams): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (exitCode) => resolve({ exitCode }));
-    // This listener stays: without it a second error, from a signal that could not be sent, would end this
-    // process.
+    // This listener is never removed. Without it, a second error, from a signal that could not be sent, would
+    // end this process.
     child.on("error", (error) => resolve({ error }));
   });
 }
@@ -123,7 +125,7 @@ function letGo(
   });
 }
 
-/** Maximum length of a first line that is checked. If it matters, it is JSON with a flag. */
+/** Maximum length of a first line that is checked. A line that matters is short JSON with a flag. */
 const LONGEST_FIRST_LINE = 10_000;
 
 /** Lets the process end while the pipe is open. Pipes are sockets, although their type does not say so. */
@@ -132,8 +134,8 @@ function unref(pipe: object): void {
 }
 
 /**
- * Resolves with the work or after a time. A busy event loop runs timers before it reads pending input, so
- * this allows one more round of reading.
+ * Resolves when the work is done, or after a time limit. A busy event loop runs timers before it reads
+ * pending input, so this allows one more round of reading.
  */
 function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {

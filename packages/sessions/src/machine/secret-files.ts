@@ -80,7 +80,7 @@ const SECRET_NAMES = new RegExp(
 const SECRET_ENDINGS =
   /.\.(?:pem|key|p8|pk8|p12|pfx|jks|keystore|keytab|kdbx?|ppk|snk|gpg|pgp|ovpn|mobileprovision|kubeconfig|tfstate(?:\..*)?|tfvars(?:\.json)?)$/;
 
-/** Secret folders, and files whose name alone is not enough. */
+/** Patterns of secret folders, and of secret files that only name and folder together identify. */
 const SECRET_PLACES: readonly RegExp[] = [
   /\/\.ssh\//,
   /\/\.gnupg\//,
@@ -114,8 +114,8 @@ const SECRET_PLACES: readonly RegExp[] = [
 
 /**
  * Splits a path into names for comparison with lists of well-known files. Names are in lower case, because
- * some disks do not distinguish `.GIT` from `.git`. They lack the characters and endings that some disks
- * ignore.
+ * some disks do not distinguish `.GIT` from `.git`. Characters and endings that some disks ignore are
+ * removed.
  */
 export function pathNames(path: string): readonly string[] {
   return path

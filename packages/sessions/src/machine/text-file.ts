@@ -4,8 +4,8 @@ import { field } from "@longhaul/core/internal/messages";
 import { readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 
 /**
- * Maximum file size. The agent did not read a large log for its beginning, so a pointer to the file is more
- * useful than its head.
+ * Maximum file size. The beginning of a larger file, such as a log, is rarely the part that the agent needs.
+ * A pointer to the file is more useful.
  */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 /** Maximum number of bytes to read. It exceeds the longest head that is ever restored. */
@@ -23,7 +23,7 @@ type FileProblem = "gone" | "unreadable" | "not-text" | "too-large";
  */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
-    // Checks before opening, because opening a device can activate it.
+    // Checks the type of the file before opening it, because opening a device can activate it.
     const before = problemWith(await stat(path));
     return before === undefined ? await readOpened(path) : { state: "unavailable", reason: before };
   } catch (error) {
@@ -54,7 +54,7 @@ function readOpened(path: string): Promise<TextFile> {
   return withOpenFile(path, async (handle) => {
     const problem = problemWith(await handle.stat());
     if (problem !== undefined) return { state: "unavailable", reason: problem };
-    // Not `readFile`, which never ends if a file grows as fast as it is read.
+    // Does not use `readFile`, which never ends if a file grows as fast as it is read.
     const buffer = Buffer.alloc(HEAD_BYTES + 1);
     const length = await readerOf(handle)(buffer, 0);
     const isHead = length > HEAD_BYTES;

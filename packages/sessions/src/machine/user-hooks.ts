@@ -7,7 +7,7 @@ import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/l
 import { problemOf } from "./text-file.ts";
 
 export interface UserHooksOptions {
-  /** Also read the hooks that the user has configured for Claude Code. */
+  /** True to also read the hooks that the user has configured for Claude Code. */
   readonly claudeCode?: boolean | undefined;
 }
 

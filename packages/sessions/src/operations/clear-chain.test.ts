@@ -31,7 +31,10 @@ const folder = temporaryFolder();
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** Time after everything that the builders write. It advances with every reading. */
+/**
+ * Current time of the test. It is later than all times that the builders write, and advances with each call
+ * of `now`.
+ */
 let time = Date.UTC(2026, 6, 1);
 const ports: CompactionPorts = { now: () => new Date(++time), newUuid: randomUUID };
 
@@ -173,7 +176,7 @@ describeRecorded("every recorded session", () => {
       copyFileSync(source, path);
       chmodSync(path, 0o600);
       for (const [index, next] of chain.entries()) {
-        // The number decreases each time, so that there is something to clear again.
+        // Keeps fewer results each time, so that there is something to clear again.
         const keepNewest = Math.max(1, 8 - 3 * index);
         const done = await runStep(path, { ...next, keepNewest, asNew: index === 3, addsTurns: false });
         path = done?.path ?? path;

@@ -24,7 +24,7 @@ import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from ".
 export interface ClearSessionOptions {
   /** Clear all but this many of the newest results, regardless of the saving. At least 1. */
   readonly keepNewest?: number | undefined;
-  /** Otherwise: clear the oldest results until this many tokens of results are left. */
+  /** Without `keepNewest`: clear the oldest results until this many tokens of results are left. */
   readonly targetTokens?: number | undefined;
   /** Clear only if this saves at least this many tokens. */
   readonly minimumSavingTokens?: number | undefined;
@@ -57,10 +57,10 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));
   const index = new ResultIndex();
   const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.o200k) * tokenRatio;
-  // Without a result, there is no need to index the calls of a long session.
+  // If no message has a tool result, skips the indexing of all calls, which takes time in a long session.
   if (sent.some(hasResult)) for (const [at, entry] of sent.entries()) index.add(entry, at, tokensOf);
   const { keepNewest } = options;
-  // With `keepNewest`, clear as after an idle hour. Otherwise clear by size.
+  // With `keepNewest`, clears in the same way as the engine after an idle hour. Otherwise clears by size.
   const clearing =
     keepNewest === undefined
       ? chooseBySize(index, options)
@@ -106,7 +106,10 @@ export async function writeClearing(
   return writeLines(session, source, target, ports);
 }
 
-/** Describes the results, and the options that would clear them. */
+/**
+ * Creates the error for a session with nothing to clear. It describes the results and the options that would
+ * clear them.
+ */
 function nothingToClear(index: ResultIndex, options: ClearSessionOptions): LonghaulError {
   const { keepNewest, targetTokens = CLEARING_TARGET_TOKENS } = options;
   const { minimumSavingTokens = MINIMUM_SAVING_TOKENS } = options;
@@ -141,7 +144,10 @@ const COMPACT_INSTEAD = "Compacting saves more: `longhaul compact`.";
 
 const count = (number: number): string => number.toLocaleString("en-US");
 
-/** Kinds of facts that may exist only in results. All messages stay, so a later summary finds their facts. */
+/**
+ * Kinds of facts that may exist only in results. A clearing keeps all messages, so a later summary finds the
+ * facts in them.
+ */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
 
 /**

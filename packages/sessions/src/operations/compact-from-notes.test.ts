@@ -129,7 +129,7 @@ describe("notes that a compaction cannot use", () => {
   });
 });
 
-/** Positions of the remembered message, as shares of a conversation. */
+/** Positions of the last message that the notes cover, as shares of a conversation. */
 const SHARES = [0.3, 0.6, 0.9, 1];
 
 describeRecorded("every recorded session", () => {

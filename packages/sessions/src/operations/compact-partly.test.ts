@@ -85,7 +85,7 @@ async function appendTurns(
   const { leafUuid = null } = await loadSession(path);
   const c = new ConversationBuilder(name);
   turns(c, 6, name, 15_000);
-  // After the time of the compaction, as in a real session.
+  // The entries get times after the compaction, as in a real session.
   const late = c.entries.map(
     (entry, index) =>
       ({
@@ -192,27 +192,30 @@ describe("compacting a session only before or after a message", () => {
     expect((await loadSession(path)).entries.length).toBe(entries.length + 2);
   });
 
-  it.each(VERSIONS)("compacting the beginning keeps the summary of an earlier compaction of the end (version %s)", async (version) => {
-    const path = await sessionWritten(version);
-    const at = async (name: string): Promise<string> => {
+  it.each(VERSIONS)(
+    "compacting the beginning keeps the summary of an earlier compaction of the end (version %s)",
+    async (version) => {
+      const path = await sessionWritten(version);
+      const at = async (name: string): Promise<string> => {
+        const { conversation } = await loadSession(path);
+        return conversation.find((entry) => JSON.stringify(entry).includes(name))?.uuid ?? "";
+      };
+      await compactedInPlace(path, { from: await at("first request 10 ") });
+      const summaries = async (): Promise<readonly string[]> =>
+        (await loadSession(path)).conversation
+          .filter(isSummaryEntry)
+          .map(({ message }) => JSON.stringify(message));
+      const [later] = await summaries();
+      await compactedInPlace(path, { upTo: await at("first request 5 ") });
       const { conversation } = await loadSession(path);
-      return conversation.find((entry) => JSON.stringify(entry).includes(name))?.uuid ?? "";
-    };
-    await compactedInPlace(path, { from: await at("first request 10 ") });
-    const summaries = async (): Promise<readonly string[]> =>
-      (await loadSession(path)).conversation
-        .filter(isSummaryEntry)
-        .map(({ message }) => JSON.stringify(message));
-    const [later] = await summaries();
-    await compactedInPlace(path, { upTo: await at("first request 5 ") });
-    const { conversation } = await loadSession(path);
-    const messages = conversation.filter(({ type }) => type === "user" || type === "assistant");
-    const text = JSON.stringify(messages.filter((entry) => !isSummaryEntry(entry)));
-    expect(text).not.toContain("first request 4 ");
-    for (let turn = 5; turn < 10; turn++) expect(text).toContain(`first request ${turn} `);
-    expect((await summaries()).at(-1)).toBe(later);
-    expect(await summaries()).toHaveLength(2);
-  });
+      const messages = conversation.filter(({ type }) => type === "user" || type === "assistant");
+      const text = JSON.stringify(messages.filter((entry) => !isSummaryEntry(entry)));
+      expect(text).not.toContain("first request 4 ");
+      for (let turn = 5; turn < 10; turn++) expect(text).toContain(`first request ${turn} `);
+      expect((await summaries()).at(-1)).toBe(later);
+      expect(await summaries()).toHaveLength(2);
+    },
+  );
 
   it("a partial compaction keeps thinking before its cut, and drops thinking after its cut", async () => {
     for (const version of VERSIONS) {

@@ -44,8 +44,8 @@ export interface CompactSessionOptions
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
   /**
-   * True to compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it.
-   * Otherwise a compaction that does not pay fails with `compaction-ineffective`.
+   * True to compact even if the saving is below `SMALLEST_WORTHWHILE_SAVING`. Instructions imply `force`.
+   * Otherwise such a compaction fails with `compaction-ineffective`.
    */
   readonly force?: boolean | undefined;
   /**
@@ -142,7 +142,7 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
     coveredUuid,
     keep,
     thresholdTokens: targetTokens,
-    // `compact` checks the saving for this compaction too.
+    // No minimum here, because `compact` checks the saving of a compaction from notes too.
     leastSaving: "none",
     transcriptPath: transcriptPathOf(session),
     autonomous,
@@ -203,7 +203,10 @@ export async function writeCompaction(
   return writeLines(session, source, target, ports);
 }
 
-/** Description of each reason: the problem, and a remedy besides compacting without the notes. */
+/**
+ * Texts for each reason why notes are not usable: the problem, and a remedy besides compacting without the
+ * notes.
+ */
 const NOT_USABLE: Readonly<Record<NotesDecline, readonly [why: string, remedy: string]>> = {
   disabled: ["notes are switched off for this session", "Switch them on"],
   "no-file": ["this session has no notes", "Write them first"],

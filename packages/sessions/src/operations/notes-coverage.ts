@@ -16,8 +16,8 @@ import { type SessionHistory, sessionHistory } from "./session-history.ts";
 /** Part of a session that the notes cover. */
 export type NotesCoverage =
   /**
-   * Everything up to this message. Undefined if there are notes, but no message is certain to be covered
-   * completely.
+   * The notes cover everything up to the message `upTo`. It is undefined if no message is certain to be
+   * covered completely.
    */
   | { readonly state: "known"; readonly upTo: Entry | undefined; readonly fresh: readonly Entry[] }
   /** The notes name a message that the session does not have. */
@@ -26,7 +26,7 @@ export type NotesCoverage =
   | { readonly state: "unknown" };
 
 /**
- * Returns entries that are not in the notes yet. Stops before an open call, which still waits for its result.
+ * Returns entries that are not in the notes yet. Stops before a tool call that still waits for its result.
  */
 export function entriesToNote(history: SessionHistory, from: number): readonly Entry[] {
   const fresh = history.entries.slice(from).filter((entry) => !history.isRepeated(entry));
@@ -49,12 +49,14 @@ export function coverageOf(
 
 /**
  * Returns the newest message of the conversation that the notes cover: the given one, its copy, or an earlier
- * one. The given line may be missing, because an undo does not write lines again that are never sent.
+ * one. The given line may be missing, because an undo does not rewrite lines that are never sent to the
+ * model.
  */
 export function coveredIn(session: Session, coveredUuid: string): string {
   const { conversation } = session;
   const current = conversation[indexInConversation(conversation, session.entries, coveredUuid)]?.uuid;
-  // A stand-in may contain something that is not in the notes, so its id stays.
+  // An entry that replaces several messages may contain something that is not in the notes, so the given id
+  // is returned.
   if (current !== undefined || conversation.some((entry) => replacesMessage(entry, coveredUuid)))
     return current ?? coveredUuid;
   const uuids = new Map<string, string>();

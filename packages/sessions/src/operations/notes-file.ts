@@ -9,7 +9,7 @@ import { isSystemError, readerOf, withOpenFile } from "../transcript/file-bytes.
 import { lockSession } from "../transcript/lock.ts";
 import { giveName, whyNotWritten, writeWholeFile } from "../transcript/whole-file.ts";
 
-/** Maximum size of a notes file. It is ten times the size of notes within their limits, in any script. */
+/** Maximum size of a notes file. It is ten times the maximum size of generated notes, in any script. */
 const LARGEST_NOTES_BYTES = 1024 * 1024;
 
 /** Returns the path of a session's notes, beside the session. */
@@ -48,13 +48,13 @@ async function replace(path: string, text: string, replacing: string | undefined
     if (found?.isReadOnly) throw systemError("EACCES");
     return isSame(found?.bytes, expected);
   };
-  // Checks before creating anything, so that a wrong location stays unchanged.
+  // Compares the file before creating anything, so that a wrong location stays unchanged.
   if (!(await isAsRead())) return false;
   return writeWholeFile(path, [text], async (temporary) => {
     const release = await lockSession(path);
     try {
       if (expected === undefined) return await takeName(temporary, path);
-      // Checks as late as possible, because an editor does not use our lock.
+      // Compares the file again as late as possible, because an editor does not use our lock.
       if (!(await isAsRead())) return false;
       await rename(temporary, path);
       return true;
@@ -91,7 +91,7 @@ interface Found {
 /** Reads the notes file. Returns undefined if it does not exist. */
 async function find(path: string): Promise<Found | undefined> {
   try {
-    // Checks before opening, because opening a device can activate it.
+    // Checks the type of the file before opening it, because opening a device can activate it.
     refuseOther(path, await lstat(path));
     const read = async (handle: FileHandle): Promise<Found> => {
       const found = await handle.stat();

@@ -26,8 +26,8 @@ import { coveredBy, splitIntoSteps } from "./notes-coverage.ts";
 import type { SessionHistory } from "./session-history.ts";
 
 /**
- * Tokens per step of the built-in writer. An agent that takes notes during its work writes about as often, so
- * the same session gives the same notes.
+ * Tokens per step of the built-in writer. An agent that takes notes while it works writes about as often, so
+ * both ways produce similar notes.
  */
 const STEP_TOKENS = 5_000;
 /**
@@ -38,14 +38,15 @@ const MODEL_STEP_TOKENS = 40_000;
 /** Maximum share of the model's window for one step. */
 const MODEL_STEP_SHARE = 0.4;
 
-/** Options that the writer of the notes sees. Only a model follows the instructions. */
+/** Options for the writer of the notes. Only a model follows the instructions. */
 export interface NoteOptions extends SummaryInstructions {
   /**
-   * Model that writes the notes in separate calls. Without one, the built-in writer writes them. If the model
-   * does not answer in time, the built-in writer notes the rest, and `fallback` of the result says so.
+   * Model that writes the notes in separate calls. Without a model, the built-in writer writes them. If the
+   * model does not answer in time, the built-in writer notes the remaining messages, and `fallback` of the
+   * result says so.
    */
   readonly model?: Model | undefined;
-  /** Writes nothing. */
+  /** True to compute the notes without writing them. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
@@ -79,10 +80,10 @@ export interface NotesTally extends Pick<ExtractionOutcome, "edits" | "refused" 
   readonly isWritten: boolean;
   /**
    * False if edits were refused and never corrected, or if a person changed the same section meanwhile. The
-   * run ended there, and the rest is not in the notes.
+   * run ended at that step, and the remaining messages are not in the notes.
    */
   readonly isComplete: boolean;
-  /** Set if the model did not answer in time and the built-in writer noted the rest. */
+  /** Set if the model did not answer in time and the built-in writer noted the remaining messages. */
   readonly fallback: NotesFallback | undefined;
 }
 
@@ -93,7 +94,10 @@ export interface NotesFallback {
   readonly messages: number;
 }
 
-/** Run over the new entries. With a model, each step is saved, so that paid work is not lost. */
+/**
+ * Run that adds the new entries of a session to its notes. With a model, each step is saved, so that paid
+ * work is not lost.
+ */
 export class NotesWork {
   readonly #task: NotesTask;
   /** Last known content of the file. */
@@ -119,7 +123,7 @@ export class NotesWork {
 
   /**
    * Adds the new entries to the notes. If the model does not answer in time, the built-in writer notes the
-   * rest.
+   * remaining entries.
    */
   async note(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
     const { model } = this.#task;
@@ -137,7 +141,8 @@ export class NotesWork {
         return this.#noteBuiltIn(notes, rest);
       }
       notes = await this.#save(this.#upTo(step, notes));
-      // A refused or overridden edit is still missing. Continuing would skip its messages for good.
+      // An edit was refused or overridden, so the notes lack its messages. Continuing would skip these
+      // messages permanently.
       if (!this.#tally.isComplete) break;
     }
     return notes;
@@ -182,7 +187,7 @@ export class NotesWork {
       entries: history.entries,
       fresh,
       model,
-      // The file contains these results in full, and they were in the context at that time.
+      // No result counts as cleared, because the file contains all results in full, and the agent saw them.
       clearedToolUseIds: new Set<string>(),
     };
     const outcome = await waitWithTimeLimit(

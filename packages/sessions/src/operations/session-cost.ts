@@ -157,8 +157,8 @@ export function usualPlan(
 }
 
 /**
- * Estimates the cost of a separate summary call without a cached prefix. Returns undefined if the prices are
- * unknown.
+ * Estimates the cost of a separate call for a summary, without a cached prefix. Returns undefined if the
+ * prices are unknown.
  */
 export function expectedCall(
   plan: Pick<CompactionPlan, "summarizedTokens" | "overheadTokens" | "keptTokens">,

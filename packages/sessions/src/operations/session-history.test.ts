@@ -181,7 +181,7 @@ function orUndefined<T>(work: () => T): T | undefined {
 
 describe("historySegmentsOf", () => {
   /**
-   * Returns the number of lines that are read to find the stretches of a session with this many compactions.
+   * Returns the number of lines that are read to split a session with this many compactions into segments.
    */
   async function countReads(compactions: number, keeps: boolean): Promise<number> {
     const c = new ConversationBuilder();

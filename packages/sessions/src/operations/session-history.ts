@@ -61,25 +61,29 @@ type ByUuid = ReadonlyMap<string | undefined, Entry>;
 
 const entriesByUuid = ({ entries }: Session): ByUuid => new Map(entries.map((entry) => [entry.uuid, entry]));
 
-/** Gives a stand-in the position of the messages that it replaces. */
+/** Records the position of an entry also for the messages that the entry replaces. */
 function notePlaces(entry: Entry, place: number, places: Map<string, number>): void {
   for (const uuid of [entry.uuid, ...standInUuids(entry)])
     if (uuid !== undefined && !places.has(uuid)) places.set(uuid, place);
 }
 
-/** Part of a session between two compactions. A kept message is in two of them. */
+/**
+ * Part of a session between two compactions. A message that a compaction kept is in the parts before and
+ * after it.
+ */
 export interface HistorySegment {
-  /** Compaction at its start. Undefined at the start of the session. */
+  /** Compaction at the start of this part. Undefined for the first part of the session. */
   readonly boundary: CompactBoundaryEntry | undefined;
   /**
-   * Returns the entries. Builds them on each call, because a session may have thousands of stretches, each as
+   * Returns the entries. Builds the list on each call, because a session may have thousands of parts, each as
    * long as a conversation.
    */
   readonly entries: () => readonly Entry[];
 }
 
 /**
- * Returns the stretches that led to the conversation, oldest first, as far back as the session is complete.
+ * Returns the parts of the session that led to the current conversation, oldest first, as far back as the
+ * file is complete.
  */
 export function historySegmentsOf({ entries, boundaries, conversation }: Session): readonly HistorySegment[] {
   const index = indexEntries(entries);

@@ -126,7 +126,7 @@ describe("sessionLedgers", () => {
     c.entries[c.entries.length - 1] = { ...next, compactMetadata };
     c.user("A summary of the stars.", { isCompactSummary: true });
     const [newest] = sessionLedgers(await sessionOf(c.entries));
-    // The kept summary and the user's words after it are one message.
+    // The kept summary and the user's text after it count as one message.
     expect(newest?.ledger?.kept.messages).toBe(2);
     expect(fateOf(newest?.ledger, "Never use tabs")).toBe("kept");
     expect(fateOf(newest?.ledger, "tide.ts")).toBe("kept");

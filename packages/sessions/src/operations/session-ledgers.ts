@@ -40,15 +40,18 @@ export interface SessionLedger {
    */
   readonly source: "file" | "computed" | "none";
   readonly ledger: Ledger | undefined;
-  /** True if the conversation starts at it. */
+  /** True if the current conversation starts at this compaction. */
   readonly isCurrent: boolean;
-  /** True if it led to the conversation. False on an abandoned branch, and for undone compactions. */
+  /**
+   * True if this compaction led to the current conversation. False on an abandoned branch, and for undone
+   * compactions.
+   */
   readonly isInChain: boolean;
 }
 
 /**
- * Returns the ledgers of all compactions in the session, newest first. The ones that led to the conversation
- * come before the others.
+ * Returns the ledgers of all compactions in the session, newest first. Compactions that led to the current
+ * conversation come before all others.
  */
 export function sessionLedgers(session: Session): readonly SessionLedger[] {
   const chain = ledgersOf(historySegmentsOf(session));
@@ -88,8 +91,8 @@ function ledgersOf(stretches: readonly HistorySegment[]): readonly SessionLedger
 
 /**
  * Returns the facts from which the next compaction continues: those of the newest compaction that led to the
- * conversation, by any agent. An undo does not count. Gives the same facts as {@link sessionLedgers}, without
- * the work of locating them.
+ * conversation, by any agent. An undo does not count. Returns the same facts as {@link sessionLedgers}, but
+ * faster, because it does not locate them.
  */
 export function knownFacts(session: Session): PreviousLedger | undefined {
   const current = session.boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
@@ -114,17 +117,20 @@ export function knownFacts(session: Session): PreviousLedger | undefined {
   return previous;
 }
 
-/** Maximum number of lines of a stretch in memory. A context window never has more. */
+/** Maximum number of lines of a segment to read into memory. A context window never has more. */
 const LINES_AT_ONCE = 10_000;
 
 /**
- * Reads the lines of a stretch into memory, because extracting facts reads each line twice. A longer stretch
+ * Reads the lines of a segment into memory, because extracting facts reads each line twice. A longer segment
  * is read from the file line by line.
  */
 const readAtOnce = (entries: readonly Entry[]): readonly Entry[] =>
   entries.length > LINES_AT_ONCE ? entries : wholeLines(entries);
 
-/** Returns boundaries of undos, which are not compactions, and of the steps that they undid. */
+/**
+ * Returns the boundaries that are no effective compactions: those of undos, and those of the steps that were
+ * undone.
+ */
 function undoneIn(stretches: readonly HistorySegment[]): ReadonlySet<CompactBoundaryEntry> {
   const newestFirst = stretches.flatMap(({ boundary }) => boundary ?? []).reverse();
   const undone = new Set<CompactBoundaryEntry>();
@@ -150,8 +156,8 @@ interface CompactionInFile {
 }
 
 /**
- * Computes the missing ledger of a compaction by the same rules: searches the result for facts of the removed
- * entries.
+ * Computes the missing ledger of a compaction by the rules for new ledgers: searches the result for facts of
+ * the removed entries.
  */
 function computeLedger(compaction: CompactionInFile): Ledger {
   const { boundary } = compaction;

@@ -89,7 +89,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const fresh = isNew ? entriesToNote(history, 0) : freshFor(opened, history);
   const messages = countMessages(fresh);
   const base = isNew ? restarted(opened) : opened.notes;
-  // Restarted notes share nothing with a person's concurrent edits.
+  // Notes that are built from the start cannot be merged with a person's concurrent edits of the old notes.
   const origin = isEmpty ? opened : { ...opened, notes: base };
   const work = new NotesWork({
     ...options,
@@ -99,7 +99,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
     countTokens: options.countTokens ?? counterFor(session),
     timeLimits: timeLimitsOf(options.timeLimits),
   });
-  // Restarted notes must lose their old content, even if there is nothing to note.
+  // Rebuilt notes must lose their old content, even if there is nothing to note.
   const isDone = messages === 0 && (isEmpty || !isNew);
   const notes = isDone ? opened.notes : await work.note(base, fresh);
   const { file, template } = opened;
@@ -135,7 +135,7 @@ interface OpenedNotes {
   readonly notes: Notes;
   /** Template of the resulting notes. */
   readonly template: NotesTemplate;
-  /** True if the existing notes have other sections. */
+  /** True if the existing notes have other sections than the template. */
   readonly isOtherTemplate: boolean;
 }
 
@@ -155,7 +155,10 @@ async function open(
   return { file, text, template, notes, isOtherTemplate };
 }
 
-/** Creates restarted notes with an empty id, because notes without an id count as covering all messages. */
+/**
+ * Creates empty notes for a rebuild. Their covered id is empty, because notes without an id count as covering
+ * all messages.
+ */
 const restarted = ({ template, notes }: OpenedNotes): Notes => ({
   ...emptyNotes(template),
   preface: notes.preface,

@@ -189,14 +189,17 @@ describe("the project of a session in Claude Code's store", () => {
     }
   });
 
-  it.skipIf(process.getuid?.() === 0)("finds a project even if one of its parent folders cannot be listed", async () => {
-    const closed = join(root, "home");
-    chmodSync(closed, 0o111);
-    const path = inStore("claude-code", project);
-    const { folder: found } = await decide(path);
-    chmodSync(closed, 0o755);
-    expect(found).toBe(project);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    "finds a project even if one of its parent folders cannot be listed",
+    async () => {
+      const closed = join(root, "home");
+      chmodSync(closed, 0o111);
+      const path = inStore("claude-code", project);
+      const { folder: found } = await decide(path);
+      chmodSync(closed, 0o755);
+      expect(found).toBe(project);
+    },
+  );
 });
 
 describe("the project of a session in longhaul's store", () => {

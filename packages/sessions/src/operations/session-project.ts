@@ -75,13 +75,14 @@ export async function sessionProject(
 }
 
 /**
- * Checks for a whole disk, the home folder and its parents: too much to restore files from without being
- * asked.
+ * Checks for a whole disk, the home folder and its parents: such a folder contains too many files to restore
+ * from it without asking.
  */
 export async function isTooWide(folder: string, home: string = userHome()): Promise<boolean> {
   const real = await realOrResolved(folder);
   if (real === parse(real).root) return true;
-  // The variable may be empty or wrong, but the system knows the user's home folder without it.
+  // The environment variable of the home folder may be empty or wrong, but the system knows the folder
+  // without it.
   const homes = await Promise.all([home, systemHome()].filter(isAbsolute).map(realOrResolved));
   return homes.some((each) => isWithin(real, each));
 }
@@ -168,8 +169,8 @@ async function folderOf(place: StorePlace, session: LocatedSession, current: str
 }
 
 /**
- * Finds a folder with this hash among the claimed folders, the current folder and its parents. The hash
- * proves a claim.
+ * Finds a folder with this hash among the claimed folders, the current folder and its parents. A matching
+ * hash proves that the session belongs to the folder.
  */
 async function foldersHashedTo(
   name: string,
@@ -224,8 +225,8 @@ function isCutTo(folder: string, name: string): boolean {
 }
 
 /**
- * Searches only folders whose name is the beginning of the rest. Returns false as soon as a limit is
- * exceeded.
+ * Searches only folders whose encoded name begins the remaining part of the searched name. Returns false as
+ * soon as a limit is exceeded.
  */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MAX_FOLDERS_READ) return rest === "";

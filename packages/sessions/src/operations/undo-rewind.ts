@@ -154,15 +154,15 @@ export interface RewindPoint {
   readonly uuid: string;
   readonly text: string;
   readonly timestamp: string;
-  /** Number of compactions on the way to the current conversation that came after it. */
+  /** Number of compactions between this message and the current conversation. */
   readonly compactionsSince: number;
 }
 
 /** Session as it was before a prompt. Nothing has been written yet. */
 export interface SessionRewind {
   /**
-   * Conversation as it was sent then: boundary, summary, kept messages, attachments, cleared results. It does
-   * not contain the mark.
+   * Conversation as it was sent then: boundary, summary, kept messages, attachments, cleared results. `mark`
+   * is not part of it.
    */
   readonly conversation: readonly Entry[];
   /** Parent of the mark. Undefined if there was nothing before the prompt. */

@@ -21,7 +21,7 @@ export class Dictionary {
   readonly #texts: Section;
   readonly #postings: Section;
   #directory: Buffer | undefined;
-  /** Block that was read last. A search for a part of a term visits terms in order. */
+  /** Block that was read last. It is cached, because a search for a part of a term visits terms in order. */
   #block: (Block & { readonly nth: number }) | undefined;
 
   constructor(sections: Readonly<Record<"blocks" | "terms" | "texts" | "postings", Section>>) {
@@ -37,7 +37,10 @@ export class Dictionary {
     return list === undefined ? new Uint32Array(0) : documentsIn(list);
   }
 
-  /** Returns the encoded list of these documents with the term's count in each, see {@link eachPosting}. */
+  /**
+   * Returns the encoded list of the documents that contain a term, with its count in each, see {@link
+   * eachPosting}.
+   */
   list(term: string): Buffer | undefined {
     const record = this.#find(term);
     return record === undefined ? undefined : this.#list(record);
@@ -213,7 +216,9 @@ export interface DictionaryBytes {
   readonly postings: Buffer;
 }
 
-/** Maximum count. A higher one says nothing more about the subject of a text. */
+/**
+ * Maximum stored count of a term in a document. A higher count says nothing more about the subject of a text.
+ */
 const MAX_COUNTED = 255;
 const FIRST_TERMS = 1 << 12;
 const FIRST_POSTINGS = 1 << 14;

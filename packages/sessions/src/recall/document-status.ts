@@ -15,13 +15,13 @@ import { type DocumentRecord, MARKS, nameOf, type Segment, uuidHashes } from "./
 
 /** Relation of a document to the current conversation, one byte each. */
 export const STATUS = {
-  /** The agent's context contains it. */
+  /** The agent's context contains the document. */
   inContext: 1,
   /** A repeated line, or a copy of another document. */
   repeated: 2,
-  /** It restates other documents. */
+  /** The document restates other documents, for example as a summary. */
   retold: 4,
-  /** A person or the agent wrote it in their own words. */
+  /** A person or the agent wrote the document as a message. */
   spoken: 8,
   person: 16,
 } as const;
@@ -117,7 +117,7 @@ function documentAt(segments: readonly Segment[], at: number): DocumentRecord {
   return damaged("a missing document");
 }
 
-/** Combines as many bits of two hashes as a number holds exactly. */
+/** Combines as many bits of two hashes as fit into a number exactly. */
 const keyOf = (hash: number, check: number): number => hash * 2 ** 21 + (check & 0x1fffff);
 const keyAt = (pairs: Uint32Array, at: number): number =>
   keyOf(pairs[at * 2] as number, pairs[at * 2 + 1] as number);
@@ -125,7 +125,8 @@ const NO_UUID = keyOf(0, 0);
 
 /**
  * Matches copies of messages with their originals. A compaction may write the messages it keeps again, under
- * new ids. Searches find the first occurrence. It is in the context as long as a copy of it is.
+ * new ids. Searches find the first occurrence. The first occurrence counts as in the context as long as one
+ * of its copies is.
  */
 function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;
@@ -182,7 +183,8 @@ export function plainGrowth(leaf: string | null, added: readonly Entry[]): strin
 }
 
 /**
- * Returns the status of a document that was added this way: in the context, unless another agent wrote it.
+ * Returns the status of a document that was added by plain growth: in the context, unless a subagent wrote
+ * it.
  */
 export const statusOfAdded = (marks: number): number =>
   ((marks & MARKS.sidechain) === 0 ? STATUS.inContext : 0) | lasting(marks);

@@ -21,7 +21,7 @@ import {
 import type { AttachmentEntry, ContentBlock, Entry } from "@longhaul/core/messages";
 import { sentContent } from "@longhaul/core/request";
 
-/** Kinds of documents. Their order gives the numbers in an index, so add new ones at the end. */
+/** Kinds of documents. An index stores a kind as its position in this list, so add new kinds at the end. */
 export const DOCUMENT_KINDS = [
   "user",
   "assistant",
@@ -42,7 +42,7 @@ export interface SearchDocument {
   /** Position among the documents of its entry. */
   readonly block: number;
   readonly text: string;
-  /** Tool of a call. A result gets it from its call. */
+  /** Tool of a call. A result gets the tool of its call. */
   readonly tool?: string | undefined;
   readonly toolUseId?: string | undefined;
   readonly path?: string | undefined;

@@ -47,7 +47,7 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
       const document = session.read(number);
       batch.push(document);
       characters += document.document.text.length;
-      // If nearly all documents match, reads no more than the page can hold.
+      // If nearly all documents match, reads no more documents than fit on the page.
       const room = Math.min(BATCH_DOCUMENTS, Math.max(FEWEST_DOCUMENTS, skip + limit + 1 - matches));
       if (batch.length >= room || characters > BATCH_CHARACTERS) {
         at++;
@@ -92,7 +92,7 @@ export function plainBytes(literals: readonly string[]): string {
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
 }
 
-/** Returns the first match in each text. */
+/** Creates a function that returns the first match of a text in each of several texts. */
 export const exactly =
   (text: string) =>
   (texts: readonly string[]): readonly (Match | undefined)[] =>

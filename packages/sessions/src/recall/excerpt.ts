@@ -8,7 +8,7 @@ import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment.ts";
 import { termsOf } from "./word-scanner.ts";
 
-/** Characters per token. Few tokens are longer. */
+/** Assumed maximum of characters per token. Few tokens are longer. */
 const CHARACTERS_PER_TOKEN = 6;
 const MAX_MATCHES = 200;
 
@@ -49,8 +49,7 @@ export function excerptAround(
   const whole = fittingEnd(text, 0, budgetTokens, countTokens);
   if (whole >= text.length) return { from: 0, to: text.length, matches };
   const focus = densest(matches, whole);
-  // Puts a third of it before the match, for context. The text there may have more tokens than the text after
-  // it.
+  // Puts a third of the excerpt before the match, for context. Shortens this third if it has too many tokens.
   let lead = Math.min(focus, Math.floor(whole / 3));
   while (countTokens(text.slice(focus - lead, focus)) > budgetTokens / 3) lead = Math.floor(lead / 2);
   const before = focus - lead;

@@ -42,7 +42,7 @@ export interface IndexOptions {
   readonly indexPath: string | undefined;
   /** Reports progress while a session is read that has no index or has grown a lot. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** True to ignore the stored index, because it turned out not to match. */
+  /** True to ignore the stored index, because it does not match the session. */
   readonly mustRebuild?: boolean | undefined;
   /** Growth in bytes after which the index is written again. Smaller growth is read with each query. */
   readonly keepEveryBytes?: number | undefined;
@@ -62,7 +62,8 @@ export interface OpenIndex {
  */
 const KEPT_GROWTH_BYTES = 256 * 1024;
 /**
- * Ratio of a segment's length to that of all newer ones. A segment below it is rebuilt together with them.
+ * Minimum ratio of a segment's length to the length of everything after it. A shorter segment is rebuilt
+ * together with all newer ones.
  */
 const SEGMENT_RATIO = 2;
 

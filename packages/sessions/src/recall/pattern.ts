@@ -9,8 +9,8 @@ const PATTERN_BUDGET_MS = 2_000;
 const TEXT_BUDGET_MS = 250;
 
 /**
- * Maximum length of a pattern. Thousands of nested groups crash the process when V8 compiles them, and nobody
- * can catch that.
+ * Maximum length of a pattern. V8 crashes the process when it compiles thousands of nested groups, and no
+ * code can catch that.
  */
 const LONGEST_PATTERN_CHARS = 5_000;
 
@@ -25,7 +25,7 @@ interface Search {
 }
 
 /**
- * Script that prepares the pattern. It is a variable of the script, because looking up globals of a context
+ * Script that stores the pattern in a variable of the script, because looking up a global of the context
  * takes much longer.
  */
 const PREPARE = `const search = new RegExp(pattern, flags);

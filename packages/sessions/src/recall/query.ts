@@ -1,8 +1,8 @@
 import type { DocumentKind } from "./documents.ts";
 
 /**
- * Search query. Give at least one of `words`, `exact`, `pattern`, `file` and `tool`. A hit must match all of
- * them.
+ * Search query. Give at least one of `words`, `exact`, `pattern`, `file` and `tool`. A hit must match all
+ * given fields.
  */
 export interface RecallQuery {
   /** Words to rank by. More matching words and rarer ones rank higher. */
@@ -13,7 +13,7 @@ export interface RecallQuery {
   readonly pattern?: string | undefined;
   /** True to make the pattern ignore case. */
   readonly ignoreCase?: boolean | undefined;
-  /** Path or part of one: finds calls that name it, with their results. */
+  /** Path or part of a path: finds calls that name this file, with their results. */
   readonly file?: string | undefined;
   /** Name of a tool: finds its calls and results. */
   readonly tool?: string | undefined;
@@ -71,6 +71,6 @@ export interface RecallReading {
   readonly hasMore: boolean;
   /** Estimated tokens of everything. */
   readonly tokens: number;
-  /** Ids that start with the given text, if there are several. Then nothing is read. */
+  /** Ids that start with the given text, if there are several such ids. In that case no entry is read. */
   readonly candidates: readonly string[];
 }

@@ -11,7 +11,7 @@ const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 /** Weight of a part of an identifier, which is only a hint. */
 const PART_WEIGHT = 0.4;
-/** Weight of terms that contain the query word, used if no term equals it. */
+/** Weight of terms that contain the query word, used if no term equals the query word. */
 const PIECE_WEIGHT = 0.5;
 const SHORTEST_PIECE = 3;
 const MAX_PIECES = 64;
@@ -21,7 +21,10 @@ const SPOKEN_WEIGHT = 1.5;
 const PERSON_WEIGHT = 2;
 /** Maximum number of terms. A query is one line. If somebody pastes a page, its beginning counts. */
 const MAX_TERMS = 48;
-/** Minimum share of the words in a hit for three or more words, unless nothing has it. */
+/**
+ * Minimum share of the query's words that a hit must contain. It applies to three or more words, unless no
+ * document reaches it.
+ */
 const MIN_SHARE = 0.4;
 
 interface Ranking {
@@ -152,7 +155,7 @@ function best(
 ): Ranking {
   const kept: { readonly document: number; readonly score: number }[] = [];
   let total = 0;
-  // Starts with the newest, so that it comes first among equals.
+  // Starts with the newest document, so that newer documents come first among equal scores.
   for (let document = values.length - 1; document >= 0; document--) {
     const value = values[document] as number;
     const covered = coverage[document] as number;
@@ -160,7 +163,7 @@ function best(
     total++;
     const score = value * covered * weightOf(session.status(document));
     kept.push({ document, score });
-    // Drops documents that cannot be among the best from time to time. Sorting keeps the order of equals.
+    // From time to time, drops documents that cannot be among the best. Sorting keeps the order of equals.
     if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
   }
   kept.sort(byScore).splice(most);

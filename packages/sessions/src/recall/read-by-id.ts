@@ -13,15 +13,18 @@ export interface ReadOptions {
 }
 
 const MAX_CANDIDATES = 20;
-/** Minimum share of a page. If less is left, the next text starts on the next page. */
+/**
+ * Minimum share of a page for the beginning of a text. If less of the page is left, the text starts on the
+ * next page.
+ */
 const MIN_SHARE = 1 / 8;
 /** Minimum length of the beginning of an id. A shorter one matches too many ids. */
 const SHORTEST_BEGINNING = 4;
 
 /**
- * Reads everything that belongs to an id: verbatim, one page at a time. The uuid of an entry gives the entry,
- * the id of a call gives the call and its result, and the id of a fact gives the entries it was found in. The
- * beginning of an id is enough.
+ * Reads everything that belongs to an id: verbatim, one page at a time. For the uuid of an entry, reads the
+ * entry. For the id of a call, reads the call and its result. For the id of a fact, reads the entries in
+ * which the fact was found. The beginning of an id is enough.
  */
 export function readById(
   session: IndexedSession,

@@ -19,9 +19,15 @@ import { NAMES, nameOf } from "./segment.ts";
 
 /** Number of hits that an agent can read at once. */
 export const HITS_PER_PAGE = 8;
-/** Size of a page of hits, or of an entry, that displaces little in a context. */
+/**
+ * Tokens of a page of hits, or of a page of an entry. It is small, so that it takes little of a context
+ * window.
+ */
 export const PAGE_TOKENS = 4_000;
-/** Maximum number of matching names. A name that matches more names in a session is too vague. */
+/**
+ * Maximum number of names that a searched name may match. If it matches more names in a session, it is too
+ * vague.
+ */
 const MAX_NAMES = 10_000;
 
 /** Searches the session and returns one page of hits. */

@@ -7,7 +7,7 @@ import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 interface DocumentLine {
   readonly lineOffset: number;
   readonly lineBytes: number;
-  /** Index of the entry in its line. Lines that were glued together have several. */
+  /** Index of the entry in its line. A line of the file has several entries if a newline is missing. */
   readonly entryInLine: number;
   /** Flags of the document, see {@link FLAGS}. */
   readonly flags: number;
@@ -55,12 +55,12 @@ export class Segment {
     return this.#lengths;
   }
 
-  /** Returns two hashes per document of its entry's id. */
+  /** Returns two hashes for each document: hashes of the id of its entry. */
   uuids(): Uint32Array {
     return this.#numbers("uuids", 2);
   }
 
-  /** Returns two hashes per document of its content. */
+  /** Returns two hashes for each document: hashes of its content. */
   contents(): Uint32Array {
     return this.#numbers("contents", 2);
   }
@@ -113,7 +113,7 @@ const dictionary = (name: DictionaryName, sections: Readonly<Record<SectionName,
     postings: sections[`${name}Postings`],
   });
 
-/** First character of a name in an index, which gives the type of the name. */
+/** First character of a name in an index. It identifies the type of the name. */
 export const NAMES = {
   tool: "\u0001",
   path: "\u0002",
@@ -138,13 +138,13 @@ const LONGEST_NAME = 500;
 export const nameOf = (kind: keyof typeof NAMES, text: string): string =>
   NAMES[kind] + (kind === "path" ? text.slice(-LONGEST_NAME) : text.slice(0, LONGEST_NAME));
 
-/** Name of documents with a word of which only the beginning is in the index. */
+/** Name under which the index lists documents with a word of which only the beginning is indexed. */
 export const LONG_WORDS: string = `${NAMES.mark}long`;
-/** Name of documents with too many words for an index. Every exact search reads them. */
+/** Name under which the index lists documents with too many words to index. Every exact search reads them. */
 export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
 /**
- * Name of documents whose line escapes plain letters in an unusual way, so that their bytes cannot be
- * searched.
+ * Name under which the index lists documents whose line escapes plain letters in an unusual way. Their bytes
+ * cannot be searched.
  */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
@@ -156,7 +156,7 @@ export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as co
 /** Position of a document to add to an index, with the ids of its line. */
 export interface DocumentPlace extends DocumentLine {
   readonly uuid: string | undefined;
-  /** Ids of the lines that it copies. */
+  /** Ids of the lines that the document copies. */
   readonly copiedIds: readonly string[];
 }
 

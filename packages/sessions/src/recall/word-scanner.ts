@@ -61,7 +61,7 @@ const isWordLetter = (code: number): boolean =>
 const isWordUnit = (code: number): boolean =>
   (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
 
-/** Checks whether pairs of such characters form terms. */
+/** Checks whether every pair of neighboring characters of this kind forms a term. */
 export const isIdeograph = (code: number): boolean => code >= 128 && classOf(code) === IDEOGRAPH;
 
 /**

@@ -18,7 +18,10 @@ interface Chain {
   readonly newestFirst: Int32Array;
   /** Entries whose parent is missing. They count as following the line above them. */
   readonly bridged: readonly number[];
-  /** Kept lines, if the boundary lists them. Then no other line above it is part of the conversation. */
+  /**
+   * Kept lines, if the boundary lists them. Then no other line above the boundary is part of the
+   * conversation.
+   */
   readonly listed?: ReadonlySet<number> | undefined;
 }
 
@@ -31,7 +34,7 @@ interface Link {
   readonly parentUuid: string | null;
 }
 
-/** Positions, newest first, like the chain that they are inserted into. */
+/** Positions of kept lines to insert into a chain. They are ordered newest first, like the chain. */
 interface Splice {
   readonly kept: readonly number[];
   readonly anchor: number;
@@ -93,7 +96,7 @@ export class ChainWalker {
       }
       const above = this.#boundaryMissingAbove(parent);
       if (above !== undefined) return { needs: { uuid: above } };
-      // The tail of a segment is exactly that entry, even if it is a summary that other kept messages follow.
+      // A segment ends exactly at its tail, even if the tail is a summary that other kept messages follow.
       const isNamed = until !== undefined && link === start;
       const splice = this.#spliceBetween(parent, link.child, isNamed);
       if (splice !== undefined) {
@@ -123,8 +126,8 @@ export class ChainWalker {
       const from = kept.indexOf(parent);
       if (from < 0) continue;
       const anchor = this.#anchorOf(boundary);
-      // If the oldest messages were kept, the summary comes after them, and the children of the last one come
-      // after the summary. This does not apply if a later segment ends with that last one.
+      // If the oldest messages were kept, the summary comes after them, and the children of the last kept
+      // message come after the summary. This does not apply if a later segment ends with that message.
       const isBelowSummary = from === 0 && anchor === boundary && !isNamed;
       return { kept: isBelowSummary ? [...this.#summaryOf(boundary), ...kept] : kept.slice(from), anchor };
     }
@@ -154,8 +157,8 @@ export class ChainWalker {
    */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#kept.has(boundary)) return this.#kept.get(boundary);
-    // The entry has no kept messages until they are known, so that circular links cannot cause endless
-    // recursion.
+    // The boundary counts as one without kept messages until they are known, so that circular links cannot
+    // cause endless recursion.
     this.#kept.set(boundary, undefined);
     const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
     if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
@@ -201,8 +204,8 @@ export class ChainWalker {
   }
 
   /**
-   * Requests more of the file. The head is the topmost of the kept messages, so reading up to it reads all of
-   * them at once.
+   * Requests more of the file. The head is the topmost kept message, so reading the file up to the head reads
+   * all kept messages at once.
    */
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };
@@ -215,7 +218,8 @@ export class ChainWalker {
   }
 
   /**
-   * Returns the boundary itself or a summary below it. If the field names neither, returns the last summary.
+   * Returns the line that the kept messages follow: the boundary or a summary below it. If the boundary names
+   * neither, returns the last summary.
    */
   #anchorOf(boundary: number): number {
     const named = this.#index.positions.get(this.#index.preserved.get(boundary)?.anchorUuid ?? "");

@@ -27,7 +27,7 @@ export function conversationBefore(
   lines: readonly Entry[],
 ): { readonly before: Conversation; readonly moved: readonly Entry[] } {
   const at = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === line.uuid);
-  // Newest line of each id, from this position on.
+  // Newest line of each id, from the position of the given line on.
   const newest = new Map(lines.slice(Math.max(0, at)).map((one) => [one.uuid, one]));
   newest.delete(undefined);
   const isRepeated = ({ uuid }: Entry): boolean => newest.has(uuid);
@@ -66,7 +66,7 @@ interface WithHostEdits {
   readonly entries: readonly Entry[];
   /** Lines of changed messages, to be written again with their ids. */
   readonly edited: readonly Entry[];
-  /** Ids of current messages that the restored ones replace. */
+  /** Ids of current messages that restored messages replace. */
   readonly replacesMessage: ReadonlySet<string | undefined>;
 }
 
@@ -74,7 +74,9 @@ interface WithHostEdits {
 interface Pair {
   readonly restored: Entry;
   readonly current: Entry;
-  /** True if the current message is a copy of the restored one, not the other way around. */
+  /**
+   * True if the current message is a copy of the restored message. False if the restored message is the copy.
+   */
   readonly isCopied: boolean;
 }
 

@@ -26,7 +26,10 @@ export interface EntryIndex {
   readonly boundaries: readonly number[];
   /** Positions of messages that only the queue contains, oldest first. */
   readonly queued: readonly number[];
-  /** True if queue lines further up may belong to messages of this part. Only the whole file shows that. */
+  /**
+   * True if queue lines above the part that was read may belong to messages in it. Only the whole file shows
+   * whether they do.
+   */
   readonly isQueueUncertain: boolean;
   /** Records of kept messages by the position of their finished compaction, oldest first. */
   readonly preserved: ReadonlyMap<number, Preserved>;
@@ -100,7 +103,10 @@ function preservedAt(
 
 /** Compactions whose writer may have crashed: some have only a boundary, others also attachments below it. */
 class UnfinishedCompactions {
-  /** Positions by uuid, boundary first. Listed under the uuid of each line. */
+  /**
+   * Lines of each unfinished compaction, as positions by uuid, boundary first. The uuid of each of its lines
+   * is a key.
+   */
   readonly #lines = new Map<string, Map<string, number>>();
 
   /** Returns the position of the boundary whose compaction this entry finishes. */
@@ -176,8 +182,9 @@ export function positionOf(index: EntryIndex, uuid: string, below: number): numb
 }
 
 /**
- * Returns the position as of which an entry's parent must be read: only lines above it count. After an undo
- * it is the position of the undone step. After a rewind it is the prompt to which the session was rewound.
+ * Returns the position at which the history of an entry ends: only lines above that position count for its
+ * parent. After an undo it is the position of the undone step. After a rewind it is the prompt to which the
+ * session was rewound.
  */
 export function continuedBefore(index: EntryIndex, position: number): number {
   const entry = index.entries[position];

@@ -60,8 +60,8 @@ export class EntryReader {
   }
 
   /**
-   * Removes deeply nested parts of a line. The conversation continues with the rest. The file keeps all of
-   * it.
+   * Removes deeply nested parts of a line. The conversation uses the remaining parts. The file keeps the
+   * whole line.
    */
   #withoutDeepParts(value: unknown, offset: number): unknown {
     if (!isNestedTooDeep(value)) return value;
@@ -134,7 +134,7 @@ function decoded(bytes: Buffer): string | undefined {
 }
 
 /**
- * Converts JSON into an {@link Entry}, as the only place that does. Checks only the fields that our code
+ * Converts JSON into an {@link Entry}. No other function does this. Checks only the fields that our code
  * reads without further checks. Everything else, including unknown types, passes through.
  */
 export function entryFromJson(value: unknown): Entry | undefined {
@@ -209,9 +209,9 @@ const ENTRY_START =
   /\{"(?:parentUuid|type|uuid|sessionId|isSidechain|cwd|timestamp|messageId|logicalParentUuid)":/g;
 
 /**
- * Reads objects that were glued together, one after the other. An unfinished piece of a killed writer may
- * precede a complete one. After a failure this continues at the next text that looks like the start of an
- * entry. `lostBytes` belong to none of the values.
+ * Reads objects that were glued together, one after the other. An unfinished object of a killed writer may
+ * precede a complete one. After unreadable text, the function continues at the next text that looks like the
+ * start of an entry. `lostBytes` counts the bytes outside all recovered objects.
  */
 export function recoverLine(text: string): {
   readonly values: readonly unknown[];

@@ -169,8 +169,8 @@ export const BOUNDARY_MARK: Buffer = Buffer.from('"compact_boundary"');
 export const RESPONSE_MARK: Buffer = Buffer.from('"assistant"');
 
 /**
- * Size of the first chunk. It is small, because the target is usually near the end. Each following one is
- * four times as large.
+ * Size of the first chunk. It is small, because the searched line is usually near the end. Each following
+ * chunk is four times as large.
  */
 const FIRST_CHUNK_BYTES = 64 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
@@ -185,8 +185,8 @@ export async function lastLineWith(
 }
 
 /**
- * Returns the last line above `before` and not above `from` that contains one of these, and the one it
- * contains.
+ * Returns the last line between `from` and `before` that contains one of the wanted byte strings, and that
+ * string.
  */
 export async function lastLineWithAny(
   readAt: ReadAt,

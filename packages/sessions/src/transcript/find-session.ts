@@ -40,7 +40,7 @@ export async function findSession(query: string, places: UserPlaces): Promise<st
   const candidates = exact.length > 0 ? exact : files.filter((file) => file.id.startsWith(query));
   const [only, ...others] = candidates;
   if (only === undefined) {
-    // Sessions come first: an id may also be the name of a folder.
+    // The search for sessions comes first, because an id may also be the name of a folder.
     if (await isFileOrFolder(query, "folder")) return query;
     throw notFound(query);
   }
@@ -91,7 +91,7 @@ async function ambiguous(query: string, candidates: readonly SessionFile[]): Pro
 export interface LatestSession extends SessionFile {
   /** Working directory of the session. Undefined if the file names none. */
   readonly folder: string | undefined;
-  /** True if it belongs to the project of the current folder, or if no current folder is known. */
+  /** True if the session belongs to the project of the current folder, or if no current folder is known. */
   readonly isOfProject: boolean;
 }
 
@@ -113,7 +113,7 @@ export async function latestSession(
     for (const file of files) {
       if (!peeks.mayBelong(file, project)) continue;
       const { folder, isConversation } = await peeks.at(file);
-      // Without a folder in the file, the name of the store decides.
+      // If the file names no folder, the name of its store folder decides.
       if (isConversation && isIn(project, folder ?? folderByName(file, project)))
         return { ...file, folder: folder ?? project.path, isOfProject: true };
     }
@@ -180,7 +180,7 @@ class Peeks {
    */
   readonly #folders = new Map<string, string>();
 
-  /** Returns false if the path alone shows that it belongs to another project. */
+  /** Returns false if the path of a session file alone shows that it belongs to another project. */
   mayBelong({ path, agent }: SessionFile, project: ProjectFolder): boolean {
     const store = dirname(path);
     const name = basename(store);

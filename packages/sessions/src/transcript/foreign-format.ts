@@ -110,7 +110,10 @@ const JSON_FORMATS: readonly JsonFormat[] = [
 
 interface BinaryFormat extends ForeignFormat {
   readonly magics: readonly Buffer[];
-  /** Pattern that distinguishes it from files with a similar start: text near the start, or the file name. */
+  /**
+   * Patterns that distinguish this format from others with the same first bytes: text near the start, and the
+   * file name.
+   */
   readonly holds?: RegExp;
   readonly named?: RegExp;
 }
@@ -220,7 +223,7 @@ function documentIn(text: string): unknown {
 function valuesIn(text: string, isWhole: boolean): readonly unknown[] {
   const lines = text.split("\n");
   return lines.flatMap((line, nth) => {
-    // Throwing for each line of garbage would take seconds.
+    // Skips lines that cannot be JSON, because throwing an error for each of them would take seconds.
     if (!/[{[]/.test(line)) return [];
     const value = parseJson(line);
     if (value !== undefined) return [value];

@@ -107,7 +107,7 @@ const FIRST_GLANCE_BYTES = 64 * 1024;
 const LONGEST_GLANCE_BYTES = 1024 * 1024;
 /**
  * Maximum bytes to search. Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this
- * limit the figure is not worth the wait.
+ * limit, the context size is not worth the wait.
  */
 const LONGEST_SEARCH_BYTES = 32 * 1024 * 1024;
 
@@ -163,7 +163,10 @@ async function searchFirstPrompt(readAt: ReadAt, bytes: number): Promise<string 
   }
 }
 
-/** Returns the oldest request that a compaction summarized. A session that `--out` created may have no other. */
+/**
+ * Returns the oldest request that a compaction summarized. A session that `--out` created may contain no
+ * other request.
+ */
 const summarizedRequest = (entry: Entry): string | undefined =>
   readLedger(entry)?.facts.findLast(({ kind }) => kind === "directive")?.text;
 
@@ -193,14 +196,14 @@ async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark
   }
 }
 
-/** Reads whole lines only: cuts off the rest of a line that starts before the range. */
+/** Reads only whole lines: skips the end of a line that starts before the range. */
 export async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(to - from);
   const read = buffer.subarray(0, await readAt(buffer, from));
   return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
 }
 
-/** Parses lines with one of the marks, from the end, until one gives an answer. */
+/** Parses lines that contain one of the marks, from the end, until `answer` returns a value for one. */
 export function lastLineThat<T>(
   lines: Buffer,
   marks: readonly Buffer[],
@@ -218,7 +221,7 @@ export function lastLineThat<T>(
   return undefined;
 }
 
-/** Parses lines with one of the marks, from the start, until one gives an answer. */
+/** Parses lines that contain one of the marks, from the start, until `answer` returns a value for one. */
 export function firstLineThat<T>(
   lines: Buffer,
   mark: Buffer,

@@ -24,7 +24,7 @@ export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedTo
   /** Current context of the agent, oldest first. */
   readonly conversation: readonly Entry[];
   readonly damage: readonly Damage[];
-  /** Value in the newest entries. */
+  /** Working directory in the newest entries. The fields below also come from the newest entries. */
   readonly cwd: string | undefined;
   readonly version: string | undefined;
   readonly gitBranch: string | undefined;
@@ -45,7 +45,7 @@ export interface SessionBoundary {
   readonly boundary: CompactBoundaryEntry;
   /** Index in the session's entries. */
   readonly index: number;
-  /** True if the conversation starts at it. */
+  /** True if the current conversation starts at this boundary. */
   readonly isCurrent: boolean;
 }
 
@@ -60,9 +60,9 @@ export function loadSession(path: string, options: LoadOptions = {}): Promise<Se
 }
 
 /**
- * Reads a session with less memory. Entries above the newest compaction keep only their links, and read the
- * rest from the file on access. For readers that need the content of few entries outside the conversation and
- * write nothing.
+ * Reads a session with less memory. Entries above the newest compaction keep only their links, and read all
+ * other fields from the file on access. Use it if you need the content of few entries outside the
+ * conversation and write nothing.
  */
 export function loadSparsely(path: string, options: LoadOptions = {}): Promise<Session> {
   return load(path, options, true);
@@ -70,7 +70,8 @@ export function loadSparsely(path: string, options: LoadOptions = {}): Promise<S
 
 function load(path: string, options: LoadOptions, isSparse: boolean): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    // If the line turns out not to be a boundary, the conversation reads its lines again.
+    // If the found line turns out not to be a boundary, lines of the conversation are read from the file
+    // again.
     const newest = isSparse ? await lastLineWith(readAt, BOUNDARY_MARK, bytes) : undefined;
     const hold = newest === undefined ? undefined : lineReleaser(path, newest);
     const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);

@@ -7,8 +7,9 @@ export type ReleaseLock = () => Promise<void>;
 export type AcquireLock = (path: string) => Promise<ReleaseLock>;
 
 /**
- * Time without renewal after which others take over a lock. A killed process leaves its lock behind. The time
- * is short, because people wait for it. If a frozen holder resumes after that, its line is still complete.
+ * Time without renewal after which another process takes over a lock, because a killed process leaves its
+ * lock behind. The time is short, because people wait for it. If a frozen process resumes after this time,
+ * the line that it writes is still complete.
  */
 const STALE_AFTER_MS = 2_000;
 

@@ -16,8 +16,8 @@ import {
 import type { Entry, UserEntry } from "@longhaul/core/messages";
 
 /**
- * Reason for which a text has reached the agent. Newer versions record why a text left the queue. The agent
- * received it only for this reason, or without a reason.
+ * Reason that means that the agent received a text. Newer versions record why a text left the queue. The
+ * agent received the text only if the reason is this one or is missing.
  */
 const RECEIVED = "absorbed_mid_turn";
 
@@ -26,7 +26,7 @@ interface Queued<Place> {
   readonly text: string | undefined;
   readonly enqueued: Entry;
   readonly place: Place;
-  /** True if a user line or an attachment already contains it. */
+  /** True if a user line or an attachment already contains the text. */
   isShown: boolean;
 }
 
@@ -43,9 +43,9 @@ export interface QueuedMessage<Place> {
 
 /**
  * Queue of texts that were typed while the agent worked, followed line by line. A text that leaves the queue
- * by `remove` has reached the agent. Newer versions then write it as an attachment, before or after that
- * line. Others write nothing. Texts are matched by content. The newest of several equal texts matches, so
- * that the end of a file gives the same result as the whole file.
+ * by `remove` has reached the agent. Newer versions then write the text as an attachment, before or after
+ * that line. Other versions write nothing. Texts are matched by content. The newest of several equal texts
+ * matches, so that the end of a file gives the same result as the whole file.
  */
 export class MessageQueue<Place> {
   readonly #isWholeFile: boolean;
@@ -57,7 +57,7 @@ export class MessageQueue<Place> {
    * text.
    */
   #dequeued = 0;
-  /** Texts shown since the last response whose `enqueue` line is missing. */
+  /** Texts that lines since the last response show, and whose `enqueue` line is missing. */
   readonly #shown = new Set<string>();
   #responseId: string | undefined;
   #isUncertain = false;
@@ -79,7 +79,7 @@ export class MessageQueue<Place> {
     return this.#received.length > 0;
   }
 
-  /** Returns messages that are certain and were not returned before. */
+  /** Returns messages that no later line can change, and that were not returned before. */
   settled(): readonly QueuedMessage<Place>[] {
     const messages = this.#messages;
     if (messages.length > 0) this.#messages = [];
@@ -187,7 +187,9 @@ export class MessageQueue<Place> {
     this.#open = this.#open.filter((queued) => queued !== meant);
   }
 
-  /** Takes the newest open text with this content, or a message whose text is unknown. */
+  /**
+   * Removes the newest waiting text with this content, or a message whose text is unknown, and returns it.
+   */
   #take(text: string): Queued<Place> | undefined {
     const trimmed = text.trim();
     const said = this.#open.findLast((queued) => queued.text === trimmed);
@@ -197,7 +199,8 @@ export class MessageQueue<Place> {
   }
 
   /**
-   * Takes the oldest text. The queue works in order, but a slash command waits until the agent has finished.
+   * Removes the oldest text and returns it. Texts leave the queue in order, but a slash command waits until
+   * the agent has finished.
    */
   #takeOldest(): Queued<Place> | undefined {
     const isMessage = ({ text }: Queued<Place>): boolean => text === undefined || !isSlashCommand(text);

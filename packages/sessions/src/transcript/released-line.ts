@@ -68,7 +68,7 @@ const MESSAGE_FIELDS_IN_FILE = [
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([...MESSAGE_FIELDS_IN_FILE, "id", "model", "usage"]);
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 
-/** Size below which attachments stay whole, because readers need the type of all of them. */
+/** Size below which attachments stay in memory, because readers need the type of every attachment. */
 const SHORT_ATTACHMENT_BYTES = 1024;
 
 /**

@@ -60,14 +60,19 @@ const NO_LINES: ConversationLines = Object.freeze({
 const linesOrNone = (found: ConversationLines | MoreNeeded | undefined): ConversationLines =>
   found === undefined || isMoreNeeded(found) ? NO_LINES : found;
 
-/** Applies stand-ins, which replace other messages, and removes thinking that the API would refuse. */
+/**
+ * Applies stand-ins (entries that replace other messages), and removes thinking that the API would refuse.
+ */
 export function asConversation({ lines, ...conversation }: ConversationLines): Conversation {
   const { boundary } = conversation;
   const whole = wholeLines(lines);
   return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(whole, boundary)) };
 }
 
-/** Returns the same entries, but leaves the content of lines in the file if nothing changes them. */
+/**
+ * Returns the same entries as {@link asConversation}, but does not read released lines from the file if
+ * nothing changes them.
+ */
 export function shownLines(conversation: ConversationLines): readonly Entry[] {
   const { lines, boundary } = conversation;
   const isAsWritten = withStandInsApplied(withoutRefusedThinking(lines, boundary)) === lines;
@@ -142,8 +147,8 @@ export function indexedLinesBefore(index: EntryIndex, line: Entry, walker?: Chai
 }
 
 /**
- * Returns the lines that led to a boundary. For the boundary of an undo, which repeats a conversation: the
- * lines that led to that conversation.
+ * Returns the lines that led to a boundary. The boundary of an undo repeats a conversation. For such a
+ * boundary, returns the lines that led to that conversation.
  */
 export function stretchBefore(index: EntryIndex, boundary: CompactBoundaryEntry): ConversationLines {
   const continued = index.entries[index.positions.get(undoRecordOf(boundary)?.before ?? "") ?? -1];
@@ -160,7 +165,8 @@ function momentBefore(
   const before = index.positions.get(line.uuid ?? "");
   const back = rewindRecordOf(line);
   const isRewrite = back !== undefined || isCompactBoundary(line);
-  // Nothing precedes a root. A rewrite names its predecessor in another field, and always has one.
+  // Nothing precedes a line without a parent, unless it is a rewrite, which names its predecessor in another
+  // field.
   if (before === undefined || (line.parentUuid === null && !isRewrite)) return undefined;
   const above = isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
   const hinted = index.positions.get((back === undefined ? above : back.leftUuid) ?? "");
@@ -171,7 +177,7 @@ function momentBefore(
 /**
  * Adds entries that the agent had in its context, but that are not on the chain. One response is written as
  * several entries, and each parallel result has its own call as parent. The next response has only the last
- * result as parent, so the others are side leaves. Branches that the user abandoned stay out.
+ * result as parent, so all other results are side leaves. Branches that the user abandoned stay out.
  *
  * The part before an undo is as it was before the undone step, so lines in between are not part of it.
  *
@@ -232,7 +238,8 @@ class Round {
   readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();
   readonly #answered = new Set<string>();
   /**
-   * Entries off the chain that are neither call nor result, and connect a selected entry to a possible one.
+   * Entries off the chain that are neither call nor result. They connect a selected entry to one that may be
+   * selected later.
    */
   readonly #connectors = new Set<number>();
   readonly #extrasBySlot = new Map<number, number[]>();
@@ -321,8 +328,8 @@ class Round {
   }
 
   /**
-   * Adds another entry. Hook output about a side result was in the context too, but entries that lead to an
-   * abandoned branch were not.
+   * Handles an entry that is neither call nor result. Adds hook output about a parallel result, which was in
+   * the context too. Does not add entries that lead to an abandoned branch.
    */
   #offerOther(position: number, entry: Entry): void {
     const from = this.#slotOfParent(entry);

@@ -8,7 +8,7 @@ export interface ModelResponse {
   readonly model: string | undefined;
   /** Usage of the last line that has one: the lines repeat it, and only the last has the full output. */
   readonly usage: Usage | undefined;
-  /** True if the agent wrote it in the model's name, without a model call. */
+  /** True if the agent wrote the response in the model's name, without a model call. */
   readonly isSynthetic: boolean;
   readonly entries: readonly AssistantEntry[];
 }

@@ -116,15 +116,15 @@ const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(
 const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 
 /**
- * Maximum number of searched lines. An intact session has at most two: the boundary and the first kept
- * message.
+ * Maximum number of lines to search for repeats. An intact session needs at most two: the boundary and the
+ * first kept message.
  */
 const MAX_SEARCHED_LINES = 8;
 
 /**
  * Finds a line of the conversation that also occurs above `before`, where its position is. This is for a
  * reader that has read only the end of a file. A line below its parent has its position in the part that was
- * read. The others are searched for.
+ * read. All other lines are searched for.
  */
 async function repeatedAbove(
   readAt: ReadAt,

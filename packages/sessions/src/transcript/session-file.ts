@@ -68,7 +68,7 @@ function unreadable(path: string, why: string, cause?: unknown): LonghaulError {
 const PASS_SESSION_FILE =
   "Pass the .jsonl file of a session, or its id. `longhaul sessions` lists all sessions.";
 
-/** Refuses a file without any entry. Call it if no entry is part of a conversation. */
+/** Throws if no line of the file is an entry. Call it only for a file without a conversation. */
 export function refuseForeignFile(path: string, entries: readonly Entry[], damage: readonly Damage[]): void {
   if (entries.length > 0) return;
   if (damage.length === 0) throw emptyFile(path);

@@ -22,22 +22,26 @@ import { conversationBefore, withHostEdits } from "./conversation-before.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { type ConversationLines, currentLines, indexedLinesBefore, stretchBefore } from "./relink.ts";
 
-/** Operation on the whole conversation that is in effect. */
+/** Operation on the whole conversation that can be undone, such as a compaction. */
 export interface Step {
   readonly kind: StepKind;
   /** Line that identifies the step: the boundary, the first marker, or the mark of a commit. */
   readonly line: Entry;
-  /** Step that an undo undid, if this step is an undo. A redo reverts it, not another undo. */
+  /**
+   * Record of the undone step, if this step is an undo. Only a redo reverts an undo. A second undo does not.
+   */
   readonly undo?: UndoRecord;
   /** First line that was written for the step. Everything before it is the previous state. */
   readonly first: Entry;
-  /** Returns the messages since the step, oldest first, as they are sent. */
+  /** Returns the messages since the step, oldest first, in the form in which they are sent to the model. */
   since(): readonly Entry[];
 }
 
 export interface StepChoice {
   readonly redo?: boolean | undefined;
-  /** Line of the step to undo, together with everything newer. Default: the newest step. */
+  /**
+   * Uuid of the line of a step. The undo includes this step and all newer steps. Default: the newest step.
+   */
   readonly uuid?: string | undefined;
 }
 
@@ -52,7 +56,8 @@ export function stepBack(
 ): (StepBack & { readonly step: Step }) | undefined {
   for (const step of stepsOf(index)) {
     const isUndo = step.undo !== undefined;
-    // Reverting an undo would lose the steps after it.
+    // A redo is possible only right after an undo, because reverting an earlier undo would lose the steps
+    // after it.
     if (redo && !isUndo) return undefined;
     if (isUndo !== redo || (uuid !== undefined && step.line.uuid !== uuid)) continue;
     const { before, moved } = conversationBefore(index, step.first, lines);
@@ -105,7 +110,8 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
       const since = (): readonly Entry[] => [...messagesSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
-    // This is cached, because listing all steps asks each one for the messages since, which mostly overlap.
+    // The messages are cached, because a list of all steps needs them for each step, and most of them are the
+    // same.
     let sinceThen: readonly Entry[] | undefined;
     later = () => {
       sinceThen ??= [...messagesSinceWithCopies(index, here), ...newer()];
@@ -115,7 +121,7 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
   }
 }
 
-/** Yields the steps since the last boundary, which are lines among others. */
+/** Yields the steps since the last boundary. Each of them is marked by lines between the messages. */
 function* stepsWithin(
   index: EntryIndex,
   stretch: ConversationLines,
@@ -159,12 +165,15 @@ function stepEndingAt(lines: readonly Entry[], at: number): Omit<Step, "since"> 
     return { kind: "collapse", line, first: lines.find(isSpan) ?? line };
   }
   if (expandedSpanIds(line).length === 0) return undefined;
-  // Nested spans have a separate mark for each level.
+  // Nested spans have a separate mark for each level, so the step may begin at an earlier mark.
   const first = lines.find(({ uuid }) => uuid !== undefined && uuid === stringField(line, "writtenWith"));
   return { kind: "expansion", line, first: first ?? line };
 }
 
-/** Checks for a mark among messages that a compaction kept in place, which is not a step of this stretch. */
+/**
+ * Checks for a mark among messages that a compaction kept in place. Such a mark is a step from before the
+ * compaction.
+ */
 function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: Entry): boolean {
   return placeOf(index, line) < placeOf(index, boundary);
 }
@@ -182,7 +191,10 @@ function messagesSince(index: EntryIndex, stretch: ConversationLines, boundary: 
   return toWireEntries(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
 }
 
-/** Returns the messages since, including the copies that an undo wrote of messages since the undone step. */
+/**
+ * Returns the messages since the boundary, including the copies that an undo wrote of messages since the
+ * undone step.
+ */
 function messagesSinceWithCopies(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
   const { boundary, lines } = stretch;
   if (boundary === undefined) return [];
@@ -192,12 +204,18 @@ function messagesSinceWithCopies(index: EntryIndex, stretch: ConversationLines):
   return toWireEntries(stretch).filter((line, place) => isMessage(line) && place >= from);
 }
 
-/** Returns lines as they are sent: with cleared results, and without thinking that the API would refuse. */
+/**
+ * Returns lines in the form in which they are sent: with cleared results, and without thinking that the API
+ * would refuse.
+ */
 function toWireEntries({ lines, boundary, clearedToolUseIds }: ConversationLines): readonly Entry[] {
   return withClearedResults(withoutRefusedThinking(lines, boundary), clearedToolUseIds);
 }
 
-/** Checks for a message. An unsettled stand-in is none, because the messages that it replaces return. */
+/**
+ * Checks whether an entry is a message. An unsettled stand-in does not count, because the messages that it
+ * replaces return.
+ */
 function isMessage(entry: Entry): boolean {
   if ((isStandIn(entry) && !isSettled(entry)) || isCompactBoundary(entry)) return false;
   return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment";
@@ -230,7 +248,10 @@ function isSaid(line: Entry): boolean {
   return line.type === "assistant" || !COMPACT_COMMAND.test(contentText(rawContent(line)));
 }
 
-/** Yields the current conversation, then the one before its boundary, and so on. */
+/**
+ * Yields the current conversation, then the conversation before its boundary, and so on up to the start of
+ * the file.
+ */
 export function* stretchesBack(index: EntryIndex): Generator<ConversationLines> {
   const seen = new Set<Entry>();
   for (let stretch = currentLines(index); stretch.lines.length > 0; ) {

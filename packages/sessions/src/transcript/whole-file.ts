@@ -6,9 +6,9 @@ import type { Entry } from "@longhaul/core/messages";
 import { isSystemError } from "./file-bytes.ts";
 
 /**
- * Writes a file atomically, readable only by its owner. `giveName` decides about an existing file of that
- * name. It is called when everything is on the disk under a temporary name, and its result is returned. If it
- * does not move the temporary file, nothing has changed.
+ * Writes a file atomically, readable only by its owner. When everything is on the disk under a temporary
+ * name, calls `giveName`, which decides what happens to an existing file of the final name. Returns the
+ * result of `giveName`. If `giveName` does not move the temporary file, nothing has changed.
  *
  * @param isLasting false for a file that can be rebuilt. Then nothing waits for the disk.
  */
@@ -113,7 +113,7 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
   ["ENOTDIR", "its parent is a file instead of a folder"],
 ]);
 
-/** Explains why a session could not be written, and its state afterwards. */
+/** Creates the error that explains why a session could not be written, and the state of the file. */
 export function notWritten(
   path: string,
   cause: unknown,

@@ -28,8 +28,8 @@ export interface TranscriptWriter {
 
 export interface TranscriptOptions {
   /**
-   * Size of the file when it was loaded. Appending is refused once the size differs: the agent is writing to
-   * the session, and the new entries are based on an older state.
+   * Size of the file when it was loaded. Appending is refused once the size differs. Another process has then
+   * written to the session, and the new entries are based on an older state.
    */
   readonly expectedBytes?: number;
   /** True to create a missing session file. Default: true unless `expectedBytes` is given. */
@@ -206,7 +206,7 @@ export interface AppendFile {
 export interface AppendFileState {
   readonly bytes: number;
   readonly endsWithNewline: boolean;
-  /** False once somebody has deleted or replaced the file: further writes would reach nobody. */
+  /** False once somebody has deleted or replaced the file. Nobody would see further writes. */
   readonly isLinked: boolean;
 }
 

@@ -9,13 +9,16 @@ export function toolTurn(name: string, input: JsonRecord = {}): Turn {
   return { blocks: [{ type: "tool_use", name, input }] };
 }
 
-/** Gives the same answer to every call. */
+/** Creates a behavior that gives the same answer to every call. */
 export function always(turn: Turn | string): Behavior {
   const answer = typeof turn === "string" ? textTurn(turn) : turn;
   return () => answer;
 }
 
-/** Repeats the text of the newest user message. For a message without text, it lists the block types. */
+/**
+ * Creates a behavior that repeats the text of the newest user message. For a message without text, it lists
+ * the block types.
+ */
 export function echo(): Behavior {
   return ({ messages }) => {
     const last = messages.findLast((message) => message.role === "user");
@@ -28,8 +31,8 @@ export function echo(): Behavior {
 }
 
 /**
- * Calls the tool after every human message, but not after the tool's own result.
- * @param options.thenSay text to say after the tool result. Without it, the next behavior answers the result.
+ * Creates a behavior that calls the tool after every human message, but not after a tool result.
+ * @param options.thenSay text that answers the tool result. Without it, the next behavior answers the result.
  */
 export function callTool(
   name: string,
@@ -45,12 +48,15 @@ export function callTool(
 }
 
 /**
- * Answer kinds: one for every attempt, a list (the last one repeats), or a function of the attempt number,
- * from 0.
+ * Kinds of answers to play: one kind for every attempt, a list whose last kind repeats, or a function of the
+ * attempt number, which starts at 0.
  */
 export type Kinds<Kind extends string> = Kind | readonly Kind[] | ((attempt: number) => Kind);
 
-/** Answers only the requests that `read` recognizes, each with the next kind. An empty list plays `good`. */
+/**
+ * Creates a behavior that answers only the requests that `read` recognizes. Each of them gets the next kind
+ * of answer. With an empty list, every answer is `good`.
+ */
 export function byAttempt<Kind extends string, Asked>(
   kinds: Kinds<Kind | "good">,
   read: (request: SeenRequest) => Asked | undefined,

@@ -1,10 +1,10 @@
 import type { Random } from "../demo/random.ts";
 
-/** Deterministic randomness: seeds from texts, choices, and words for made-up names. */
+/** This file contains deterministic randomness: seeds from texts, random choices, and made-up names. */
 
 /**
- * Maximum length of a text that is hashed whole. Of longer texts only the two ends are hashed, so that a long
- * paste stays cheap.
+ * Maximum length of a text that is hashed completely. Of a longer text, only the beginning and the end are
+ * hashed, so that hashing stays cheap.
  */
 const MAX_HASHED_CHARS = 8_000;
 
@@ -27,7 +27,7 @@ export function hashText(text: string, seed = 0): number {
 /** Returns true with this probability in percent. */
 export const chance = (random: Random, percent: number): boolean => random.between(1, 100) <= percent;
 
-/** Returns undefined only for an empty list. */
+/** Returns a random item of the list, or undefined if the list is empty. */
 export const pickFrom = <T>(choices: readonly T[], random: Random): T | undefined =>
   choices[random.between(0, Math.max(0, choices.length - 1))];
 

@@ -47,8 +47,8 @@ const SHOWN_OUTSIDE = [
   "$HOME/a.json",
 ].join("\n");
 
-describe("the coder with a real client", () => {
-  it("the coder uses no path outside the working folder, whatever tool results show", () => {
+describe("the simulated coder with a client that runs its tool calls", () => {
+  it("the coder uses no path outside the working folder, even if tool results show such paths", () => {
     const calls = callsIn(playWith(SHOWN_OUTSIDE, 300));
     const paths = calls.flatMap(pathsOf);
     expect(paths.length).toBeGreaterThan(100);
@@ -96,7 +96,7 @@ describe("the coder with a real client", () => {
     for (const { input } of changed) expect(input.file_path).toMatch(/^\/home\/dev\/shop\/longhaul-sim\//);
   });
 
-  it("the coder reads only files that a result showed or that it wrote itself", () => {
+  it("the coder reads only files that a tool result showed or that it wrote itself", () => {
     const shown = new Set([`${ROOT}/src/main.ts`, `${ROOT}/src/cart.ts`]);
     for (const { name, input } of callsIn(playWith(SHOWN_OUTSIDE, 200))) {
       if (name === "Write") shown.add(String(input.file_path));
@@ -163,7 +163,7 @@ describe("the coder with a real client", () => {
     expect(callsOf(turn)).toEqual([]);
   });
 
-  it("the coder returns a structured answer through its tool, once and at the end", () => {
+  it("the coder calls the tool StructuredOutput exactly once, at the end of the task", () => {
     const output = tool("StructuredOutput", { ok: { type: "boolean" } }, ["ok"]);
     const turns = playWith(SHOWN_OUTSIDE, 4, { tools: [...TOOLS, output] });
     const names = callsIn(turns).map(({ name }) => name);
@@ -172,8 +172,8 @@ describe("the coder with a real client", () => {
   });
 });
 
-describe("the coder without a working folder", () => {
-  it("without a working folder, the coder writes and searches nothing and reads only shown files", () => {
+describe("the simulated coder without a working folder", () => {
+  it("without a working folder, the coder writes and searches nothing and reads only files from tool results", () => {
     const calls = callsIn(playWith("lib/a.ts\n../b.ts", 100, { system: "" }));
     const names = new Set(calls.map(({ name }) => name));
     for (const name of ["Write", "Edit", "Grep", "Glob", "Task"]) expect(names).not.toContain(name);
@@ -185,19 +185,19 @@ describe("the coder without a working folder", () => {
       expect(command).toMatch(/^echo |'lib\/a\.ts'/);
   });
 
-  it("without a working folder, the coder only views the memory tool of a client", () => {
+  it("without a working folder, the coder calls a memory tool only with the command view", () => {
     const tools = [{ type: "memory_20250818", name: "memory" }];
     const commands = callsIn(playWith("done", 50, { system: "", tools })).map(({ input }) => input.command);
     expect(new Set(commands)).toEqual(new Set(["view"]));
   });
 
-  it("answers in text when there is no tool that the coder may call", () => {
+  it("the coder answers in text when there is no tool that it may call", () => {
     const tools = TOOLS.filter(({ name }) => name === "Write" || name === "Read");
     expect(callsOf(coder({ turns: 5 })(seen([human("Go")], { system: "", tools })))).toEqual([]);
     expect(wordsOf(coder({ turns: 5 })(seen([human("Go")], { system: "", tools })))).not.toBe("");
   });
 
-  it("the coder works in the folder from its options", () => {
+  it("the coder writes files if the option workingFolder is set and the request names no folder", () => {
     const behavior = coder({ turns: 50, workingFolder: "/home/dev/shop" });
     const written = callsIn(play(behavior, [human("Go")], { more: { system: "" } }).turns).filter(
       ({ name }) => name === "Write",
@@ -206,7 +206,7 @@ describe("the coder without a working folder", () => {
   });
 });
 
-describe("the working folder of the coder", () => {
+describe("the working folder that the coder finds in a request", () => {
   const writesTo = (request: Partial<SeenRequest>): string | undefined => {
     const calls = callsIn(playWith("done", 30, { system: "", ...request }));
     const path = calls.find(({ name }) => name === "Write")?.input.file_path;
@@ -255,7 +255,7 @@ describe("the working folder of the coder", () => {
     ["ignores additional working folders", { system: " - Additional working directories: /w/e" }, undefined],
     ["ignores the root folder", { system: "Working directory: /" }, undefined],
     ["ignores a relative path", { system: "Working directory: src" }, undefined],
-  ])("%s", (_, request, expected) => expect(writesTo(request)).toBe(expected));
+  ])("the coder %s", (_, request, expected) => expect(writesTo(request)).toBe(expected));
 });
 
 function withOptional(one: JsonRecord, properties: JsonRecord): JsonRecord {

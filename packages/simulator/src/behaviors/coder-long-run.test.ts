@@ -10,8 +10,8 @@ import { conforms } from "./schema/schema.ts";
 import { compactionSummary } from "./summaries.ts";
 import { callsOf, countOf, human, play, seen, TOOLS, wordsOf } from "./toy-session.case.ts";
 
-describe("the coder over a long session", () => {
-  it("continues the demo session, whose calls match the tools of these tests", () => {
+describe("the simulated coder over a long session", () => {
+  it("the coder continues the demo session, and all calls of the demo session match the tools of these tests", () => {
     const demo = flatten(createDemoSession());
     const recorded = demo.flatMap(({ content }) =>
       typeof content === "string" ? [] : content.filter((block) => block.type === "tool_use"),
@@ -27,7 +27,7 @@ describe("the coder over a long session", () => {
     expect(checkRequest({ messages: messages.slice(0, -1), tools: TOOLS }).findings).toEqual([]);
   });
 
-  it("uses no tool call id twice, even if the user repeats the same words", () => {
+  it("the coder uses no tool call id twice, even if the user repeats the same words", () => {
     const behavior = coder({ turns: 5 });
     let messages: readonly ApiMessage[] = [];
     for (let task = 0; task < 6; task++) messages = play(behavior, [...messages, human("Go on")]).messages;
@@ -35,7 +35,7 @@ describe("the coder over a long session", () => {
     expect(checkRequest({ messages: messages.slice(0, -1), tools: TOOLS }).findings).toEqual([]);
   });
 
-  it("works through 2,000 turns with valid messages and hardly repeats a call", () => {
+  it("the coder works for 2,000 turns with valid messages and makes no call more than four times", () => {
     const { messages, turns, project } = play(coder({ turns: 2_000, web: true }), [
       human("Make the shop faster"),
     ]);
@@ -63,7 +63,7 @@ describe("the coder over a long session", () => {
     expect(wordsOf(turns[1_999])).toContain("Make the shop faster");
   });
 
-  it("resumes at the right step after every compaction, with or without a kept tail", () => {
+  it("the coder resumes at the right step after every compaction, with or without kept messages", () => {
     const compact = (messages: readonly ApiMessage[], step: number): ApiMessage[] => {
       if (step % 37 !== 0) return [...messages];
       const keptTail = step % 2 === 0 ? messages.slice(-2) : [];
@@ -77,7 +77,7 @@ describe("the coder over a long session", () => {
     expect(wordsOf(turns.at(-1))).toContain("(done at step 400: Make the shop faster)");
   });
 
-  it("resumes near the right step from a summary that ignores its step marks", () => {
+  it("the coder resumes near the right step after a summary without its step marks", () => {
     const compact = (messages: readonly ApiMessage[], step: number): ApiMessage[] => {
       if (step % 41 !== 0) return [...messages];
       const { text: summary } = summarizeMessages(messages, {
@@ -92,7 +92,7 @@ describe("the coder over a long session", () => {
     expect(wordsOf(turns.at(-1))).toContain("Make the shop faster");
   });
 
-  it("treats a request after the summary of a finished task as a new task", () => {
+  it("the coder treats a request after the summary of a finished task as a new task", () => {
     const behavior = coder({ turns: 6 });
     const { messages } = play(behavior, [human("Fix the cursor")]);
     const summary = compactionSummary(messages);
@@ -103,7 +103,7 @@ describe("the coder over a long session", () => {
     expect(wordsOf(behavior(seen([human(content)])))).toContain("(step 1: Fix the cursor)");
   });
 
-  it("starts a request that was summarized before any work on it", () => {
+  it("the coder starts work on a request that was summarized before any work on it", () => {
     const behavior = coder({ turns: 6 });
     const { messages } = play(behavior, [human("Fix the cursor")]);
     const summary = compactionSummary([...messages, human("Now the invoices")]);
@@ -113,7 +113,7 @@ describe("the coder over a long session", () => {
     expect(after.turns).toHaveLength(7);
   });
 
-  it("reads only the newest messages of a long conversation", () => {
+  it("the coder reads only the first message and the newest messages of a long conversation", () => {
     const { messages } = play(coder({ turns: 60 }), [human("Fix the cursor")], { limit: 60 });
     const untouched = messages.map((message, index) =>
       index > 0 && index < messages.length - 20
@@ -123,7 +123,7 @@ describe("the coder over a long session", () => {
     expect(callsOf(coder({ turns: 100 })(seen(untouched))).length).toBeGreaterThan(0);
   });
 
-  it("continues a conversation that another model started", () => {
+  it("the coder continues a conversation that another model started", () => {
     const foreign: ApiMessage[] = [
       human("Fix the cursor"),
       {

@@ -5,8 +5,8 @@ import type { SeenRequest, Turn } from "../exchange.ts";
 import { coder } from "./coder.ts";
 import { callsOf, human, play, reply, seen, TOOLS, text, tool, wordsOf } from "./toy-session.case.ts";
 
-describe("the coder", () => {
-  it("gives the same answer to the same request, from any instance", () => {
+describe("the simulated coder", () => {
+  it("two coders with the same options give the same answer to the same request", () => {
     const { messages } = play(coder({ turns: 30, seed: 4 }), [human("Fix the cursor")]);
     for (let length = 1; length < messages.length; length += 2) {
       const request = seen(messages.slice(0, length));
@@ -18,7 +18,7 @@ describe("the coder", () => {
     expect(other.messages).not.toEqual(messages);
   });
 
-  it("works the given number of turns, ends with text, and starts again on the next user message", () => {
+  it("the coder works the given number of turns, ends with text, and starts again on the next user message", () => {
     const behavior = coder({ turns: 7 });
     const first = play(behavior, [human("Fix the cursor")]);
     expect(first.turns.map((turn) => callsOf(turn).length > 0)).toEqual([...Array(7).fill(true), false]);
@@ -30,7 +30,7 @@ describe("the coder", () => {
     expect(third.turns[0]).not.toEqual(second.turns[0]);
   });
 
-  it("treats neither reminders nor system messages as user text", () => {
+  it("the coder treats neither reminders nor system messages as text of the user", () => {
     const reminder: ContentBlock = { type: "text", text: "<system-reminder>Be brief</system-reminder>" };
     const said: ContentBlock = { type: "text", text: "Fix the cursor" };
     const start: ApiMessage[] = [
@@ -40,21 +40,21 @@ describe("the coder", () => {
     expect(wordsOf(coder({ turns: 5 })(seen(start)))).toContain("(step 1: Fix the cursor)");
   });
 
-  it("never ends with infinite turns, and ends at once with zero turns", () => {
+  it("the coder never ends if turns is Infinity, and answers in text at once if turns is 0", () => {
     expect(play(coder({ turns: Number.POSITIVE_INFINITY }), [human("Go")], { limit: 50 }).turns).toHaveLength(
       50,
     );
     expect(play(coder({ turns: 0 }), [human("Go")]).turns).toHaveLength(1);
   });
 
-  it("reads a file before editing it, and edits a line that exists", () => {
+  it("most edits of the coder succeed, because it reads a file before it edits a line of it", () => {
     const { project } = play(coder({ turns: 300 }), [human("Go")], {
       more: { tools: TOOLS.filter(({ name }) => ["Read", "Write", "Edit"].includes(String(name))) },
     });
     expect(project.edits).toBeGreaterThan(60);
   });
 
-  it("tries another tool after an error and says what went wrong", () => {
+  it("the coder tries another tool after an error and says what went wrong", () => {
     const failing = (messages: ApiMessage[], turn: Turn | undefined, error: string): ApiMessage[] => {
       const content = callsOf(turn).map((call): ContentBlock => {
         return { type: "tool_result", tool_use_id: call.id ?? "", content: error, is_error: true };
@@ -72,7 +72,7 @@ describe("the coder", () => {
     }
   });
 
-  it("follows the tool choice of the request", () => {
+  it("the coder follows the tool_choice of the request", () => {
     const start = [human("Go")];
     const withChoice = (choice: JsonRecord): Turn[] =>
       play(coder({ turns: 40, parallelPercent: 100 }), start, {
@@ -88,7 +88,7 @@ describe("the coder", () => {
     expect(Math.max(...withChoice({ type: "auto" }).map((turn) => callsOf(turn).length))).toBeGreaterThan(1);
   });
 
-  it("calls only allowed tools that do not wait for a person", () => {
+  it("the coder calls only allowed tools that do not wait for a person", () => {
     const tools = [
       ...TOOLS,
       tool("AskUserQuestion", {}, []),
@@ -102,7 +102,7 @@ describe("the coder", () => {
     for (const name of ["AskUserQuestion", "web_search", "Later", "Bash"]) expect(names).not.toContain(name);
   });
 
-  it("recognizes common tools under other names, and the provider's own tools", () => {
+  it("the coder recognizes common tools under other names, and the provider's own tools", () => {
     const tools = [
       { type: "bash_20250124", name: "bash" },
       { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
@@ -120,7 +120,7 @@ describe("the coder", () => {
     expect(read?.input.path).toMatch(/\.\w+$/);
   });
 
-  it("calls an unknown tool with an input that its schema allows", () => {
+  it("the coder calls an unknown tool with an input that the tool's schema allows", () => {
     const tools = [
       tool(
         "deploy",
@@ -141,7 +141,7 @@ describe("the coder", () => {
     }
   });
 
-  it("thinks only if the request or the model enables thinking, and only at the start of a turn", () => {
+  it("the coder thinks only if the request or the model enables thinking, and only at the start of a reply", () => {
     const thinkingTurns = (more: Partial<SeenRequest>): number => {
       const { turns } = play(coder({ turns: 50 }), [human("Go")], { more });
       for (const turn of turns) {
@@ -158,7 +158,7 @@ describe("the coder", () => {
     expect(thinkingTurns({ model: "claude-sonnet-5", body: { thinking: { type: "disabled" } } })).toBe(0);
   });
 
-  it("writes more text with a higher chattiness", () => {
+  it("the coder writes more text with a higher chattiness", () => {
     const length = (chattiness: number): number =>
       play(coder({ turns: 100, chattiness }), [human("Go")]).turns.reduce(
         (sum, turn) => sum + wordsOf(turn).length,
@@ -167,7 +167,7 @@ describe("the coder", () => {
     expect(length(1)).toBeGreaterThan(3 * length(0));
   });
 
-  it("answers a JSON request in JSON, and a request without tools in text", () => {
+  it("the coder answers a request for JSON in JSON, and a request without tools in text", () => {
     const schema = {
       type: "object",
       properties: { title: text },

@@ -17,27 +17,36 @@ import { valueFor } from "./schema/value.ts";
 import { isSpanRequest } from "./spans.ts";
 
 export interface CoderOptions {
-  /** Turns with tool calls after each human message, before the closing text. `Infinity` never ends. */
+  /**
+   * Number of turns with tool calls after each human message, before the closing text. With `Infinity`, the
+   * coder never ends.
+   */
   readonly turns: number;
-  /** A different seed plays a different session. */
+  /** Seed of all random choices. A different seed plays a different session. */
   readonly seed?: number;
   /** Amount of text, from 0 (calls with almost no text) to 1 (a paragraph before most calls, large files). */
   readonly chattiness?: number;
   /** Percentage of exploring turns that make several calls at once. */
   readonly parallelPercent?: number;
-  /** Name of the coder's own folder inside the working folder. It writes and edits files only there. */
+  /**
+   * Name of the coder's own folder inside the working folder. The coder writes and edits files only there.
+   */
   readonly folder?: string;
   /**
-   * Absolute path of the working folder for requests that name none. Without any, the coder writes nothing.
+   * Absolute path of the working folder for requests that name no such folder. Without a working folder, the
+   * coder writes nothing.
    */
   readonly workingFolder?: string;
-  /** Set it for tools that touch no real files. The coder then invents paths and needs no working folder. */
+  /**
+   * Lets the coder invent paths, so that it needs no working folder. Set this only for tools that touch no
+   * real files.
+   */
   readonly inventsPaths?: boolean;
   /** Allows tools that fetch pages or search the web. */
   readonly web?: boolean;
   /**
-   * Selects the tools that the coder may call. It never calls tools that wait for a person. Default: it calls
-   * unknown tools only if the request has no others.
+   * Selects the tools that the coder may call. Tools that wait for a person are never called. By default,
+   * unknown tools are called only if the request has no other tools.
    */
   readonly uses?: (toolName: string) => boolean;
 }
@@ -56,24 +65,28 @@ const DEFAULTS: Omit<Settings, "turns"> = {
 /** Maximum size of a text at full chattiness. */
 const MAX_TEXT_CHARS = 2_400;
 const MAX_FILE_CHARS = 12_000;
-/** A cautious figure, so that `max_tokens` does not cut the answer. */
+/**
+ * Characters per token of an answer. The figure is low on purpose, so that `max_tokens` does not cut the
+ * answer.
+ */
 const CHARS_PER_TOKEN = 2.5;
-/** Share of an answer for thinking, and for text. Calls get the rest. */
+/** Share of an answer for thinking, and the same share for text. Tool calls get the rest. */
 const SHARE_OF_ROOM = 1 / 4;
-/** Maximum retries for a call that repeats a recent one. */
+/** Maximum attempts to find a call that does not repeat a recent call. */
 const TRIES = 6;
 const ADAPTIVE_THINKING_PERCENT = 60;
 
 /**
- * Plays a coding agent with the tools of the request, for the given number of turns. It keeps no state
- * between calls: equal requests get equal answers, and it finds its place again after a compaction or a
- * restart. Its cost depends only on the newest messages.
+ * Creates a behavior that plays a coding agent with the tools of the request, for the given number of turns.
+ * The coder keeps no state between calls. Equal requests get equal answers, and the coder finds its place
+ * again after a compaction or a restart. The cost of an answer depends only on the newest messages.
  *
- * A real agent may run its calls, so they are harmless. It reads files that results have shown inside the
- * client's working folder. It writes only to its own folder in there. Its commands show parts of such files.
- * Its subagents start no others. Without a working folder it writes nothing and reads only files that results
- * have shown. `inventsPaths` lifts these limits, except those on commands. The next behavior answers requests
- * for notes and for span summaries.
+ * A real agent may run the calls, so they are harmless. The coder reads only files inside the client's
+ * working folder that tool results have shown. It writes only to its own folder inside the working folder.
+ * Its commands only show parts of such files. Its subagents start no further subagents. Without a working
+ * folder, it writes nothing and reads only files that tool results have shown. `inventsPaths` lifts these
+ * limits, except those on commands. The coder does not answer requests for notes and for span summaries, so
+ * the next behavior does.
  */
 export function coder(options: CoderOptions): Behavior {
   const settings: Settings = { ...DEFAULTS, ...options };
@@ -98,8 +111,8 @@ export function coder(options: CoderOptions): Behavior {
 }
 
 /**
- * True if a subagent makes the call. Only Claude Code reports this. For other clients, the text of the
- * request decides.
+ * True if a subagent makes the call. Only Claude Code says so in its headers. For other clients, the first
+ * message shows it.
  */
 function isSubagent({ purpose, messages }: SeenRequest): boolean {
   return purpose === "subagent" || isDelegation(contentText(messages[0]?.content));
@@ -149,7 +162,7 @@ interface Call {
 }
 
 /**
- * Makes a call that differs from the latest ones. Returns undefined if none is found for an additional call
+ * Makes a call that differs from the latest calls. If none is found, returns undefined for an additional call
  * of a turn.
  */
 function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[]): Call | undefined {
@@ -178,7 +191,7 @@ function closingTurn(scene: Scene): Turn {
   return { blocks: [...blocks, { type: "text", text }] };
 }
 
-/** Claude Code expects a structured answer as one call of this tool. */
+/** Tool for structured answers. Claude Code expects such an answer as one call of this tool. */
 const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
 
 function structuredOutputCall({ request, progress, random, view }: Scene): TurnBlock | undefined {
@@ -189,7 +202,7 @@ function structuredOutputCall({ request, progress, random, view }: Scene): TurnB
   return { type: "tool_use", id, name: STRUCTURED_OUTPUT_TOOL, input: isRecord(input) ? input : {} };
 }
 
-/** Answers a request for JSON with JSON. */
+/** Returns JSON for the requested schema, or undefined if the request does not ask for JSON. */
 function structuredAnswer({ body }: SeenRequest, random: Random): string | undefined {
   const format = field(field(body, "output_config"), "format") ?? field(body, "output_format");
   if (stringField(format, "type") !== "json_schema") return undefined;
@@ -216,7 +229,7 @@ function thinkingBlocks(scene: Scene, ideas: readonly Idea[]): TurnBlock[] {
 function thinks({ request, progress, random }: Scene): boolean {
   const type = stringField(field(request.body, "thinking"), "type");
   if (type === "disabled") return false;
-  // In this mode, a turn with tools must begin with thinking.
+  // In the mode `enabled`, a turn with tools must begin with thinking.
   if (type === "enabled") return true;
   if (type === "between_tools") return !progress.isNewTask && chance(random, ADAPTIVE_THINKING_PERCENT);
   if (type === undefined && !claudeFeatures(request.model).thinksByDefault) return false;

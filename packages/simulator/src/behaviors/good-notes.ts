@@ -7,16 +7,19 @@ import { progressLine, readProgress } from "./coder/progress.ts";
 import { isNamed, type SectionChange, type SeenNotesRequest, sectionsShown } from "./notes-protocol.ts";
 
 /**
- * Number of messages to read. It covers everything since the last notes, and more. Facts that are already
- * noted are not repeated.
+ * Number of newest messages to read. They include more than the messages since the last notes. Facts that are
+ * already noted are not repeated.
  */
 const LOOK_BACK_MESSAGES = 60;
 const MAX_LINES_EACH = 12;
 const MAX_LINE_CHARS = 240;
 const LATEST_CALLS = 3;
-/** Cautious figure, so that `max_tokens` does not cut the answer. */
+/**
+ * Characters per token of an answer. The figure is low on purpose, so that `max_tokens` does not cut the
+ * answer.
+ */
 const CHARS_PER_TOKEN = 2;
-/** Text that the client adds for the model, not a person. */
+/** Matches text that the client, not a person, adds for the model. */
 const REMINDER = /^\s*<system-reminder>/;
 
 /** Writes careful notes: facts from the conversation, no repetition, and shorter sections on request. */
@@ -67,7 +70,10 @@ function stateWishes(
   return text === "" || text === section.body ? [] : [{ section, mode: "replace", text }];
 }
 
-/** Keeps the newer half, which is at the end. */
+/**
+ * Shortens the sections that the request asks to condense. Keeps the second half of each, which is the newer
+ * one.
+ */
 function condensing(
   sections: readonly NotesSection[],
   { condense, isUrgent }: SeenNotesRequest["facts"],
@@ -129,7 +135,7 @@ function callLine({ name, input, result, isError }: SeenCall): string {
   return oneLine(`${call} ${isError ? "failed" : "answered"}: ${resultHead(result) || "nothing"}`);
 }
 
-/** Writes one line about all work. The progress makes it unique. */
+/** Writes one worklog line about the latest calls. The step number makes the line unique. */
 function worklog(recent: readonly ApiMessage[], calls: readonly SeenCall[]): readonly string[] {
   const progress = progressLine(recent);
   if (progress === undefined || calls.length === 0) return [];

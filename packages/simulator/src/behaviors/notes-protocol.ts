@@ -27,12 +27,12 @@ export interface SeenNotesRequest {
   readonly isRefused: boolean;
 }
 
-/** More answers than any caller accepts. */
+/** Maximum answers to search through. No caller accepts more answers. */
 const MAX_ANSWERS = 8;
 
 /**
- * Returns the notes request at the end of the conversation, which feedback on its answers may follow. Returns
- * undefined if there is none.
+ * Returns the notes request at the end of the conversation. Answers and feedback on them may follow the
+ * request. Returns undefined if there is no notes request.
  */
 export function notesRequestIn(messages: readonly ApiMessage[]): SeenNotesRequest | undefined {
   for (let answers = 0; answers <= MAX_ANSWERS; answers++) {
@@ -102,7 +102,7 @@ export function noteBlock({ section, mode, text }: SectionChange): string {
   return `<note section="${sectionName(section.heading)}" mode="${mode}">\n${text}\n</note>`;
 }
 
-/** Answers with tool calls if there is an edit tool, else as text. */
+/** Creates an answer with these changes: as tool calls if there is an edit tool, else as text. */
 export function answerWithEdits(
   wishes: readonly SectionChange[],
   request: SeenRequest,
@@ -124,14 +124,14 @@ export function callsOf(edits: readonly Replacement[], tool: EditTool, path: str
   return calls.map((input) => ({ type: "tool_use", name: tool.name, input: { ...common, ...input } }));
 }
 
-/** Replaces text that occurs once in the file: a heading with the line below it. */
+/** Returns an edit whose old text occurs once in the file: a heading with the line below it. */
 function replacementFor({ section, mode, text }: SectionChange, shown: string): Replacement {
   const { heading, guide, body } = section;
   const head = `${heading}\n${guide}`;
   if (body === "") return { oldText: head, newText: `${head}\n\n${text}` };
   const whole = `${head}\n\n${body}`;
   if (mode === "replace") return { oldText: whole, newText: `${head}\n\n${text}` };
-  // Start of the next section. The last section has only its own text.
+  // Adds the start of the next section to the old text. The last section of the file has no next section.
   const after = shown.slice(shown.indexOf(whole) + whole.length);
   const next = /^\n\n# [^\n]*\n[^\n]*/.exec(after)?.[0];
   if (next !== undefined) return { oldText: next, newText: `\n${text}${next}` };

@@ -57,7 +57,7 @@ function turnOf(behavior: Behavior, ask: Ask = {}): Turn | undefined {
   return behavior(seen(asked, { tools: (editWay.frame.tools ?? []) as never, maxTokens }));
 }
 
-/** Parses the answer like an extraction does. */
+/** Applies the edits of the answer, like `extractNotes` does. */
 function take(
   turn: Turn | undefined,
   { notes = emptyNotes(TEMPLATE), editWay = BY_TOOL }: Ask = {},
@@ -71,8 +71,8 @@ function take(
   return readAnswer(said, notes, editWay.rules);
 }
 
-describe("the note taker", () => {
-  it("answers only notes requests, and the coder answers all other requests", () => {
+describe("noteTaker, the simulated model for notes requests", () => {
+  it("noteTaker answers only notes requests, and the coder answers all other requests", () => {
     for (const kind of ["good", "nothing", ...BAD_NOTES_KINDS] as const) {
       expect(noteTaker(kind)(seen(conversation))).toBeUndefined();
       expect(turnOf(noteTaker(kind))).toBeDefined();
@@ -82,7 +82,7 @@ describe("the note taker", () => {
     expect(coder({ turns: 5 })(seen(conversation))).toBeDefined();
   });
 
-  it("answers again after refused edits, and the coder does not", () => {
+  it("noteTaker, not the coder, answers the feedback on refused edits", () => {
     const asked: ApiMessage[] = [...conversation, { role: "user", content: promptFor({}) }];
     const again: ApiMessage[] = [
       ...asked,
@@ -97,7 +97,7 @@ describe("the note taker", () => {
     expect(isNotesCall({ endpoint: "messages", body: undefined })).toBe(false);
   });
 
-  it("varies notes between attempts by a list, whose last item repeats, or by a function", () => {
+  it("noteTaker takes the kind of each answer from a list, whose last item repeats, or from a function", () => {
     const listed = noteTaker(["no-edits", "nothing", "good"]);
     const edits = [1, 2, 3, 4].map(() => take(turnOf(listed)).edits > 0);
     expect(edits).toEqual([false, false, true, true]);
@@ -110,7 +110,7 @@ describe.each([
   ["with the edit tool", BY_TOOL],
   ["with note blocks", BY_TEXT],
 ])("a good note taker, %s", (_, editWay) => {
-  it("notes the request, the touched files, the errors, and the state of the work", () => {
+  it("a good note taker notes the request, the touched files, the progress and the worklog", () => {
     const { notes, refused } = take(turnOf(noteTaker(), { editWay }), { editWay });
     expect(refused).toBe(0);
     const shown = notesAsShown(notes);
@@ -122,7 +122,7 @@ describe.each([
     expect(shown).toMatch(/# Worklog\n_.*_\n\n- \(done at step 12: /);
   });
 
-  it("invents no path: every path in the notes is in the conversation", () => {
+  it("every path in the notes of a good note taker is in the conversation", () => {
     const shown = notesAsShown(take(turnOf(noteTaker(), { editWay }), { editWay }).notes);
     const spoken = JSON.stringify(conversation);
     const paths = [...shown.matchAll(/`([^`\n]+\.\w+)`: (?:read|changed)/g)].map(([, path = ""]) => path);
@@ -130,7 +130,7 @@ describe.each([
     expect(paths.filter((path) => !spoken.includes(path))).toEqual([]);
   });
 
-  it("says that there is nothing to note when everything is noted", () => {
+  it("a good note taker answers NOTHING TO NOTE when everything is noted", () => {
     const { notes } = take(turnOf(noteTaker(), { editWay }), { editWay });
     expect(take(turnOf(noteTaker(), { editWay, notes }), { editWay, notes })).toMatchObject({
       edits: 0,
@@ -138,7 +138,7 @@ describe.each([
     });
   });
 
-  it("writes into the first section of a template with unknown sections", () => {
+  it("a good note taker writes into the first section of a template with unknown sections", () => {
     const template = parseTemplate("# Diary\n_What happened._\n\n# Rest\n_The rest._\n");
     const other = { ...editWay, rules: { ...editWay.rules, template } };
     const notes = emptyNotes(template);
@@ -147,7 +147,7 @@ describe.each([
     expect(taken.notes.sections[0]?.body).toContain("step 12");
   });
 
-  it("takes notes for 400 turns without a refused edit, and condenses sections over their limit", () => {
+  it("a good note taker makes no refused edit in 400 turns, and condenses sections over their limit", () => {
     const limits = { sectionTokens: 300, totalTokens: 1_200 };
     const taker = noteTaker();
     let notes = emptyNotes(TEMPLATE);
@@ -168,7 +168,8 @@ describe.each([
       },
     });
     expect(answers).toBe(100);
-    // One answer adds at most a dozen lines before the next one has to condense.
+    // Sections exceed their limit only slightly: one answer adds at most a dozen lines, and the next answer
+    // condenses them.
     expect(most).toBeGreaterThan(limits.sectionTokens);
     expect(most).toBeLessThan(5 * limits.sectionTokens);
     expect(notesAsShown(notes)).toContain("(step 400: Make the shop faster)");
@@ -198,9 +199,9 @@ it("the coder resumes at the right step from good notes", () => {
   });
 });
 
-describe("a bad note taker", () => {
+describe("a note taker that is bad on purpose", () => {
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "produces a refused answer, as tool call and as text: %s",
+    "the edits of a bad note taker are refused, as tool calls and as text: %s",
     (kind) => {
       for (const editWay of [BY_TOOL, BY_TEXT])
         expect(take(turnOf(noteTaker(kind), { editWay }), { editWay })).toMatchObject({

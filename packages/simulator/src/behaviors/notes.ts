@@ -25,7 +25,7 @@ export const BAD_NOTES_KINDS = [
   "damages-headings",
   /** Edits a file that is not the notes. */
   "other-file",
-  /** Continues the work instead. */
+  /** Calls other tools to continue the work instead of writing notes. */
   "uses-other-tools",
   /** Claims success and changes nothing. */
   "no-edits",
@@ -38,17 +38,21 @@ export const BAD_NOTES_KINDS = [
 
 export type BadNotesKind = (typeof BAD_NOTES_KINDS)[number];
 
-/** `nothing`: says that there is nothing to note. `one-by-one`: good notes, one edit per answer. */
+/**
+ * Kind of answer to a notes request. `nothing` says that there is nothing to note. `one-by-one` writes good
+ * notes with one edit per answer.
+ */
 export type NotesKind = "good" | "one-by-one" | "nothing" | BadNotesKind;
 
-/** Answers only requests to update a session's notes. Uses the tool that the request offers, or else text. */
+/**
+ * Creates a behavior that answers only requests to update a session's notes. It edits with the tool that the
+ * request offers, or else in text.
+ */
 export function noteTaker(kinds: Kinds<NotesKind> = "good"): Behavior {
   return byAttempt(kinds, ({ messages }) => notesRequestIn(messages), notesTurn);
 }
 
-/**
- * True for calls of the note taker. As a condition of a fault, it makes only the note taker slow or silent.
- */
+/** True for calls that request notes. Use it as the condition of a fault that affects only these calls. */
 export const isNotesCall = ({ endpoint, body }: Pick<FaultCandidate, "endpoint" | "body">): boolean =>
   endpoint === "messages" &&
   notesRequestIn(listField(body, "messages") as readonly ApiMessage[]) !== undefined;
@@ -63,7 +67,7 @@ function notesTurn(kind: NotesKind, notes: SeenNotesRequest, request: SeenReques
     );
   }
   if (kind === "good" || (kind === "repairs" && notes.answers > 0)) {
-    // All edits succeeded. The request now asks for more.
+    // True if all edits of the last answer succeeded. The caller then waits for further edits.
     const isDone = notes.answers > 0 && !notes.isRefused;
     return changeTurn(isDone ? [] : goodNotes(notes, request.maxTokens), notes, request);
   }
@@ -110,7 +114,7 @@ function otherFile(section: NotesSection, _: SeenNotesRequest, request: SeenRequ
 }
 
 const WORDY_CHARS = 12_000;
-/** Share of the answer that a wordy text fills, so that it is not cut off. */
+/** Share of `max_tokens` that a wordy text fills. It is low enough that the answer is not cut off. */
 const WORDY_SHARE = 0.5;
 
 function wordy(_: NotesSection, { facts, conversation }: SeenNotesRequest, request: SeenRequest): Turn {

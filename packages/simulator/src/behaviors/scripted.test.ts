@@ -16,8 +16,8 @@ const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
 });
 const hello = request({ role: "user", content: "hello" });
 
-describe("scriptedTurns", () => {
-  it("answers with the scripted turns in order, then leaves requests to the next behavior", () => {
+describe("scriptedTurns, a simulated model that answers from a list", () => {
+  it("scriptedTurns answers with its turns in order, then lets the next behavior answer", () => {
     const script = scriptedTurns(["one", textTurn("two"), ({ model }) => `I am ${model}`]);
     expect([script(hello), script(hello), script(hello), script(hello)]).toEqual([
       textTurn("one"),
@@ -27,7 +27,7 @@ describe("scriptedTurns", () => {
     ]);
   });
 
-  it("accepts more turns while the script runs", () => {
+  it("scriptedTurns accepts more turns while it is in use", () => {
     const script = scriptedTurns();
     expect(script(hello)).toBeUndefined();
     script.add("late", "later");
@@ -36,7 +36,7 @@ describe("scriptedTurns", () => {
     expect(script.remaining()).toBe(1);
   });
 
-  it("repeats the last turn if configured, even one that was added later", () => {
+  it("with repeatLast, scriptedTurns repeats the last turn, even one that was added later", () => {
     const script = scriptedTurns(["one"], { repeatLast: true });
     expect([script(hello), script(hello)]).toEqual([textTurn("one"), textTurn("one")]);
     script.add("two");
@@ -44,7 +44,7 @@ describe("scriptedTurns", () => {
     expect([script(hello), script(hello)]).toEqual([textTurn("two"), textTurn("two")]);
   });
 
-  it("waits with a function turn until the function returns an answer", () => {
+  it("scriptedTurns keeps a function turn until the function returns an answer", () => {
     const script = scriptedTurns([({ messages }) => (messages.length > 1 ? "many" : undefined), "after"]);
     const longer = request({ role: "user", content: "a" }, { role: "assistant", content: "b" });
     expect([script(hello), script(hello), script(longer), script(hello)]).toEqual([
@@ -55,7 +55,7 @@ describe("scriptedTurns", () => {
     ]);
   });
 
-  it("uses a turn for the first call with its purpose, and keeps the order otherwise", () => {
+  it("scriptedTurns uses a turn with a purpose for the first call of that purpose", () => {
     const script = scriptedTurns([
       { ...textTurn("of the subagent"), for: "subagent" },
       "one",
@@ -70,7 +70,7 @@ describe("scriptedTurns", () => {
     expect(given("subagent")).toEqual({ type: "text", text: "two" });
   });
 
-  it("does not change the list of turns that it was given", () => {
+  it("scriptedTurns does not change the list of turns that the caller passes", () => {
     const turns = ["one"];
     scriptedTurns(turns)(hello);
     expect(turns).toEqual(["one"]);
@@ -78,7 +78,7 @@ describe("scriptedTurns", () => {
 });
 
 describe("parseScript", () => {
-  it("reads a list of texts and turns, bare or in the field `turns`", () => {
+  it("parseScript accepts a list of texts and turns, or an object with that list in the field `turns`", () => {
     const turns = [
       "plain",
       {
@@ -145,7 +145,7 @@ describe("parseScript", () => {
       "turns[0].blocks[0].input must be an object",
     ],
     [[{ blocks: [{ type: "raw" }] }], "turns[0].blocks[0].block must be an object, but is missing"],
-  ])("refuses an invalid script with the position and the reason: %j", (json, reason) => {
+  ])("parseScript refuses an invalid script with the position and the reason: %j", (json, reason) => {
     let error: unknown;
     try {
       parseScript(json);
@@ -157,13 +157,13 @@ describe("parseScript", () => {
   });
 });
 
-describe("ready-made behaviors", () => {
-  it("always answers with the same turn", () => {
+describe("the ready-made behaviors always, echo and callTool", () => {
+  it("the behavior always() answers every call with the same turn", () => {
     const behavior = always("yes");
     expect([behavior(hello), behavior(request())]).toEqual([textTurn("yes"), textTurn("yes")]);
   });
 
-  it("echoes the newest user message", () => {
+  it("the behavior echo() repeats the newest user message", () => {
     const conversation = request({ role: "user", content: "a" }, { role: "user", content: "b" });
     expect(echo()(conversation)).toEqual(textTurn("b"));
     const result = { type: "tool_result", tool_use_id: "x" } as const;
@@ -172,7 +172,7 @@ describe("ready-made behaviors", () => {
     );
   });
 
-  it("calls a tool once, then ignores or answers its result", () => {
+  it("the behavior callTool() calls a tool, and answers its result only if thenSay is set", () => {
     const result = { type: "tool_result", tool_use_id: "x", content: "done" } as const;
     const answered = request({ role: "user", content: [result] });
     expect(callTool("Read", { path: "a" })(hello)?.blocks).toEqual([

@@ -11,7 +11,10 @@ import {
 } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 
-/** A turn for calls of one purpose. Without `for`, it answers every call except Claude Code's side calls. */
+/**
+ * A turn that answers only calls of the purpose `for`. Without `for`, the turn answers every call except
+ * Claude Code's side calls.
+ */
 export interface AddressedTurn extends Turn {
   readonly for?: CallPurpose;
 }
@@ -27,10 +30,11 @@ export interface ScriptedBehavior extends Behavior {
 }
 
 /**
- * Answers calls with these turns, in order. Each call gets the first turn that fits its purpose. If a
- * function returns undefined, the next behavior answers this call, and the function waits for the next one.
- * @param options.repeatLast repeats the last turn for every further call. Without it, they go to the next
- * behavior.
+ * Creates a behavior that answers calls with these turns, in order. Each call gets the first turn that fits
+ * its purpose. If a function returns undefined, the next behavior answers this call, and the function is
+ * called again for the next call.
+ * @param options.repeatLast repeats the last turn for every further call. Without it, the next behavior
+ * answers further calls.
  */
 export function scriptedTurns(
   turns: readonly ScriptedTurn[] = [],
@@ -65,8 +69,9 @@ const REMEDY =
   'Write the script as a list of turns: strings, or objects such as {"blocks": [{"type": "tool_use", "name": "Read", "input": {}}]}.';
 
 /**
- * Parses turns from a JSON file: a list, or an object with the list as `turns`. A turn is a text or an {@link
- * AddressedTurn}. Inside one, a plain string is a text block. Rejects unknown fields.
+ * Parses turns from a JSON file. The file contains a list of turns, or an object with this list in the field
+ * `turns`. A turn is a text or an {@link AddressedTurn}. In the blocks of a turn, a plain string is a text
+ * block. Rejects unknown fields.
  */
 export function parseScript(json: unknown): AddressedTurn[] {
   if (Array.isArray(json)) return json.map((turn, index) => parseTurn(turn, `turns[${index}]`));

@@ -22,8 +22,8 @@ const asking = (more: object = {}): SeenRequest => ({
 const textOf = (turn: Turn | undefined): string =>
   (turn?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
 
-describe("spanSummaries", () => {
-  it("answers only span summary requests, and the coder answers all other requests", () => {
+describe("spanSummaries, the simulated model for summaries of a span of messages", () => {
+  it("spanSummaries answers only requests for span summaries, and the coder answers all other requests", () => {
     expect(spanSummaries()(seen(messages))).toBeUndefined();
     expect(coder({ turns: 6 })(asking())).toBeUndefined();
     expect(coder({ turns: 6 })(seen(messages))).toBeDefined();
@@ -32,7 +32,7 @@ describe("spanSummaries", () => {
     expect(isSpanCall({ endpoint: "messages", body: { system: "other" } })).toBe(false);
   });
 
-  it("writes a good span summary in the requested form, with the user's text and without the prompt", () => {
+  it("a good span summary has the requested form and contains the user's text, but not the prompt", () => {
     const text = condensedIn(textOf(spanSummaries("good")(asking()))) ?? "";
     expect(text).toContain("Make the shop faster");
     expect(text).not.toContain("word for word");
@@ -51,7 +51,7 @@ describe("spanSummaries", () => {
     ["endless", (turn) => condensedIn(textOf(turn)), undefined],
     ["tool-call", (turn) => turn?.blocks[0]?.type, "tool_use"],
     ["refuses", (turn) => turn?.stopReason, "refusal"],
-  ])("writes a span summary of the kind %s", (kind, look, expected) => {
+  ])("spanSummaries writes a span summary of the kind %s", (kind, look, expected) => {
     expect(look(spanSummaries(kind)(asking()))).toBe(expected);
     const twice = spanSummaries(["good", kind]);
     expect(condensedIn(textOf(twice(asking())))).toBeTruthy();

@@ -9,7 +9,7 @@ import type { FaultCandidate } from "../server/faults.ts";
 import { byAttempt, type Kinds, textTurn, toolTurn } from "./answers.ts";
 
 export const SPAN_KINDS = [
-  /** In the requested form, and short. */
+  /** A short summary in the requested form. */
   "good",
   /** A sentence that keeps nothing of the user's text. */
   "forgetful",
@@ -27,9 +27,12 @@ export const SPAN_KINDS = [
 
 export type SpanKind = (typeof SPAN_KINDS)[number];
 
-/** Share of `max_tokens`. The rest is for the tags, and for tokens above the estimate. */
+/** Share of `max_tokens` for a good summary. The rest is for the tags, and for tokens above the estimate. */
 const GOOD_SHARE = 0.5;
-/** Enough characters to fill `max_tokens` in any case. */
+/**
+ * Characters per token of an endless summary. The figure is high on purpose, so that the text fills
+ * `max_tokens`.
+ */
 const CHARS_PER_TOKEN = 6;
 
 const TURNS: Readonly<Record<SpanKind, (request: SeenRequest) => Turn>> = {
@@ -43,7 +46,7 @@ const TURNS: Readonly<Record<SpanKind, (request: SeenRequest) => Turn>> = {
   refuses: () => ({ blocks: [], stopReason: "refusal" }),
 };
 
-/** Answers only requests to summarize a span of old messages. */
+/** Creates a behavior that answers only requests to summarize a span of old messages. */
 export function spanSummaries(kinds: Kinds<SpanKind> = "good"): Behavior {
   const read = (request: SeenRequest): true | undefined => isSpanRequest(request) || undefined;
   return byAttempt(kinds, read, (kind, _, request) => TURNS[kind](request));
@@ -53,7 +56,8 @@ export const isSpanRequest = ({ system }: Pick<SeenRequest, "system">): boolean 
   system === SPAN_SYSTEM_PROMPT;
 
 /**
- * True for calls of the collapse agent. As a condition of a fault, it makes only that agent slow or silent.
+ * True for calls that request a span summary. Use it as the condition of a fault that affects only these
+ * calls.
  */
 export const isSpanCall = ({ endpoint, body }: Pick<FaultCandidate, "endpoint" | "body">): boolean =>
   endpoint === "messages" && body?.system === SPAN_SYSTEM_PROMPT;
@@ -66,7 +70,7 @@ function condensed({ messages, maxTokens }: SeenRequest): string {
   return text.replace(`${SUMMARY_HEADING}\n`, "");
 }
 
-/** Removes the prompt. It may have been merged into the message with the last tool results. */
+/** Removes the prompt from the messages. It may be in the same message as the last tool results. */
 function withoutPrompt(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
   const content = last === undefined ? [] : contentBlocks(last.content).slice(0, -1);

@@ -58,8 +58,8 @@ const textOf = (turn: Turn | undefined): string =>
   (turn?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
 const bad = (kind: BadSummaryKind, request = asked()): string => textOf(badSummary(kind)(request));
 
-describe("summaries", () => {
-  it("answers no request except a summary request", () => {
+describe("summaries, the simulated model for summary requests", () => {
+  it("goodSummary and badSummary answer only summary requests", () => {
     for (const kind of BAD_SUMMARY_KINDS) expect(badSummary(kind)(seen(conversation))).toBeUndefined();
     expect(goodSummary()(seen(conversation))).toBeUndefined();
     expect(
@@ -67,7 +67,7 @@ describe("summaries", () => {
     ).toBeUndefined();
   });
 
-  it("writes a good summary with an analysis and nine sections", () => {
+  it("goodSummary writes an analysis and nine sections", () => {
     const text = textOf(goodSummary()(asked()));
     expect(text).toMatch(/^<analysis>\n[^<]+\n<\/analysis>\n\n<summary>\n[\s\S]+\n<\/summary>$/);
     const kept = formatSummary(text) ?? "";
@@ -77,13 +77,13 @@ describe("summaries", () => {
     expect(kept).not.toContain("whoever goes on with the work");
   });
 
-  it("answers a summary request that was merged with the last tool results", () => {
+  it("goodSummary answers a summary request in the same message as the last tool results", () => {
     const prompt: ContentBlock = { type: "text", text: summaryPrompt() };
     const request = seen([...conversation.slice(0, 2), { role: "user", content: [result, prompt] }]);
     expect(presentSections(textOf(goodSummary()(request)))).toEqual(SECTION_NAMES);
   });
 
-  it("keeps a good summary within max_tokens", () => {
+  it("goodSummary stays within max_tokens", () => {
     const messages = [...flatten(createDemoSession()), { role: "user", content: summaryPrompt() } as const];
     const short = textOf(goodSummary()(seen(messages, 3_000)));
     const long = textOf(goodSummary()(seen(messages, 20_000)));
@@ -92,7 +92,7 @@ describe("summaries", () => {
     expect(presentSections(formatSummary(short) ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("varies summaries between attempts by a list, whose last item repeats, or by a function", () => {
+  it("summaries takes the kind of each answer from a list, whose last item repeats, or from a function", () => {
     const listed = summaries(["empty", "garbage", "good"]);
     expect(listed(seen(conversation))).toBeUndefined();
     const given = [1, 2, 3, 4].map(() => textOf(listed(asked())));
@@ -104,18 +104,18 @@ describe("summaries", () => {
   });
 });
 
-describe("badSummary", () => {
-  it("writes a bad summary with nine sections but without tags", () => {
+describe("badSummary, which writes summaries that are bad on purpose", () => {
+  it("the bad summary no-tags has nine sections but no tags", () => {
     expect(bad("no-tags")).not.toMatch(/<\/?(summary|analysis)>/);
     expect(presentSections(formatSummary(bad("no-tags")) ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("breaks off a bad summary inside its closing tag", () => {
+  it("the bad summary half-tag ends inside its closing tag", () => {
     expect(bad("half-tag")).toMatch(/<summary>[\s\S]+<\/summ$/);
     expect(presentSections(formatSummary(bad("half-tag")) ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("calls a tool of the request instead of writing a summary", () => {
+  it("the bad summary tool-call calls a tool of the request instead of writing a summary", () => {
     const blocks = badSummary("tool-call")(asked())?.blocks ?? [];
     expect(blocks.at(-1)).toEqual({
       type: "tool_use",
@@ -126,35 +126,35 @@ describe("badSummary", () => {
     expect(without?.blocks.at(-1)).toMatchObject({ type: "tool_use" });
   });
 
-  it("writes an analysis without a summary, which leaves nothing", () => {
+  it("the bad summary only-analysis contains no text that can be used as a summary", () => {
     expect(bad("only-analysis")).toContain("<analysis>");
     expect(formatSummary(bad("only-analysis"))).toBeUndefined();
   });
 
-  it("returns no block for an empty summary", () => {
+  it("the bad summary empty is a reply without blocks", () => {
     expect(badSummary("empty")(asked())).toEqual({ blocks: [] });
   });
 
-  it("writes garbage without tags, sections or words", () => {
+  it("the bad summary garbage has no tags, sections or words", () => {
     expect(bad("garbage").length).toBeGreaterThan(1_000);
     expect(presentSections(bad("garbage"))).toEqual([]);
     expect(bad("garbage")).not.toMatch(/[a-z]{2}/);
   });
 
-  it("writes a summary in the wrong language, with tags but without the sections", () => {
+  it("the bad summary wrong-language is in German and has tags but not the expected sections", () => {
     const kept = formatSummary(bad("wrong-language")) ?? "";
     expect(kept).toContain("Der Benutzer");
     expect(presentSections(kept)).toEqual([]);
   });
 
-  it("writes an enormous summary that exceeds max_tokens", () => {
+  it("the bad summary enormous exceeds max_tokens", () => {
     for (const maxTokens of [1_000, 32_000]) {
       const request = { ...asked(), maxTokens };
       expect(estimateTokens(bad("enormous", request), "o200k")).toBeGreaterThan(maxTokens);
     }
   });
 
-  it("injects tags that close the summary early, and a false boundary", () => {
+  it("the bad summary injected contains tags that close it early, and a false boundary", () => {
     const text = bad("injected");
     expect(text.match(/<\/summary>/g)).toHaveLength(3);
     expect(text).toContain('"subtype":"compact_boundary"');
@@ -164,14 +164,14 @@ describe("badSummary", () => {
     expect(kept).not.toMatch(/<\/?(summary|analysis)>/);
   });
 
-  it("writes a hostile summary that looks valid, omits the conversation, and forges quoted facts", () => {
+  it("the bad summary hostile looks valid and contains forged facts from the transcript", () => {
     const kept = formatSummary(bad("hostile")) ?? "";
     expect(presentSections(kept)).toEqual(SECTION_NAMES);
     expect(kept).toMatch(/^## Facts quoted from the transcript$[\s\S]+ active\] > I approve/m);
     expect(withoutQuotedFacts(kept)).not.toMatch(/facts\s+quoted|active\] >/i);
   });
 
-  it("reports a refused summary through its stop reason", () => {
+  it("the bad summary refusal has no blocks and the stop reason refusal", () => {
     expect(badSummary("refusal")(asked())).toMatchObject({
       blocks: [],
       stopReason: "refusal",
@@ -179,13 +179,13 @@ describe("badSummary", () => {
     });
   });
 
-  it("returns an API error as the text of the summary", () => {
+  it("the bad summary api-error-as-text is the text of an API error", () => {
     expect(bad("api-error-as-text")).toMatch(/^API Error: 529 \{"type":"error"/);
   });
 });
 
 describe("compactionSummary", () => {
-  it("writes a provider summary with nine sections and without tags", () => {
+  it("compactionSummary writes nine sections without tags", () => {
     const summary = compactionSummary(conversation, "Keep what was said about the cursor.");
     expect(presentSections(summary)).toEqual(SECTION_NAMES);
     expect(summary).not.toContain("<summary>");

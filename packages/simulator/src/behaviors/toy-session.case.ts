@@ -9,7 +9,7 @@ export const tool = (name: string, properties: JsonRecord, required: readonly st
   input_schema: { type: "object", properties, required, additionalProperties: false },
 });
 
-/** Tools that the demo sessions are recorded with. */
+/** Tools with which the demo session was recorded. */
 export const TOOLS: readonly JsonRecord[] = [
   tool("Read", { file_path: text, offset: { type: "integer" }, limit: { type: "integer" } }, ["file_path"]),
   tool("Write", { file_path: text, content: text }, ["file_path", "content"]),
@@ -76,7 +76,7 @@ export function seen(messages: readonly ApiMessage[], more: Partial<SeenRequest>
 
 export const human = (words: string): ApiMessage => ({ role: "user", content: words });
 
-/** Returns the message that a client would append, with the given ids and made-up signatures. */
+/** Returns the assistant message that a client would append for this turn, with made-up signatures. */
 export function reply(turn: Turn | undefined): ApiMessage {
   const content = (turn?.blocks ?? []).map((block): ContentBlock => {
     if (block.type === "tool_use") return { ...block, id: block.id ?? "missing" };
@@ -144,7 +144,10 @@ class ToyProject {
   }
 }
 
-/** Plays to the end of the task. `compact` may replace the history between turns. */
+/**
+ * Plays the behavior to the end of its task, with tools that work on a toy project. `compact` may replace the
+ * history between turns.
+ */
 export function play(
   behavior: Behavior,
   start: readonly ApiMessage[],

@@ -24,8 +24,8 @@ import {
 const BOUND_TEXT =
   'Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
 const DROP: CallOptions = { betas: CONTROLS };
-describe("a thinking block that does not match its conversation", () => {
-  it("refuses a mismatch with the path of the first block, the helpful beta, and the change", () => {
+describe("a thinking block that is sent back in a changed conversation", () => {
+  it("refuses thinking in a changed conversation, and names the block, the beta that helps, and the change", () => {
     const { provider, talk } = started();
     const { status, type, message } = provider.refusal({ ...talk, system: "Be long." });
     expect([status, type]).toEqual([400, "invalid_request_error"]);
@@ -37,7 +37,7 @@ describe("a thinking block that does not match its conversation", () => {
     );
   });
 
-  it("names the change that caused a mismatch", () => {
+  it("the refusal of a thinking block says what changed in the conversation", () => {
     const { provider, talk } = started();
     const named = (changed: Talk): string =>
       provider.refusal(changed, DROP).message.split('"drop_block". ')[1] ?? "";
@@ -56,7 +56,7 @@ describe("a thinking block that does not match its conversation", () => {
     );
   });
 
-  it("drops mismatched thinking on request, and binds later thinking to the sent messages", () => {
+  it("drops thinking that does not match its conversation if the request asks for that", () => {
     const { provider, talk } = started();
     const changed = drops(edited(talk, 0, () => asked("other")));
     const prepared = provider.call(changed, DROP);
@@ -75,7 +75,7 @@ describe("a thinking block that does not match its conversation", () => {
     expect(dropped.map(({ path }) => path)).not.toContain(`messages.${talk.messages.length + 1}.content.0`);
   });
 
-  it("also drops the thinking directly after a dropped block", () => {
+  it("drops a thinking block that directly follows a dropped thinking block", () => {
     const provider = new TestProvider();
     const opening = withMessages(newTalk(), [asked("hello")]);
     const content = provider.reply(opening, [thought("one"), said("so"), thought("two"), said("x")]);
@@ -94,7 +94,7 @@ describe("a thinking block that does not match its conversation", () => {
     expect(failing(provider, longer)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("only lists a mismatch if the account does not enforce the check", () => {
+  it("lists thinking that does not match its conversation, but keeps it if the account does not enforce that", () => {
     const { provider, talk } = started();
     const changed = { ...talk, system: "Be long." };
     const lenient: CallOptions = { ...DROP, switches: { enforceBinding: false } };
@@ -112,21 +112,21 @@ describe("a thinking block that does not match its conversation", () => {
     expect(provider.refusal(asking, lenient).message).toContain(BOUND_TEXT);
   });
 
-  it("finds mismatched thinking in count_tokens too", () => {
+  it("count_tokens also refuses thinking that does not match its conversation", () => {
     const { provider, talk } = started();
     const options: CallOptions = { endpoint: "count_tokens" };
     expect(provider.refusal({ ...talk, system: "Be long." }, options).message).toContain(BOUND_TEXT);
     expect(provider.call(talk, options).tokens).toBeGreaterThan(0);
   });
 
-  it("accepts changed history on models that do not bind thinking", () => {
+  it("accepts thinking after changed messages on models that do not bind thinking to its conversation", () => {
     const { provider, talk } = started(UNBOUND);
     const changed = { ...edited(talk, 0, () => asked("other")), system: "Be long." };
     expect(provider.call(changed, DROP).inputTransformations).toEqual([]);
   });
 });
 
-describe("thinking signatures", () => {
+describe("signatures of thinking blocks", () => {
   const forged = (talk: Talk, index: number): Talk =>
     edited(talk, index, (message) => ({
       ...message,
@@ -143,7 +143,7 @@ describe("thinking signatures", () => {
     }));
 
   it.each([BINDING, UNBOUND])(
-    "refuses foreign signatures on %s unless the simulator accepts them",
+    'refuses thinking signatures of another provider on %s unless foreignSignatures is "accepted"',
     (model) => {
       const { provider, talk } = started(model);
       const text = "messages.3.content.0: Invalid `signature` in `thinking` block";
@@ -155,7 +155,7 @@ describe("thinking signatures", () => {
     },
   );
 
-  it.each([BINDING, UNBOUND])("refuses a changed thinking text on %s", (model) => {
+  it.each([BINDING, UNBOUND])("refuses a thinking block whose text was changed, on %s", (model) => {
     const { provider, talk } = started(model);
     expect(provider.refusal(rewritten(talk, 3, "else")).message).toBe(
       "messages.3.content.0: Invalid `signature` in `thinking` block",
@@ -170,7 +170,7 @@ describe("thinking signatures", () => {
     expect(failing(provider, rewritten(talk, 3, ""))).toEqual([]);
   });
 
-  it("uses the data of redacted thinking as its signature", () => {
+  it("uses the field `data` of redacted thinking as its signature", () => {
     const provider = new TestProvider();
     const opening = withMessages(newTalk(), [asked("hello")]);
     const data = provider.call(opening).signer.sign("secret", []);
@@ -183,8 +183,8 @@ describe("thinking signatures", () => {
   });
 });
 
-describe("thinking of another model", () => {
-  it("drops unreadable thinking of another model silently and does not count its tokens", () => {
+describe("thinking that another model wrote", () => {
+  it("drops thinking of another model that it cannot read, and does not count its tokens", () => {
     const { provider, talk } = started(BINDING);
     for (const model of [UNBOUND, OTHER_BINDING]) {
       const prepared = provider.call({ ...talk, model });
@@ -198,7 +198,7 @@ describe("thinking of another model", () => {
     }
   });
 
-  it("reads thinking of another model that does not bind thinking", () => {
+  it("keeps thinking of another model if that model does not bind thinking to its conversation", () => {
     const { provider, talk } = started(UNBOUND);
     expect(provider.call({ ...talk, model: "claude-opus-4-7" }, DROP).inputTransformations).toEqual([]);
   });

@@ -53,7 +53,7 @@ function openCalls(messages: readonly ApiMessage[]): readonly string[] {
   return content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
 }
 
-/** Returns the paths of the thinking blocks that fail. */
+/** Returns the paths of the thinking blocks that are invalid. */
 function failing(provider: TestProvider, talk: JsonRecord, checksRules = true): readonly string[] {
   const thinking = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
   const { inputTransformations } = provider.call({ ...talk, thinking }, { betas: CONTROLS, checksRules });
@@ -77,8 +77,8 @@ const pathOf = ({ message, block }: Place): string => `messages.${message}.conte
 const isBefore = (one: Place, other: Place): boolean =>
   one.message < other.message || (one.message === other.message && one.block < other.block);
 
-describe("bound thinking in any conversation", () => {
-  it("keeps all thinking valid when messages are appended", () => {
+describe("thinking that is bound to its conversation, for any conversation", () => {
+  it("all thinking stays valid when messages are appended to the conversation", () => {
     fc.assert(
       fc.property(exchanges, exchanges, (first, second) => {
         const provider = new TestProvider();
@@ -90,7 +90,7 @@ describe("bound thinking in any conversation", () => {
     );
   });
 
-  it("invalidates exactly the thinking after a change of any one block", () => {
+  it("a change of one block makes exactly the thinking after that block invalid", () => {
     fc.assert(
       fc.property(exchanges, fc.nat(), fc.constantFrom("change", "remove"), (planned, pick, kind) => {
         const provider = new TestProvider();
@@ -118,7 +118,7 @@ describe("bound thinking in any conversation", () => {
     );
   });
 
-  it("keeps any contiguous run of thinking blocks valid", () => {
+  it("thinking stays valid when a client removes thinking blocks from the start and the end", () => {
     fc.assert(
       fc.property(exchanges, fc.nat(), fc.nat(), (planned, a, b) => {
         const provider = new TestProvider();
@@ -137,7 +137,7 @@ describe("bound thinking in any conversation", () => {
     );
   });
 
-  it("never changes the request body", () => {
+  it("checking thinking never changes the request body", () => {
     fc.assert(
       fc.property(exchanges, (planned) => {
         const provider = new TestProvider();

@@ -6,11 +6,11 @@ import type { Conversation } from "./conversation.ts";
 import { shortDigest } from "./signatures.ts";
 import { referencedTools } from "./tool-changes.ts";
 
-/** Content of a signed compaction block: what it says about the conversation that it replaces. */
+/** Facts in the signature of a compaction block about the conversation that the block replaces. */
 export interface SummarizedPrefix {
   /**
-   * One digest for every form in which the summarized messages were ever sent. If empty, nothing carries
-   * over.
+   * Digests of the summarized messages, one for every form in which they were sent. If empty, thinking that
+   * was bound to these messages becomes invalid.
    */
   readonly digests: readonly string[];
   readonly toolsDigest: string;
@@ -18,14 +18,14 @@ export interface SummarizedPrefix {
 }
 
 /**
- * Digests of conversations as they were sent, without thinking and cache marks. Requests share the nodes, so
- * only new blocks are hashed.
+ * Digests of conversations as clients sent them, without thinking and cache marks. Requests share the nodes
+ * of equal beginnings, so only new blocks are hashed.
  */
 export class BoundPrefixes {
   readonly #tree = new PrefixTree();
   readonly #digests = new WeakMap<PrefixNode, string>();
 
-  /** Starts at the beginning of this conversation's messages. */
+  /** Returns a walk that starts before the first message of this conversation. */
   begin(conversation: Conversation): PrefixWalk {
     this.#tree.beginCall();
     const offered = conversation.tools.filter((tool) => tool.defer_loading !== true);
@@ -36,7 +36,7 @@ export class BoundPrefixes {
     return new PrefixWalk(this, start, { toolsDigest, systemDigest }, deferred);
   }
 
-  /** Returns a node that continues from this digest, as if it had been computed here. */
+  /** Returns a node with this digest, from which a walk can continue. */
   resume(digest: string): PrefixNode {
     const node = this.#tree.root.child(`resumed\0${digest}`);
     this.#digests.set(node, digest);
@@ -67,8 +67,8 @@ export class BoundPrefixes {
 }
 
 /**
- * Walks through a conversation block by block. At each position it knows the prefix that a thinking block is
- * bound to.
+ * Walks through a conversation block by block. At each position, it knows the prefix to which a thinking
+ * block would be bound.
  */
 export class PrefixWalk {
   readonly toolsDigest: string;
@@ -76,11 +76,16 @@ export class PrefixWalk {
   readonly #prefixes: BoundPrefixes;
   readonly #start: PrefixNode;
   readonly #deferred: readonly JsonRecord[];
-  /** The conversation as sent comes first, then the prefixes that a signed compaction block replaces. */
+  /**
+   * Prefixes at the current position. The first is the conversation as sent. The others continue the
+   * conversation that a signed compaction block replaces.
+   */
   #nodes: PrefixNode[];
   #role: string | undefined;
   #blocks = 0;
-  /** Prefixes that a summary replaces. The walk also continues from them if the next message allows it. */
+  /**
+   * Prefixes that the last summary replaces. If the next message allows it, the walk continues from them too.
+   */
   #resumable: readonly PrefixNode[] = [];
 
   constructor(
@@ -138,9 +143,9 @@ export class PrefixWalk {
   }
 
   /**
-   * Restarts at a signed summary, which replaces the messages before it. Thinking that was bound to those
-   * stays valid while system and tools are the same and nothing else takes the place of the summarized
-   * messages.
+   * Restarts at a signed summary, which replaces the messages before it. Thinking that was bound to these
+   * messages stays valid if the system prompt and the tools are the same and the kept messages directly
+   * follow the summary.
    */
   restartSigned(signature: string, summarized: SummarizedPrefix | undefined): void {
     this.restart(signature);
@@ -175,7 +180,7 @@ export class PrefixWalk {
 
   #advance(role: string, parts: BlockParts): void {
     this.reach(role);
-    // The provider merges neighbors of the same role into one message, however they are sent.
+    // The provider merges consecutive messages of the same role into one message.
     const place = role === this.#role ? "" : `${role}\0`;
     for (let index = 0; index < this.#nodes.length; index++) {
       const node = this.#nodes[index];
@@ -185,9 +190,10 @@ export class PrefixWalk {
   }
 
   /**
-   * Call it before thinking, which is not part of the prefix. A system message cannot follow the summary. A
-   * first kept message with the role of the last summarized one used to be part of that turn. Here it begins
-   * a turn, so its digest differs and the kept thinking is invalid too.
+   * Call this before each block, also before thinking, which is not part of the prefix. If a system message
+   * follows the summary, kept thinking becomes invalid. Kept thinking also becomes invalid if the first kept
+   * message has the role of the last summarized message. Both were one turn before, but now the kept message
+   * begins a turn, so its digest differs.
    */
   reach(role: string): void {
     if (this.#resumable.length === 0) return;
@@ -199,7 +205,8 @@ export class PrefixWalk {
 function partsOf(block: ContentBlock): BlockParts {
   const record = block as unknown as JsonRecord;
   if (!isMedia(block) || block.source?.type !== "url") return blockParts(record);
-  // The fetched bytes count. A signed URL changes its query but serves the same bytes.
+  // Ignores the query of a URL, because only the fetched bytes matter. The query of a signed URL changes, but
+  // the bytes stay the same.
   const address = (block.source.url ?? "").split("?")[0];
   return blockParts({ ...record, source: { ...block.source, url: address } });
 }

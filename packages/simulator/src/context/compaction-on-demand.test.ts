@@ -41,7 +41,7 @@ describe("compaction on demand", () => {
     });
   });
 
-  it("reports how the inner call ended when there is no summary", () => {
+  it("reports the stop reason of the summarizing call when there is no summary", () => {
     const provider = new TestProvider();
     const talk = { ...withMessages(newTalk(), [asked("a")]), ...SUMMARIZE };
     const end = (summary: ReturnType<NonNullable<CallOptions["summarize"]>>): unknown => {
@@ -54,7 +54,7 @@ describe("compaction on demand", () => {
     expect(end({ stopReason: "max_tokens" })).toEqual({ stopReason: "max_tokens" });
   });
 
-  it("refuses with compaction_unavailable when the compaction is temporarily unavailable", () => {
+  it("refuses a compaction with the code compaction_unavailable when the summarizer is not available", () => {
     const provider = new TestProvider();
     const summarize = (): string => {
       throw compactionUnavailable();
@@ -84,7 +84,7 @@ describe("compaction on demand", () => {
     expect(provider.call(body, { ...ON_DEMAND, endpoint: "count_tokens" }).compaction).toBeUndefined();
   });
 
-  it("carries over tool changes that were not reverted", () => {
+  it("a compaction block keeps the tool changes that were not reverted", () => {
     const provider = new TestProvider();
     const change = (kind: "addition" | "removal", name: string): ContentBlock =>
       ({ type: `tool_${kind}`, tool: { type: "tool_reference", name } }) as unknown as ContentBlock;
@@ -155,14 +155,14 @@ describe("a signed compaction block", () => {
   const code = (provider: TestProvider, talk: Talk, options = ON_DEMAND): unknown =>
     provider.refusal(talk, options).details?.error_code;
 
-  it("shows the text of a compaction block in place of the summarized messages", () => {
+  it("the model sees the text of a compaction block in place of the summarized messages", () => {
     const { provider, talk, block: summary } = compacted();
     const shown = provider.call(swapped(talk, summary), ON_DEMAND).conversation.messages;
     expect(shown[0]).toEqual({ role: "user", content: [said("What happened so far.")] });
     expect(shown.slice(1)).toEqual(talk.messages.slice(8));
   });
 
-  it("accepts a compaction block in the first message, whatever its role", () => {
+  it("accepts a compaction block at the start of a first message with the role user", () => {
     const { provider, talk, block: summary } = compacted();
     const messages: readonly ApiMessage[] = [
       { role: "user", content: [summary, said("question 0_2")] },
@@ -171,7 +171,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withMessages(talk, messages))).toBe(0);
   });
 
-  it("refuses a changed compaction block with an error code", () => {
+  it("refuses a changed compaction block with an error code for the changed field", () => {
     const { provider, talk, block: summary } = compacted();
     const removal = { type: "tool_removal", tool: { type: "tool_reference", name: "read" } };
     const changed = (fields: JsonRecord): Talk => swapped(talk, { ...summary, ...fields } as ContentBlock);
@@ -190,7 +190,7 @@ describe("a signed compaction block", () => {
     expect(other.call(body, options).conversation.messages).toHaveLength(2);
   });
 
-  it("keeps the thinking of the kept turns valid, even through a second compaction", () => {
+  it("thinking in the kept messages stays valid after a compaction, and after a second compaction", () => {
     const { provider, talk, block: summary } = compacted();
     const once = withTurns(provider, swapped(talk, summary), 1, ON_DEMAND);
     expect(failing(provider, once)).toBe(0);
@@ -200,7 +200,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withTurns(provider, kept, 1, ON_DEMAND))).toBe(0);
   });
 
-  it("invalidates the thinking of kept turns that were changed or do not directly follow the block", () => {
+  it("thinking in kept messages is invalid if they were changed or do not directly follow the compaction block", () => {
     const { provider, talk, block: summary } = compacted();
     const swap = swapped(talk, summary);
     expect(
@@ -215,7 +215,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(talk, summary, 4))).toBe(4);
   });
 
-  it("invalidates kept thinking when the first kept message has the role of the last summarized one", () => {
+  it("kept thinking is invalid if the first kept message has the same role as the last summarized message", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a"), asked("b")]);
     const content = provider.reply(talk, [thought("t"), said("x")]);
@@ -224,7 +224,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(longer, summaryOf(provider, longer, 2), 2))).toBe(0);
   });
 
-  it("invalidates kept thinking when a system message follows the compaction block", () => {
+  it("kept thinking is invalid if a system message follows the compaction block", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a"), { role: "system", content: "s" }]);
     const content = provider.reply(talk, [thought("t"), said("x")]);
@@ -233,7 +233,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withMessages(longer, [first, ...longer.messages.slice(1)]))).toBe(1);
   });
 
-  it("invalidates kept thinking after a change of system or tools", () => {
+  it("kept thinking is invalid if the system prompt or the tools change after a compaction", () => {
     const { provider, talk, block: summary } = compacted();
     expect(failing(provider, { ...swapped(talk, summary), system: "Be long." })).toBe(2);
     expect(failing(provider, { ...swapped(talk, summary), tools: [] })).toBe(2);
@@ -241,14 +241,14 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(talk, elsewhere))).toBe(2);
   });
 
-  it("invalidates kept thinking when a model without bound thinking wrote the summary", () => {
+  it("kept thinking is invalid if a model that does not bind thinking wrote the summary", () => {
     const { provider, talk, block: summary } = compacted(BINDING, UNBOUND);
     expect(failing(provider, swapped(talk, summary))).toBe(2);
     const bound = compacted(BINDING, OTHER_BINDING);
     expect(failing(bound.provider, swapped(bound.talk, bound.block))).toBe(0);
   });
 
-  it("binds later thinking to the compaction block", () => {
+  it("thinking after a compaction is invalid if the client restores the summarized messages", () => {
     const { provider, talk, block: summary } = compacted();
     const longer = withTurns(provider, swapped(talk, summary), 1, ON_DEMAND);
     const uncompacted = withMessages(talk, [...talk.messages.slice(0, 8), ...longer.messages.slice(1)]);

@@ -36,8 +36,8 @@ function longTalk(provider: TestProvider, model = BINDING): Talk {
   return withTurns(provider, opening, 2);
 }
 
-describe("compaction at a threshold", () => {
-  it("puts the compaction block first and shows the model only the summary", () => {
+describe("the provider's compaction at a threshold", () => {
+  it("a threshold compaction puts its block first in the reply and shows the model only the summary", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const prepared = provider.call({ ...talk, ...compact() }, THRESHOLD);
@@ -54,7 +54,7 @@ describe("compaction at a threshold", () => {
     expect(prepared.appliedEdits).toEqual([]);
   });
 
-  it("compacts at the trigger and not below, by default at 150,000 tokens", () => {
+  it("compacts at the trigger of the request and not below it, by default at 150,000 tokens", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const { tokens } = provider.call(talk);
@@ -67,13 +67,13 @@ describe("compaction at a threshold", () => {
     expect(provider.call(body, THRESHOLD).compaction).toBeDefined();
   });
 
-  it("ends the reply after the compaction when the request asks for a pause", () => {
+  it("ends the reply after the compaction when pause_after_compaction is set", () => {
     const provider = new TestProvider();
     const body = { ...longTalk(provider), ...compact({ pause_after_compaction: true }) };
     expect(provider.call(body, THRESHOLD).compaction?.end).toEqual({ stopReason: "compaction" });
   });
 
-  it("passes the request's instructions to the summarizer instead of the default ones", () => {
+  it("passes the instructions of the request to the summarizer, but not empty instructions", () => {
     const provider = new TestProvider();
     const seen: (string | undefined)[] = [];
     const summarize = (_: readonly ApiMessage[], instructions: string | undefined): string => {
@@ -87,7 +87,7 @@ describe("compaction at a threshold", () => {
     expect(seen).toEqual(["Only names.", undefined, undefined]);
   });
 
-  it("returns an empty block when there is no summary, and shows the model everything", () => {
+  it("returns a compaction block without content and shows the model everything when there is no summary", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const prepared = provider.call({ ...talk, ...compact() }, { ...THRESHOLD, summarize: () => undefined });
@@ -95,7 +95,7 @@ describe("compaction at a threshold", () => {
     expect(prepared.conversation.messages).toBe(talk.messages);
   });
 
-  it("never compacts in count_tokens, but reads existing compaction blocks", () => {
+  it("count_tokens never compacts, but applies existing compaction blocks", () => {
     const provider = new TestProvider();
     const options: CallOptions = { ...THRESHOLD, endpoint: "count_tokens" };
     const talk = longTalk(provider);
@@ -109,7 +109,7 @@ describe("compaction at a threshold", () => {
     expect(prepared.conversation.messages).toEqual([{ role: "user", content: [said("all")] }, asked("go")]);
   });
 
-  it("reports iterations in every response under the compaction beta", () => {
+  it("reports usage.iterations in every response to a request with the compaction beta", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a")]);
     expect(provider.call(talk, THRESHOLD).reportsIterations).toBe(true);
@@ -117,7 +117,7 @@ describe("compaction at a threshold", () => {
   });
 });
 
-describe("a compaction block from a threshold", () => {
+describe("a compaction block from a threshold compaction", () => {
   const provider = new TestProvider();
   const reply = assistant(block({ content: "one" }), said("answer"));
 
@@ -130,7 +130,7 @@ describe("a compaction block from a threshold", () => {
     expect(provider.call(dropped, THRESHOLD).conversation.messages).toEqual(shown);
   });
 
-  it("keeps the cache mark of a compaction block", () => {
+  it("the summary that the model sees keeps the cache mark of the compaction block", () => {
     const cache_control = { type: "ephemeral" };
     const messages = [assistant(block({ content: "one", cache_control })), asked("c")];
     const [first] = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
@@ -145,7 +145,7 @@ describe("a compaction block from a threshold", () => {
     expect(provider.call(withMessages(newTalk(), alone), THRESHOLD).conversation.messages).toHaveLength(2);
   });
 
-  it("continues from the compaction block when the reply paused after it", () => {
+  it("answers from the compaction block when the client sends back a reply that paused after it", () => {
     const talk = withMessages(newTalk(), [asked("z".repeat(MIN_TRIGGER))]);
     const body = { ...talk, ...compact({ pause_after_compaction: true }) };
     const paused = provider.reply(body, [], THRESHOLD);
@@ -154,7 +154,7 @@ describe("a compaction block from a threshold", () => {
     expect(next.compaction).toBeUndefined();
   });
 
-  it("restarts the thinking binding at the block, whether earlier messages stay or not", () => {
+  it("thinking after a compaction block stays valid if earlier messages are removed or changed", () => {
     const talk = longTalk(provider);
     const content = provider.reply({ ...talk, ...compact() }, [thought("after"), said("answer")], THRESHOLD);
     const kept = withMessages(talk, [...talk.messages, assistant(...content), asked("next")]);
@@ -170,7 +170,7 @@ describe("a compaction block from a threshold", () => {
     expect(provider.refusal(otherSummary, THRESHOLD).message).toContain("bound to a different conversation");
   });
 
-  it("invalidates earlier thinking that is placed after the block", () => {
+  it("thinking from before a compaction is invalid if the client sends it after the compaction block", () => {
     const talk = longTalk(provider);
     const body = { ...talk, ...compact({ pause_after_compaction: true }) };
     const content = provider.reply(body, [], THRESHOLD);

@@ -22,18 +22,18 @@ import {
 import { type Sealer, shortDigest } from "./signatures.ts";
 import { toolChanges } from "./tool-changes.ts";
 
-/** Documented default trigger of an edit. */
+/** Default trigger of the edit `compact_20260112`, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;
 
-/** The inner call ended without a summary. The client sees the reason. */
+/** Outcome of a summarizing call without a summary. The client sees the stop reason. */
 interface NoSummary {
   readonly stopReason: "max_tokens" | "model_context_window_exceeded" | "tool_use" | "refusal" | "end_turn";
   readonly stopDetails?: JsonRecord;
 }
 
 /**
- * Writes the summary of a compaction. Undefined or blank means that the model answered with something else.
- * To simulate a provider that cannot summarize now, throw {@link compactionUnavailable}.
+ * Function that writes the summary of a compaction. Return undefined or a blank text for a model that answers
+ * with something else. To simulate a provider that cannot summarize now, throw {@link compactionUnavailable}.
  */
 export type Summarize = (
   messages: readonly ApiMessage[],
@@ -54,7 +54,7 @@ export interface CompactionOutcome {
   readonly kind: "threshold" | "on-demand";
   /** Blocks at the start of the reply. */
   readonly blocks: readonly ContentBlock[];
-  /** Set if no answer follows them. */
+  /** Stop reason of the reply if no answer follows the blocks. Otherwise undefined. */
   readonly end: { readonly stopReason: string; readonly stopDetails?: JsonRecord } | undefined;
   readonly iteration: CompactionIteration;
 }
@@ -73,7 +73,7 @@ interface ThresholdEdit {
   readonly instructions: string | undefined;
 }
 
-/** Returns undefined if the request has no such edit. */
+/** Reads the edit that compacts at a threshold. Returns undefined if the request has no such edit. */
 export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit | undefined {
   const edit = edits.find(({ type }) => type === "compact_20260112");
   if (edit === undefined) return undefined;
@@ -83,7 +83,10 @@ export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit |
   return { triggerTokens, pauses, instructions: instructionsOf(edit) };
 }
 
-/** Compacts at the threshold. Without a summary, the block has no content and the answer follows anyway. */
+/**
+ * Compacts at the threshold. If there is no summary, the compaction block has no content, and the answer
+ * follows as usual.
+ */
 export function compactAtThreshold(
   shown: ShownMessages,
   edit: ThresholdEdit,
@@ -103,7 +106,10 @@ interface CompactionRequest {
   readonly sent: Conversation;
   readonly shown: ShownMessages;
   readonly body: JsonRecord;
-  /** Undefined if the model does not bind thinking. Kept thinking does not survive such a summary. */
+  /**
+   * Walk to the end of the conversation. Undefined if the model does not bind thinking. After a summary of
+   * such a model, kept thinking is invalid.
+   */
   readonly walk: PrefixWalk | undefined;
 }
 
@@ -124,13 +130,13 @@ export function compactOnDemand(
   return { kind: "on-demand", blocks: [block], end: { stopReason: "compaction" }, iteration };
 }
 
-/** Reads the instructions. Empty ones count as none. */
+/** Reads the instructions for the summary. Returns undefined for blank instructions. */
 function instructionsOf(config: unknown): string | undefined {
   const instructions = isRecord(config) ? stringField(config, "instructions") : undefined;
   return instructions === undefined || instructions.trim() === "" ? undefined : instructions;
 }
 
-/** Makes the inner call. Returns its text and its cost. */
+/** Calls the summarizer. Returns the summary and the usage of the call. */
 function write(
   { messages, tokens }: ShownMessages,
   instructions: string | undefined,
@@ -156,7 +162,7 @@ function write(
 const KIND = "compaction";
 const FIELDS_BEFORE_DIGESTS = 5;
 
-/** Creates a block as the provider returns it. The client sends it back unchanged. */
+/** Creates a compaction block as the provider returns it. The client must send the block back unchanged. */
 function compactionBlock(content: string | null, more: JsonRecord = {}): ContentBlock {
   const block: JsonRecord = { type: "compaction", content, encrypted_content: null, ...more };
   return block as unknown as ContentBlock;
@@ -166,7 +172,9 @@ function compactionBlock(content: string | null, more: JsonRecord = {}): Content
 function signSummary(
   sealer: Sealer,
   summary: { readonly content: string; readonly toolChanges: unknown },
-  /** Undefined if the summarizing model does not bind thinking. */
+  /**
+   * Walk to the end of the summarized messages. Undefined if the summarizing model does not bind thinking.
+   */
   walk: PrefixWalk | undefined,
 ): string {
   return sealer.seal([
@@ -203,8 +211,8 @@ interface FoundBlock {
 }
 
 /**
- * Resolves compaction blocks as the model sees them: the last summary comes first, everything before it is
- * removed, and blocks of failed compactions are skipped.
+ * Returns the messages that the model sees. The last summary comes first and replaces everything before it.
+ * Blocks of failed compactions are removed.
  */
 export function resolveSummaries(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const found = findBlocks(messages);
@@ -214,7 +222,10 @@ export function resolveSummaries(messages: readonly ApiMessage[]): readonly ApiM
   return keepBlocks(shown, (block) => asCompaction(block) === undefined);
 }
 
-/** Loops by index for speed, because every request with its whole conversation passes through here. */
+/**
+ * Finds all compaction blocks. Loops by index for speed, because it reads the whole conversation of every
+ * request.
+ */
 function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
   const found: FoundBlock[] = [];
   for (let message = 0; message < messages.length; message++) {
@@ -231,8 +242,8 @@ function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
 }
 
 /**
- * Rejects summaries that differ from the returned ones. Only compactions at a threshold have no signature, so
- * an unsigned one requires that beta.
+ * Refuses summaries that differ from those that the provider returned. Only summaries at a threshold have no
+ * signature, so an unsigned summary requires the beta for threshold compaction.
  */
 export function checkSummaries(
   messages: readonly ApiMessage[],
@@ -266,7 +277,10 @@ function fromSummary(
   return [...summaryMessages(block), ...after, ...messages.slice(message + 1)];
 }
 
-/** Puts the summary in place of everything before it, with the tools that were available at its end. */
+/**
+ * Returns the messages that replace everything before a compaction block: the summary, and the tool changes
+ * until then.
+ */
 export function summaryMessages(block: CompactionBlock): readonly ApiMessage[] {
   const text = typeof block.content === "string" ? block.content : "";
   const mark = block.cache_control as CacheControl | null | undefined;

@@ -10,7 +10,7 @@ function run(messages: readonly ApiMessage[], edits: readonly JsonRecord[], mode
   return applyEdits({ messages, tokens: measure(messages) }, edits, simulatedModel(model), measure);
 }
 
-/** Turns that each read a file of 200 characters and comment on it. */
+/** Creates turns that each think and read a file of 200 characters. */
 function reads(count: number, name: (index: number) => string = () => "read"): readonly ApiMessage[] {
   const turns = Array.from({ length: count }, (_, index): readonly ApiMessage[] => [
     { role: "assistant", content: [thought(`t${index}`), used(`toolu_${index}`, name(index))] },
@@ -33,8 +33,8 @@ const thoughts = (messages: readonly ApiMessage[]): readonly string[] =>
 const CLEAR_TOOLS = { type: "clear_tool_uses_20250919" };
 const LOW = { trigger: { type: "input_tokens", value: 10 } };
 
-describe("clear_tool_uses", () => {
-  it("clears all but the last three results once the request exceeds the trigger", () => {
+describe("the context edit clear_tool_uses", () => {
+  it("clear_tool_uses clears all but the last three tool results once the request exceeds the trigger", () => {
     const messages = reads(6);
     const { applied, messages: shown, tokens } = run(messages, [{ ...CLEAR_TOOLS, ...LOW }]);
     expect(clearedIds(shown)).toEqual(["toolu_0", "toolu_1", "toolu_2"]);
@@ -48,7 +48,7 @@ describe("clear_tool_uses", () => {
     expect(tokens).toBe(measure(messages) - (applied[0]?.cleared_input_tokens ?? 0));
   });
 
-  it("clears nothing at the trigger or below, by default 100,000 tokens", () => {
+  it("clear_tool_uses clears nothing up to the trigger, by default 100,000 tokens", () => {
     const messages = reads(6);
     const trigger = { type: "input_tokens", value: measure(messages) };
     expect(run(messages, [{ ...CLEAR_TOOLS, trigger }]).messages).toBe(messages);
@@ -57,7 +57,7 @@ describe("clear_tool_uses", () => {
     expect(run(large, [CLEAR_TOOLS]).applied).toHaveLength(1);
   });
 
-  it("accepts a number of tool uses as the trigger", () => {
+  it("the trigger of clear_tool_uses can be a number of tool uses", () => {
     const trigger = (value: number): JsonRecord => ({
       ...CLEAR_TOOLS,
       trigger: { type: "tool_uses", value },
@@ -66,7 +66,7 @@ describe("clear_tool_uses", () => {
     expect(run(reads(6), [trigger(6)]).applied).toEqual([]);
   });
 
-  it("keeps the given number of results", () => {
+  it("clear_tool_uses keeps the given number of tool results", () => {
     const keep = (value: number): JsonRecord => ({
       ...CLEAR_TOOLS,
       ...LOW,
@@ -77,13 +77,13 @@ describe("clear_tool_uses", () => {
     expect(clearedIds(run(reads(4), [keep(9)]).messages)).toEqual([]);
   });
 
-  it("keeps the results of excluded tools", () => {
+  it("clear_tool_uses keeps the results of tools in exclude_tools", () => {
     const messages = reads(6, (index) => (index === 1 ? "memory" : "read"));
     const { messages: shown } = run(messages, [{ ...CLEAR_TOOLS, ...LOW, exclude_tools: ["memory"] }]);
     expect(clearedIds(shown)).toEqual(["toolu_0", "toolu_2"]);
   });
 
-  it("clears inputs of all tools, of named tools, or of none", () => {
+  it("clear_tool_uses can clear the inputs of all tools, of named tools, or of none", () => {
     const messages = reads(5, (index) => (index === 0 ? "write" : "read"));
     const emptied = (value: unknown): readonly string[] =>
       blocks(run(messages, [{ ...CLEAR_TOOLS, ...LOW, clear_tool_inputs: value }]).messages).flatMap(
@@ -107,7 +107,7 @@ describe("clear_tool_uses", () => {
   });
 
   it.each(["ok", "x".repeat(CLEARED_RESULT.length)])(
-    "skips clear_tool_uses when results are no longer than the placeholder: %s",
+    "skips clear_tool_uses when the tool results are not longer than the placeholder: %s",
     (text) => {
       const messages: readonly ApiMessage[] = [
         asked("go"),
@@ -120,7 +120,7 @@ describe("clear_tool_uses", () => {
     },
   );
 
-  it("never clears a call that waits for its result", () => {
+  it("clear_tool_uses never clears a tool call that waits for its result", () => {
     const open: ApiMessage = { role: "assistant", content: [used("open")] };
     const messages = [...reads(2), open];
     const edit = { ...CLEAR_TOOLS, ...LOW, keep: { type: "tool_uses", value: 0 }, clear_tool_inputs: true };
@@ -130,7 +130,7 @@ describe("clear_tool_uses", () => {
   });
 });
 
-describe("clear_thinking", () => {
+describe("the context edit clear_thinking", () => {
   const turns = (count: number): readonly ApiMessage[] =>
     Array.from({ length: count }, (_, index): readonly ApiMessage[] => [
       asked(`q${index}`),
@@ -139,7 +139,7 @@ describe("clear_thinking", () => {
   const CLEAR = { type: "clear_thinking_20251015" };
   const keep = (value: number): JsonRecord => ({ ...CLEAR, keep: { type: "thinking_turns", value } });
 
-  it("keeps the thinking of the last turns", () => {
+  it("clear_thinking keeps the thinking of the given number of last turns", () => {
     const messages = turns(4);
     const { messages: shown, applied, tokens } = run(messages, [keep(2)]);
     expect(thoughts(shown)).toEqual(["t2", "t3"]);
@@ -152,7 +152,7 @@ describe("clear_thinking", () => {
     ]);
   });
 
-  it("counts a turn with its tool calls as one turn", () => {
+  it("clear_thinking counts all replies up to the next user text as one turn", () => {
     expect(thoughts(run(reads(3), [keep(1)]).messages)).toEqual(["t0", "t1", "t2"]);
     const two = [...reads(2), asked("more"), ...reads(2).slice(1)];
     const { messages: shown, applied } = run(two, [keep(1)]);
@@ -161,19 +161,19 @@ describe("clear_thinking", () => {
     expect(applied[0]).toMatchObject({ cleared_thinking_turns: 1 });
   });
 
-  it("keeps all thinking when configured, in either form", () => {
+  it('clear_thinking keeps all thinking if keep is "all" or an object of the type "all"', () => {
     const messages = turns(3);
     expect(run(messages, [{ ...CLEAR, keep: "all" }], FORGETFUL).messages).toBe(messages);
     expect(run(messages, [{ ...CLEAR, keep: { type: "all" } }], FORGETFUL).messages).toBe(messages);
   });
 
-  it("keeps by default the thinking that the model keeps", () => {
+  it("clear_thinking without options keeps the thinking that the model keeps by default", () => {
     const messages = turns(3);
     expect(run(messages, [CLEAR], BINDING).messages).toBe(messages);
     expect(thoughts(run(messages, [CLEAR], FORGETFUL).messages)).toEqual(["t2"]);
   });
 
-  it("removes a message that contains only cleared thinking", () => {
+  it("clear_thinking removes a message that contains only cleared thinking", () => {
     const messages: readonly ApiMessage[] = [
       asked("q"),
       { role: "assistant", content: [thought("only")] },
@@ -182,7 +182,7 @@ describe("clear_thinking", () => {
     expect(run(messages, [keep(1)]).messages).toEqual([asked("q"), ...turns(1)]);
   });
 
-  it("clears thinking before tool results and reports both separately", () => {
+  it("applies clear_thinking before clear_tool_uses and reports both separately", () => {
     const messages = [...reads(3), asked("more"), ...reads(5).slice(1)];
     const { applied, tokens } = run(messages, [keep(1), { ...CLEAR_TOOLS, ...LOW }]);
     expect(applied.map(({ type }) => type)).toEqual(["clear_thinking_20251015", "clear_tool_uses_20250919"]);
@@ -191,7 +191,7 @@ describe("clear_thinking", () => {
   });
 });
 
-describe("requests without edits", () => {
+describe("the messages that a model sees without context edits", () => {
   const messages: readonly ApiMessage[] = [
     ...reads(1),
     { role: "assistant", content: [thought("done"), said("done")] },
@@ -204,12 +204,12 @@ describe("requests without edits", () => {
     expect(withoutPastTurns(messages, simulatedModel(BINDING), [])).toBe(messages);
   });
 
-  it("keeps earlier thinking on older models when the request asks for it", () => {
+  it("older models keep the thinking of earlier turns when the request sets clear_thinking to keep all", () => {
     const edits = [{ type: "clear_thinking_20251015", keep: "all" }];
     expect(withoutPastTurns(messages, simulatedModel(FORGETFUL), edits)).toBe(messages);
   });
 
-  it("removes a system message for one turn after the next user message", () => {
+  it("removes a system message with clear_at next_user_message after the next user message", () => {
     const nudge = (clear_at: string): ApiMessage =>
       ({ role: "system", clear_at, content: "hurry" }) as unknown as ApiMessage;
     const model = simulatedModel(BINDING);

@@ -20,7 +20,10 @@ type Clearing =
 /** An edit that changed something, as listed in `context_management.applied_edits`. */
 export type AppliedEdit = Clearing & { readonly cleared_input_tokens: number };
 
-/** Counts the whole request with these messages. Expensive, so it is called only if a figure is needed. */
+/**
+ * Function that counts the tokens of the whole request with these messages. It is expensive, so it is called
+ * only if the number is needed.
+ */
 type Measure = (messages: readonly ApiMessage[]) => number;
 
 export interface EditedMessages {
@@ -34,9 +37,9 @@ export function readEdits(body: JsonRecord): readonly JsonRecord[] {
 }
 
 /**
- * Returns what the model sees without any edit. Removes system messages that were for one turn or only set
- * the effort. On older models it also removes the thinking of earlier turns, unless the request says which to
- * keep.
+ * Returns the messages that the model sees before any context edit. Removes system messages for a past turn,
+ * and system messages that only set the effort. On older models, also removes the thinking of earlier turns,
+ * unless the request says which thinking to keep.
  */
 export function withoutPastTurns(
   messages: readonly ApiMessage[],
@@ -55,13 +58,13 @@ export function withoutPastTurns(
 }
 
 /**
- * True for a message without content. A system message may come without it, which other code does not expect.
+ * True for a message without content. A system message may have no content, although the type requires it.
  */
 const saysNothing = ({ content }: ApiMessage): boolean => !content?.length;
 
 const clearAt = (message: ApiMessage): unknown => (message as { readonly clear_at?: unknown }).clear_at;
 
-/** Applies the edits in their listed order. */
+/** Applies the context edits of a request in order. */
 export function applyEdits(
   before: { readonly messages: readonly ApiMessage[]; readonly tokens: number },
   edits: readonly JsonRecord[],
@@ -81,7 +84,7 @@ export function applyEdits(
   return state;
 }
 
-/** Messages after an edit. */
+/** Result of one context edit. */
 interface Cleared {
   readonly messages: readonly ApiMessage[];
   readonly edit: Clearing;
@@ -89,7 +92,7 @@ interface Cleared {
   readonly leastTokens?: number;
 }
 
-/** Returns undefined for an edit that has nothing to do, or that is of another type. */
+/** Applies one edit. Returns undefined if the edit changes nothing or is of another type. */
 function clear(edit: JsonRecord, state: EditedMessages, model: SimulatedModel): Cleared | undefined {
   if (edit.type === "clear_thinking_20251015") return clearThinking(edit, state, model);
   return edit.type === "clear_tool_uses_20250919" ? clearToolUses(edit, state) : undefined;
@@ -97,7 +100,9 @@ function clear(edit: JsonRecord, state: EditedMessages, model: SimulatedModel): 
 
 // Thinking
 
-/** Turns that keep their thinking, on models that see only the thinking of the current turn. */
+/**
+ * Default number of turns that keep their thinking, on models that see only the thinking of the current turn.
+ */
 const DEFAULT_KEPT_TURNS = 1;
 
 function clearThinking(
@@ -122,8 +127,8 @@ function keptTurns({ keep }: JsonRecord, keepsEarlierThinking: boolean): number 
 }
 
 /**
- * Removes earlier thinking when the user sends new text, on models that do not keep it. Tool results belong
- * to the turn that called the tools.
+ * Removes the thinking before the newest user text, for models that do not keep earlier thinking. Tool
+ * results belong to the turn that called the tools.
  */
 function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const current = messages.findLastIndex(speaks);
@@ -133,11 +138,13 @@ function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMess
   return withoutThinking(messages, earlier);
 }
 
-/** Returns true if the user says something. Tool results alone continue a turn. */
+/**
+ * Returns true for a user message that contains more than tool results. Tool results alone continue the turn.
+ */
 const speaks = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
 
-/** Returns for every turn with thinking the assistant messages that contain it. */
+/** Returns, for every turn with thinking, the indices of its assistant messages. */
 function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
   const turns: number[][] = [];
   let isNewTurn = true;
@@ -159,10 +166,13 @@ function withoutThinking(messages: readonly ApiMessage[], indices: readonly numb
 
 // Tool uses
 
-/** Documented default of the edit. */
+/** Default trigger of the edit `clear_tool_uses_20250919`, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 const DEFAULT_KEPT_TOOL_USES = 3;
-/** Minimum gain. Nothing is gained if the results are no longer than the placeholder. */
+/**
+ * Minimum number of tokens that the edit must save. It saves nothing if the results are not longer than the
+ * placeholder.
+ */
 const MIN_GAIN_TOKENS = 1;
 /** Placeholder for a cleared result. */
 export const CLEARED_RESULT: string = textOf("clearedResult");
@@ -198,7 +208,10 @@ function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): 
   }
 }
 
-/** Returns tool names by call id. A call that still waits for its result cannot be cleared. */
+/**
+ * Returns the tool names of the calls that can be cleared, by call id. A call that still waits for its result
+ * cannot be cleared.
+ */
 function clearableUses(
   edit: JsonRecord,
   uses: readonly ToolUseBlock[],

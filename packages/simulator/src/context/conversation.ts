@@ -16,8 +16,8 @@ export interface Conversation {
 }
 
 /**
- * Returns the original arrays of the body if they are readable. Omits unreadable parts, which the rules
- * refuse.
+ * Reads the conversation from a body. Returns the original arrays of the body if they have the expected
+ * shape. Omits other parts, which the rules refuse.
  */
 export function readConversation(body: JsonRecord): Conversation {
   return {
@@ -39,7 +39,10 @@ function isMessage(value: unknown): value is ApiMessage {
 const readContent = (value: unknown): MessageContent | undefined =>
   Array.isArray(value) ? readable(value, isBlock) : typeof value === "string" ? value : undefined;
 
-/** Keeps these blocks. Removes a message that has no others, because an empty message would be refused. */
+/**
+ * Keeps only the blocks for which the function returns true. Removes a message without such blocks, because
+ * an empty message would be refused.
+ */
 export function keepBlocks(
   messages: readonly ApiMessage[],
   isKept: (block: ContentBlock, message: number, index: number) => boolean,

@@ -70,10 +70,10 @@ const ids = (messages: readonly ApiMessage[], type: string): readonly string[] =
         }),
   );
 
-describe("edits of any conversation", () => {
+describe("context edits, for any conversation", () => {
   const cases = fc.tuple(fc.array(step, { maxLength: 12 }), editLists, fc.constantFrom(BINDING, FORGETFUL));
 
-  it("keeps every call and every result in place", () => {
+  it("context edits remove no tool call and no tool result block", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = deepFreeze(talk(steps));
@@ -84,21 +84,21 @@ describe("edits of any conversation", () => {
     );
   });
 
-  it("changes nothing when the same edits are applied a second time", () => {
+  it("context edits change nothing when they are applied a second time", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const once = run(talk(steps), edits, model);
         const isClearing = ({ type }: JsonRecord | AppliedEdit): boolean =>
           type === "clear_tool_uses_20250919";
-        // An edit that was skipped because it gained too little may be worth it after the thinking is
-        // removed.
+        // `clear_tool_uses` may be skipped the first time because it saves too little, and may save enough
+        // after the thinking is removed.
         const again = once.applied.some(isClearing) ? edits : edits.filter((edit) => !isClearing(edit));
         expect(run(once.messages, again, model).messages).toBe(once.messages);
       }),
     );
   });
 
-  it("returns unchanged messages as the same objects", () => {
+  it("context edits return messages that they do not change as the same objects", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = talk(steps);
@@ -113,7 +113,7 @@ describe("edits of any conversation", () => {
     );
   });
 
-  it("reports the exact number of cleared tokens", () => {
+  it("context edits report the exact number of cleared tokens", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = talk(steps);

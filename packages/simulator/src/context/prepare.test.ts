@@ -31,8 +31,8 @@ const EDITS = {
   },
 };
 
-describe("prepareContext", () => {
-  it("passes an ordinary request on unchanged and builds its prompt once", () => {
+describe("prepareContext, which prepares a request for the model", () => {
+  it("prepareContext does not change an ordinary request and builds its prompt once", () => {
     const provider = new TestProvider();
     const talk = withTurns(provider, newTalk(), 2);
     provider.builds.length = 0;
@@ -45,14 +45,14 @@ describe("prepareContext", () => {
     expect(prepared.inputTransformations).toBeUndefined();
   });
 
-  it("lists transformations under the beta, with an empty list for none", () => {
+  it("inputTransformations is an empty list for a request with the beta if no thinking was transformed", () => {
     expect(
       new TestProvider().call(withMessages(newTalk(), [asked("a")]), { betas: CONTROLS })
         .inputTransformations,
     ).toEqual([]);
   });
 
-  it("checks thinking against the messages as sent, not as edited", () => {
+  it("checks thinking against the messages as the client sent them, not against the edited messages", () => {
     const provider = new TestProvider();
     const options = EDITING;
     const opening = { ...withMessages(newTalk(), [asked("read two")]), ...EDITS };
@@ -71,7 +71,7 @@ describe("prepareContext", () => {
     expect(prepared.inputTransformations).toEqual([]);
   });
 
-  it("applies edits before it compares a request with the window", () => {
+  it("applies context edits before it compares a request with the context window", () => {
     const provider = new TestProvider();
     const talk = withTurns(provider, newTalk(), 1);
     const content = [{ type: "tool_result", tool_use_id: "toolu_0_0", content: "x".repeat(5_000) }] as const;
@@ -90,7 +90,7 @@ describe("prepareContext", () => {
     );
   });
 
-  it("accepts input plus max_tokens above the window only on models that stop at the window", () => {
+  it("accepts input plus max_tokens above the window only if the model can stop at the window", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("hello")]);
     const { tokens } = provider.call(talk);
@@ -104,13 +104,13 @@ describe("prepareContext", () => {
     expect(provider.call(old, { windowTokens: tokens + 100 }).tokens).toBe(tokens);
   });
 
-  it("counts a request of any length", () => {
+  it("count_tokens accepts a request that is longer than the window", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("x".repeat(500))]);
     expect(provider.call(talk, { endpoint: "count_tokens", windowTokens: 100 }).tokens).toBeGreaterThan(500);
   });
 
-  it("removes earlier thinking on older models before counting", () => {
+  it("removes the thinking of earlier turns on older models before it counts the tokens", () => {
     const provider = new TestProvider();
     const talk = withTurns(provider, newTalk(FORGETFUL), 2);
     const prepared = provider.call(talk);
@@ -118,7 +118,7 @@ describe("prepareContext", () => {
     expect(prepared.tokens).toBe(prepared.originalTokens);
   });
 
-  it("never changes the request itself", () => {
+  it("prepareContext never changes the request object", () => {
     const provider = new TestProvider();
     const talk = deepFreeze(reparsed({ ...withTurns(provider, newTalk(), 3), ...EDITS }));
     provider.call(talk, EDITING);

@@ -31,7 +31,7 @@ import {
 } from "./thinking-binding.ts";
 import { Threads, type ThreadTurn } from "./threads.ts";
 
-/** Memory of the provider between requests. One per simulator. */
+/** State that the provider keeps between requests. Each simulator has its own. */
 export interface ContextMemory {
   readonly sealer: Sealer;
   readonly binder: ThinkingBinder;
@@ -52,24 +52,25 @@ export interface ContextDependencies<Built extends { readonly tokens: number }> 
   readonly memory: ContextMemory;
   readonly switches: Switches;
   /**
-   * Applies the API's rules to the whole conversation. Runs first, right after a thread is joined. Later
-   * parts do not check these rules again.
+   * Applies the rules of the API to the whole conversation. Runs right after the stored messages of a thread
+   * are added. Later steps rely on these rules.
    */
   readonly checkRules: (request: SimulatedRequest) => void;
   /** Builds and counts the prompt that the model would see. */
   readonly buildPrompt: (conversation: Conversation, model: SimulatedModel) => Built;
-  /** Counts in tokens of the model. */
+  /** Counts the tokens of a text for this model. */
   readonly countText: (text: string, model: SimulatedModel) => number;
   readonly summarize: Summarize;
-  /** Tokens of a prompt that count against the window. Less than all if cached edits omit results. */
+  /**
+   * Returns the tokens of a prompt that count against the window. They are fewer than all tokens if cached
+   * edits delete results.
+   */
   readonly occupied?: (prompt: Built) => number;
 }
 
-/** A request after all preparation before the model sees it. */
+/** A request that is ready for the model. */
 export interface PreparedContext<Built> {
-  /**
-   * The request with its whole conversation. It differs from the sent one if a thread keeps the beginning.
-   */
+  /** The request with its whole conversation. In a thread, the client sends only the new messages of it. */
   readonly request: SimulatedRequest;
   readonly model: SimulatedModel;
   /** The conversation that the model sees. */
@@ -87,11 +88,14 @@ export interface PreparedContext<Built> {
   readonly reportsIterations: boolean;
   /** Signs the thinking of the reply, block by block. */
   readonly signer: ReplySigner;
-  /** Thread of the request. It receives the reply, or the fact that there is none. */
+  /** Thread of the request, if any. It stores the reply, or is released if there is no reply. */
   readonly thread: ThreadTurn | undefined;
 }
 
-/** Does everything that the provider does with a conversation before the model sees it. Throws refusals. */
+/**
+ * Does everything that the provider does with a conversation before the model sees it. Throws an `ApiRefusal`
+ * for an invalid request.
+ */
 export function prepareContext<Built extends { readonly tokens: number }>(
   request: SimulatedRequest,
   dependencies: ContextDependencies<Built>,
@@ -124,7 +128,7 @@ function prepareWhole<Built extends { readonly tokens: number }>(
   const edits = readEdits(body);
   const threshold = readThresholdEdit(edits);
   const shown = withoutPastTurns(resolveSummaries(bound.messages), model, edits);
-  // Builds each list of messages once, however often its size is needed.
+  // Builds the prompt of each list of messages only once, even if its size is needed several times.
   const prompts = new Map<readonly ApiMessage[], Built>();
   const promptOf = (messages: readonly ApiMessage[]): Built => {
     const prompt = prompts.get(messages) ?? dependencies.buildPrompt({ ...sent, messages }, model);
@@ -171,7 +175,8 @@ function prepareWhole<Built extends { readonly tokens: number }>(
 }
 
 /**
- * Returns the rules for this request. Setting the field enables the check on accounts that do not enforce it.
+ * Returns the rules for checking thinking in this request. The field `prefix_mismatch_behavior` enables the
+ * check even on accounts that do not enforce it.
  */
 function bindingRules({ body, betas }: SimulatedRequest, switches: Switches): BindingRules {
   const behavior = field(field(body.thinking, "block_binding"), "prefix_mismatch_behavior");
@@ -194,7 +199,8 @@ function refuseTooLong(tokens: number, { body, betas }: SimulatedRequest, model:
 }
 
 /**
- * Returns the messages that the model sees. After a compaction at the threshold, it sees only the summary.
+ * Returns the messages that the model sees. After a compaction at the threshold, the model sees only the
+ * summary.
  */
 function shownAfter(
   edited: EditedMessages,

@@ -7,13 +7,13 @@ const SEPARATOR = "|";
 
 interface OpenSeal {
   readonly fields: readonly string[];
-  /** Unique name of the sealed content. */
+  /** Unique id of the sealed content. */
   readonly id: string;
 }
 
 /**
- * Creates signatures that contain what they attest, so that nothing must be stored between requests. A
- * conversation can continue on another simulator with the same secret.
+ * Creates signatures that contain the facts that they confirm, so that nothing must be stored between
+ * requests. A conversation can continue on another simulator with the same secret.
  */
 export class Sealer {
   readonly #secret: string;
@@ -46,22 +46,22 @@ export function shortDigest(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, SHORT_DIGEST_LETTERS);
 }
 
-/** Content of our signature on a thinking block. */
+/** Content of the simulator's signature on a thinking block. */
 export interface ThinkingSignature {
   /** Identifies the block within a conversation. */
   readonly id: string;
   readonly model: string;
   readonly toolsDigest: string;
   readonly systemDigest: string;
-  /** Digest of everything before it except thinking, as it was sent. */
+  /** Digest of everything before the block, as it was sent, except thinking. */
   readonly prefixDigest: string;
-  /** Number of blocks in that prefix. */
+  /** Number of blocks before this block, except thinking. */
   readonly prefixBlocks: number;
   /** Number of thinking blocks before this one when it was written. */
   readonly thinkingBefore: number;
-  /** Id of the last of them. Empty if there was none. */
+  /** Id of the last thinking block before this one. Empty if there was none. */
   readonly previousId: string;
-  /** Digest of all of them. */
+  /** Digest of the ids of all thinking blocks before this one. */
   readonly thinkingDigest: string;
   readonly textDigest: string;
 }
@@ -69,7 +69,9 @@ export interface ThinkingSignature {
 const KIND = "thinking";
 const FIELD_COUNT = 10;
 
-/** Binding of a new thinking block: its position, and the thinking before it. */
+/**
+ * Facts that a new thinking block is bound to: its position in the conversation, and the thinking before it.
+ */
 interface ThinkingPlace {
   readonly model: string;
   readonly walk: Readonly<Record<"toolsDigest" | "systemDigest" | "digest", string>> & {
@@ -101,15 +103,18 @@ export function signThinking(
 export interface ReadThinking {
   /** Identifies the block, also for a foreign signature. */
   readonly id: string;
-  /** Undefined if the signature is not ours. */
+  /** Undefined if another provider or another simulator wrote the signature. */
   readonly signature: ThinkingSignature | undefined;
   readonly isIntact: boolean;
 }
 
-/** Size of the cache. Beyond it all signatures are read again, which takes microseconds each. */
+/**
+ * Maximum number of cached signatures. When the cache is full, it is emptied. Reading a signature again takes
+ * microseconds.
+ */
 const REMEMBERED_SIGNATURES = 50_000;
 
-/** Reads signatures. Caches them, because a conversation returns with every request. */
+/** Reads signatures and caches them, because a client sends the whole conversation with every request. */
 export class SignatureReader {
   readonly #sealer: Sealer;
   readonly #known = new Map<string, { readonly text: string; readonly read: ReadThinking }>();
@@ -124,7 +129,7 @@ export class SignatureReader {
     const known = this.#known.get(sealed);
     if (known !== undefined && known.text === text) return known.read;
     const signature = parseSignature(this.#sealer, sealed);
-    // The client cannot have changed text that it never got.
+    // An empty text counts as intact: the provider withheld the text, so the client cannot have changed it.
     const isIntact = signature === undefined || text === "" || shortDigest(text) === signature.textDigest;
     const read = { id: signature?.id ?? shortDigest(sealed), signature, isIntact };
     if (this.#known.size >= REMEMBERED_SIGNATURES) this.#known.clear();

@@ -50,7 +50,7 @@ export interface CallOptions {
   readonly workspace?: string;
   readonly switches?: Partial<Switches>;
   readonly summarize?: Summarize;
-  /** False for tests of a part with conversations that the rules would refuse. */
+  /** False for tests with conversations that the rules of the API would refuse. */
   readonly checksRules?: boolean;
   /** Overrides the window of the model. */
   readonly windowTokens?: number;
@@ -225,7 +225,7 @@ export function edited(talk: Talk, index: number, change: (message: ApiMessage) 
 /** Copies every array and object, like a client that parses its own file. */
 export const reparsed = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** Returns the same conversation, with the option to drop blocks that do not fit. */
+/** Returns the same request with the option to drop thinking blocks that do not match their conversation. */
 export const drops = (talk: Talk): Talk => ({
   ...talk,
   thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
@@ -236,7 +236,7 @@ export function started(model: string = BINDING): { provider: TestProvider; talk
   return { provider, talk: withTurns(provider, newTalk(model), 3) };
 }
 
-/** Returns the paths of failing blocks, found by letting the provider drop them. */
+/** Returns the paths of invalid thinking blocks. Finds them by letting the provider drop these blocks. */
 export function failing(
   provider: TestProvider,
   talk: Talk,

@@ -18,20 +18,20 @@ import {
   withTurns,
 } from "./talk.case.ts";
 
-describe("bound thinking that stays valid", () => {
-  it("accepts bound thinking when the same conversation is parsed and sent again", () => {
+describe("changes of a request that keep earlier thinking valid", () => {
+  it("earlier thinking stays valid when the same conversation is parsed and sent again", () => {
     const { provider, talk } = started();
     expect(failing(provider, reparsed(talk))).toEqual([]);
     expect(provider.call(talk).conversation.messages).toBe(talk.messages);
   });
 
-  it("accepts bound thinking after messages are appended", () => {
+  it("earlier thinking stays valid after messages are appended", () => {
     const { provider, talk } = started();
     const longer = withTurns(provider, talk, 2);
     expect(failing(provider, longer)).toEqual([]);
   });
 
-  it("accepts bound thinking when cache marks are added, moved or removed", () => {
+  it("earlier thinking stays valid when cache marks are added", () => {
     const { provider, talk } = started();
     const mark = { cache_control: { type: "ephemeral" } } as const;
     const marked = edited(talk, 2, (message) => ({
@@ -46,19 +46,19 @@ describe("bound thinking that stays valid", () => {
     ).toEqual([]);
   });
 
-  it("accepts bound thinking when an unused deferred tool is added", () => {
+  it("earlier thinking stays valid when an unused deferred tool is added", () => {
     const { provider, talk } = started();
     const deferred = { name: "later", input_schema: { type: "object" }, defer_loading: true };
     expect(failing(provider, { ...talk, tools: [...talk.tools, deferred] })).toEqual([]);
   });
 
-  it("accepts bound thinking when only other fields than system, tools and messages change", () => {
+  it("earlier thinking stays valid when fields other than system, tools and messages change", () => {
     const { provider, talk } = started();
     const changed = { ...talk, max_tokens: 7, output_config: { effort: "low" }, metadata: { user_id: "u" } };
     expect(failing(provider, changed)).toEqual([]);
   });
 
-  it("accepts bound thinking when other thinking is omitted from the start, from the end, or completely", () => {
+  it("earlier thinking stays valid when other thinking is removed from the start or the end, or completely", () => {
     const { provider, talk } = started();
     for (let count = 1; count <= 6; count++) {
       expect(
@@ -76,13 +76,13 @@ describe("bound thinking that stays valid", () => {
     }
   });
 
-  it("accepts new thinking when thinking omitted from the start stays omitted", () => {
+  it("new thinking stays valid when thinking that was removed from the start before stays removed", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
     expect(failing(provider, withTurns(provider, trimmed, 1))).toEqual([]);
   });
 
-  it("accepts bound thinking when texts become blocks and messages are split by block", () => {
+  it("earlier thinking stays valid when texts become blocks and messages are split by block", () => {
     const { provider, talk } = started();
     const messages = talk.messages.flatMap((message) =>
       message.role === "assistant" && typeof message.content !== "string"
@@ -92,12 +92,12 @@ describe("bound thinking that stays valid", () => {
     expect(failing(provider, withMessages(talk, messages))).toHaveLength(0);
   });
 
-  it("accepts bound thinking in another simulator with the same secret", () => {
+  it("earlier thinking is valid in another simulator with the same secret", () => {
     const { talk } = started();
     expect(failing(new TestProvider(), talk)).toEqual([]);
   });
 
-  it("accepts bound thinking when an image URL changes only in its query", () => {
+  it("earlier thinking stays valid when only the query of an image URL changes", () => {
     const provider = new TestProvider();
     const picture = (url: string): Talk =>
       withMessages(newTalk(), [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }]);
@@ -110,14 +110,14 @@ describe("bound thinking that stays valid", () => {
   });
 });
 
-describe("bound thinking that becomes invalid", () => {
-  it("invalidates all thinking after an edited message", () => {
+describe("changes of a request that make earlier thinking invalid", () => {
+  it("editing a message makes all later thinking invalid", () => {
     const { provider, talk } = started();
     const changed = edited(talk, 4, () => asked("another question"));
     expect(failing(provider, changed)).toEqual([5, 7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("invalidates all thinking after a shortened tool result", () => {
+  it("shortening a tool result makes all later thinking invalid", () => {
     const { provider, talk } = started();
     const changed = edited(talk, 2, (message) => ({
       ...message,
@@ -128,7 +128,7 @@ describe("bound thinking that becomes invalid", () => {
     expect(failing(provider, changed)).toHaveLength(5);
   });
 
-  it("invalidates thinking after deleted or reordered messages", () => {
+  it("deleting or reordering messages makes later thinking invalid", () => {
     const { provider, talk } = started();
     expect(failing(provider, withMessages(talk, talk.messages.slice(4)))).toHaveLength(4);
     const [a, b, c, d, ...rest] = talk.messages;
@@ -137,7 +137,7 @@ describe("bound thinking that becomes invalid", () => {
     expect(failing(provider, withMessages(talk, swapped))).toHaveLength(6);
   });
 
-  it("invalidates all thinking when system or tools change", () => {
+  it("changing the system prompt or the tools makes all thinking invalid", () => {
     const { provider, talk } = started();
     expect(failing(provider, { ...talk, system: "Be long." })).toHaveLength(6);
     expect(failing(provider, { ...talk, tools: [{ ...TOOL, description: "reads" }] })).toHaveLength(6);
@@ -146,13 +146,13 @@ describe("bound thinking that becomes invalid", () => {
     );
   });
 
-  it("invalidates all later thinking when one block is omitted in the middle", () => {
+  it("removing a thinking block from the middle makes all later thinking invalid", () => {
     const { provider, talk } = started();
     const gap = withoutThinking(talk, (number) => number === 2);
     expect(failing(provider, gap)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("invalidates all later thinking when an omitted block is restored", () => {
+  it("restoring removed thinking makes the thinking invalid that was written without it", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
     const longer = withTurns(provider, trimmed, 1);
@@ -163,7 +163,7 @@ describe("bound thinking that becomes invalid", () => {
     ]);
   });
 
-  it("invalidates thinking in a kept tail after a client-side summary", () => {
+  it("replacing the beginning with the client's own summary makes thinking in the kept messages invalid", () => {
     const { provider, talk } = started();
     const tail = talk.messages.slice(8);
     expect(
@@ -174,7 +174,7 @@ describe("bound thinking that becomes invalid", () => {
     ).toHaveLength(2);
   });
 
-  it("invalidates thinking when a deferred tool in use changes", () => {
+  it("changing a deferred tool that the conversation uses makes later thinking invalid", () => {
     const provider = new TestProvider();
     const deferred = (description: string): Talk => ({
       ...newTalk(),

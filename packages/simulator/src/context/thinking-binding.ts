@@ -14,19 +14,25 @@ import {
   thinkingDigest,
 } from "./signatures.ts";
 
-/** Rules for checking this request, from its options and the account. */
+/** Rules for checking the thinking of a request. They follow from its options and from the account. */
 export interface BindingRules {
-  /** True if a mismatch has consequences. */
+  /**
+   * True if a thinking block that does not match its conversation is refused or dropped. Otherwise it is only
+   * reported.
+   */
   readonly isEnforced: boolean;
   readonly onMismatch: "error" | "drop_block";
-  /** True if the request has the beta header of the binding controls. Transformations are then reported. */
+  /**
+   * True if the request has the beta header for controlling this check. The response then lists the
+   * transformations.
+   */
   readonly hasControls: boolean;
-  /** True if signatures of other providers and sessions pass unchecked. */
+  /** True if signatures that this simulator did not write are accepted without a check. */
   readonly acceptsForeign: boolean;
 }
 
 interface BindingOutcome {
-  /** Messages without the dropped blocks. The original array if none were dropped. */
+  /** Messages without the dropped blocks. If no block was dropped, this is the original array. */
   readonly messages: readonly ApiMessage[];
   /** Transformations in request order. Empty unless the request has the beta header. */
   readonly transformations: readonly InputTransformation[];
@@ -43,7 +49,10 @@ export interface InputTransformation {
 
 /** Signs the thinking of one reply, block by block. */
 export interface ReplySigner {
-  /** `before`: complete blocks of the reply before this one, including a compaction block. */
+  /**
+   * Returns the signature of a thinking block. `before` are the complete blocks of the reply before it,
+   * including a compaction block.
+   */
   sign(thinking: string, before: readonly ContentBlock[]): string;
 }
 
@@ -57,10 +66,10 @@ interface Place {
   readonly index: number;
 }
 
-/** Finds facts about a model that may have written a block. */
+/** Function that finds facts about the model that wrote a block. */
 type FindModel = (id: string) => Pick<SimulatedModel, "bindsThinking"> | undefined;
 
-/** Reads what a signed compaction block says about the messages that it replaces. */
+/** Function that reads from a signature which messages the compaction block replaces. */
 type ReadSummary = (signature: string) => SummarizedPrefix | undefined;
 
 /** Signs the thinking of replies, and checks returned thinking against its conversation. */
@@ -81,7 +90,7 @@ export class ThinkingBinder {
   check(sent: Conversation, model: SimulatedModel, rules: BindingRules): BindingOutcome {
     const { messages } = sent;
     const thinking = this.#readThinking(messages);
-    // For a model that does not bind thinking, the walk is needed only to sign.
+    // If the model does not bind thinking, nothing is checked, and the walk is needed only to sign the reply.
     let walk: PrefixWalk | undefined;
     const signer = this.#signer(model.id, () => ({
       walk: walk ?? this.walk(sent),
@@ -152,8 +161,8 @@ export class ThinkingBinder {
   }
 
   /**
-   * True if the model can read the block: it wrote the block itself, or the model that wrote it does not bind
-   * thinking.
+   * True if the model can read the thinking block. It can if it wrote the block itself, or if the model that
+   * wrote the block does not bind thinking.
    */
   #isReadable({ signature }: SentThinking, model: SimulatedModel): boolean {
     if (signature === undefined || signature.model === model.id) return true;
@@ -186,7 +195,10 @@ export class ThinkingBinder {
     return mismatches;
   }
 
-  /** @param findPlace finds the start of the reply; called only if there is something to sign */
+  /**
+   * Creates the signer of a reply.
+   * @param findPlace finds the position of the reply. Called only if there is thinking to sign.
+   */
   #signer(model: string, findPlace: () => ReplyPlace): ReplySigner {
     let place: ReplyPlace | undefined;
     return {
@@ -213,7 +225,7 @@ interface ReplyPlace {
   readonly thinkingIds: readonly string[];
 }
 
-/** Yields the messages that count. Ignores everything before the last summary, including thinking. */
+/** Yields the messages to check. Skips everything before the last summary, including thinking. */
 function* checkedMessages(messages: readonly ApiMessage[]): Generator<{
   readonly message: number;
   readonly role: ApiMessage["role"];
@@ -244,7 +256,7 @@ function isSummary(block: ContentBlock): boolean {
   return summary !== undefined && hasSummary(summary);
 }
 
-/** Adds a block to the walk. A summary restarts the conversation. */
+/** Adds a block to the walk. A summary restarts the walk. */
 function addBlock(walk: PrefixWalk, role: string, block: ContentBlock, readSummary: ReadSummary): void {
   const summary = asCompaction(block);
   if (summary === undefined || !hasSummary(summary)) walk.add(role, block);
@@ -268,13 +280,17 @@ function refuseInvalid(
   refuse("signatureInvalid", { path, type: bad.type });
 }
 
-/** Change of the thinking before a block: one block is missing from the middle, or one has returned. */
+/**
+ * Problem with the thinking before a block: a thinking block is missing from the middle, or a removed one has
+ * returned.
+ */
 type Disorder = "missing" | "put-back" | undefined;
 
 /**
- * Finds blocks whose earlier thinking has changed. Thinking may be removed from the beginning, from the end,
- * or completely. A gap in the middle invalidates all later blocks. So does a block that was absent when a
- * later one was written.
+ * Finds thinking blocks that are invalid because the thinking before them has changed. A client may remove
+ * thinking from the beginning, from the end, or completely. If a thinking block is missing from the middle,
+ * all later ones are invalid. If a thinking block was absent when a later one was written and has returned,
+ * the later one is invalid.
  */
 export function thinkingDisorders(thinking: readonly SentThinking[]): readonly Disorder[] {
   const disorders: Disorder[] = [];
@@ -294,7 +310,10 @@ export function thinkingDisorders(thinking: readonly SentThinking[]): readonly D
     return isNext ? inherited : "missing";
   }
 
-  /** Compares the number first, because digests for every block of a long run would take quadratic time. */
+  /**
+   * Compares the number of thinking blocks before the digest, because computing a digest for every block
+   * would take quadratic time.
+   */
   function hasSameBefore(
     index: number,
     { thinkingBefore, thinkingDigest: known }: ThinkingSignature,
@@ -304,17 +323,17 @@ export function thinkingDisorders(thinking: readonly SentThinking[]): readonly D
   }
 }
 
-/** A thinking block that does not fit its conversation. */
+/** A thinking block that does not match its conversation. */
 interface Mismatch {
   readonly at: SentThinking;
   readonly signature: ThinkingSignature;
-  /** The problem with the thinking before it, if that is the only reason. */
+  /** Problem with the thinking before the block. Undefined if other blocks have changed. */
   readonly disorder: Disorder;
-  /** Prefix of the block in this request. */
+  /** Conversation before the block in this request. */
   readonly now: Pick<PrefixWalk, "toolsDigest" | "systemDigest" | "blocks">;
 }
 
-/** Refuses the request. The text says what has changed and what to do. */
+/** Refuses the request. The error text says what has changed in the conversation and what to do. */
 function refuseMismatch(mismatch: Mismatch, hasControls: boolean): never {
   const { type, message, index } = mismatch.at;
   const path = blockPath(message, index);

@@ -15,7 +15,7 @@ const SIGNATURE: ThinkingSignature = {
   textDigest: "",
 };
 
-it("checks a block that is sent a thousand times in linear time", () => {
+it("checks the order of thinking in linear time when one block is sent a thousand times", () => {
   let looks = 0;
   const repeated = Array.from(
     { length: 1_000 },

@@ -27,8 +27,8 @@ function created(): TestProvider {
   return provider;
 }
 
-describe("message threads", () => {
-  it("keeps the conversation of a thread, so that the client sends only new messages", () => {
+describe("message threads, which store a conversation on the server", () => {
+  it("a thread stores the conversation, so that the client sends only new messages", () => {
     const provider = created();
     const second = provider.call(continuation("msg_1", asked("two")), THREADS);
     expect(second.conversation).toEqual({
@@ -42,14 +42,14 @@ describe("message threads", () => {
     expect(third.request.body.messages).toEqual(third.conversation.messages);
   });
 
-  it("checks the rules on the whole thread, and releases the thread after a refusal", () => {
+  it("compares the whole thread with the window, and the client can continue the thread after a refusal", () => {
     const provider = created();
     const tooLong = continuation("msg_1", asked("x".repeat(500)));
     expect(provider.refusal(tooLong, { ...THREADS, windowTokens: 300 }).message).toContain("too long");
     expect(provider.call(continuation("msg_1", asked("two")), THREADS).thread).toBeDefined();
   });
 
-  it("forgets cache marks of earlier requests in a thread", () => {
+  it("a thread does not keep the cache marks of earlier requests", () => {
     const provider = new TestProvider();
     const marked = { type: "text", text: "one", cache_control: { type: "ephemeral" } } as const;
     const talk = { ...withMessages(newTalk(), [{ role: "user", content: [marked] }]), ...CREATE };
@@ -58,7 +58,7 @@ describe("message threads", () => {
     expect(first).toEqual({ role: "user", content: [said("one")] });
   });
 
-  it("finds a thread for five minutes after its last response", () => {
+  it("a thread expires five minutes after its last response", () => {
     const provider = created();
     const second = provider.call(continuation("msg_1", asked("two")), { ...THREADS, at: THREAD_LIFETIME_MS });
     second.thread?.store("msg_2", answered("second", THREAD_LIFETIME_MS));
@@ -69,7 +69,7 @@ describe("message threads", () => {
     expect(refusal.details).toEqual({ error_code: "thread_not_found" });
   });
 
-  it("does not find a thread under another id or in another workspace", () => {
+  it("answers 404 for a thread with another message id or in another workspace", () => {
     const provider = created();
     expect(provider.refusal(continuation("msg_9", asked("x")), THREADS).status).toBe(404);
     expect(
@@ -77,7 +77,7 @@ describe("message threads", () => {
     ).toBe(404);
   });
 
-  it("continues a thread once from each response, by one request at a time", () => {
+  it("a client can continue a thread only once from each response, with one request at a time", () => {
     const provider = created();
     const code = (): unknown =>
       provider.refusal(continuation("msg_1", asked("x")), THREADS).details?.error_code;
@@ -88,7 +88,7 @@ describe("message threads", () => {
     expect(code()).toBe("thread_already_continued");
   });
 
-  it("does not store a refused turn in a thread", () => {
+  it("a thread does not store a reply with the stop reason refusal", () => {
     const provider = created();
     const second = provider.call(continuation("msg_1", asked("two")), THREADS);
     second.thread?.store("msg_2", answered("", 0, "refusal"));
@@ -96,7 +96,7 @@ describe("message threads", () => {
     expect(provider.call(continuation("msg_1", asked("x")), THREADS).conversation.messages).toHaveLength(3);
   });
 
-  it("refuses changed values in fixed fields of a thread and names the fields", () => {
+  it("refuses to continue a thread with another model, effort, system prompt or tools, and names the field", () => {
     const provider = created();
     const body = continuation("msg_1", asked("two"));
     const changed: Record<string, JsonRecord> = {
@@ -115,7 +115,7 @@ describe("message threads", () => {
     expect(provider.call(body, THREADS).thread).toBeDefined();
   });
 
-  it("does not search for a thread without the beta or when the provider refuses threads", () => {
+  it("refuses the field `thread` without the beta, and when threads are disabled", () => {
     const provider = new TestProvider();
     const unknown = continuation("msg_9", asked("x"));
     expect(provider.refusal(unknown).message).toBe("thread: Extra inputs are not permitted");
@@ -125,7 +125,7 @@ describe("message threads", () => {
     expect(provider.call(without, THREADS).thread).toBeUndefined();
   });
 
-  it("validates a continued thread as a whole, and lets the client continue after a refusal", () => {
+  it("refuses an invalid request on a thread, and the client can continue the thread after that", () => {
     const provider = created();
     const { messages: _, ...silent } = continuation("msg_1");
     expect(provider.refusal(silent, THREADS).message).toBe("messages: Field required");

@@ -9,14 +9,21 @@ import { readConversation } from "./conversation.ts";
 /** A thread expires this long after its last response. */
 export const THREAD_LIFETIME_MS = 300_000;
 
-/** Fields of the request that created the thread. A continuing request must not send them. */
+/**
+ * Fields that a thread keeps from the request that created it. A request that continues the thread must not
+ * send them.
+ */
 const KEPT_FIELDS = ["system", "tools"] as const;
 /** Fields that every request of a thread must send with the same values. */
 const FIXED_FIELDS = ["model", "output_config"] as const;
 
-/** One request on a thread. It ends with `store`, or with `release` if there is no reply to keep. */
+/**
+ * One request on a thread. The server ends it with `store`, or with `release` if there is no reply to store.
+ */
 export interface ThreadTurn {
-  /** The body as it would be without the thread: with all messages, system and tools. */
+  /**
+   * The body of an equivalent request without a thread: with all messages, the system prompt and the tools.
+   */
   readonly body: JsonRecord;
   store(id: string, reply: StoredReply): void;
   release(): void;
@@ -31,7 +38,7 @@ interface StoredReply {
 interface StoredThread {
   readonly workspace: string;
   readonly messages: readonly ApiMessage[];
-  /** The sent fields that the thread keeps or fixes. */
+  /** The values of the kept and fixed fields. */
   readonly fields: JsonRecord;
   readonly lastUsedAt: number;
   state: "open" | "in-flight" | "continued";
@@ -41,7 +48,10 @@ interface StoredThread {
 export class Threads {
   readonly #threads = new Map<string, StoredThread>();
 
-  /** Returns undefined for a request without a thread, or with one that the rules refuse. */
+  /**
+   * Finds or creates the thread of a request. Returns undefined if the request has no thread, or a thread
+   * that the rules refuse.
+   */
   open(request: SimulatedRequest, accepted: Switches["threads"]): ThreadTurn | undefined {
     const { thread } = request.body;
     if (thread === undefined || thread === null) return undefined;
@@ -96,8 +106,8 @@ export class Threads {
 }
 
 /**
- * Builds the body as it would be without the thread. Leaves an invalid list of messages for the rules to
- * refuse.
+ * Builds the body of an equivalent request without a thread. Returns an invalid list of messages unchanged,
+ * because the rules refuse it later.
  */
 function continued(previous: StoredThread, body: JsonRecord): JsonRecord {
   const given = KEPT_FIELDS.filter((name) => body[name] !== undefined);
@@ -119,5 +129,8 @@ function threadFields(body: JsonRecord): JsonRecord {
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(withoutMarks(one)) === JSON.stringify(withoutMarks(other));
 
-/** Removes cache marks, which belong to the request that set them. Kept marks would soon exceed the limit. */
+/**
+ * Removes cache marks from a stored message, because they belong to the request that set them. Otherwise, a
+ * thread would soon exceed the limit of marks.
+ */
 const withoutMessageMarks = (message: ApiMessage): ApiMessage => withoutMarks(message) as ApiMessage;

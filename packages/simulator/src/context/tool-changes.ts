@@ -28,8 +28,8 @@ function nameOf(reference: unknown): readonly string[] {
 }
 
 /**
- * Returns the changes from `tools` to the tools available at the end of these messages. A compaction block
- * keeps them, because the messages that made them are removed. A reverted change does not count.
+ * Returns the tool changes that these messages made to `tools`, without changes that were reverted. A
+ * compaction block keeps them, because the compaction removes these messages.
  */
 export function toolChanges(
   messages: readonly ApiMessage[],

@@ -9,7 +9,7 @@ import { modelContract } from "./model-contract.ts";
 const connect = (baseURL: string): Model =>
   anthropicModel({ model: "claude-opus-4-6", client: new Anthropic({ baseURL, apiKey: "key" }) });
 
-/** Turns a correct model into one with a single fault. */
+/** Function that adds a single fault to a correct model. */
 type Fault = (sound: Model) => Model;
 
 const changingEvents =
@@ -92,8 +92,8 @@ const FAULTS: readonly (readonly [fault: string, make: Fault, caughtBy: string])
   ],
 ];
 
-describe("modelContract", () => {
-  it.each(FAULTS)("catches a model that %s", async (_, make, caughtBy) => {
+describe("modelContract, the test cases for every model adapter", () => {
+  it.each(FAULTS)("modelContract fails for a model that %s", async (_, make, caughtBy) => {
     const subject = {
       name: "faulty",
       wires: ANTHROPIC_WIRES,
@@ -105,7 +105,7 @@ describe("modelContract", () => {
     expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
   });
 
-  it("the contract has no case for a scenario that the subject does not record", () => {
+  it("modelContract returns no case for a scenario without a recorded answer", () => {
     const titles = modelContract({ name: "bare", wires: {}, connect }).map(({ title }) => title);
     expect(titles.some((title) => title.startsWith("text"))).toBe(false);
     expect(titles.some((title) => title.startsWith("no server"))).toBe(true);

@@ -18,8 +18,8 @@ import {
 import { type ServingOptions, serveWires, type WireServer } from "./wire-server.ts";
 
 /**
- * Returns the promises of every adapter as test cases for any runner. Each case plays a recorded answer from
- * a real loopback server to the adapter with its real SDK.
+ * Returns the rules that every model adapter must follow, as test cases for any test runner. In each case, a
+ * real loopback server sends a recorded answer to the adapter with its real SDK.
  */
 export function modelContract(subject: ContractSubject): readonly ContractCase[] {
   const { wires } = subject;
@@ -34,9 +34,12 @@ export function modelContract(subject: ContractSubject): readonly ContractCase[]
   ];
 }
 
-// Replies
+// Cases for replies
 
-/** Smaller than the longest character, so that some piece ends inside one. */
+/**
+ * Size of a piece in bytes. It is smaller than the longest character, so that some piece ends inside a
+ * character.
+ */
 const AWKWARD_CHUNK_BYTES = 3;
 
 function replyCases(
@@ -94,7 +97,10 @@ function checkOrder(events: readonly ModelEvent[]): void {
   assert.equal(types.indexOf("end"), types.length - 1, "there is one end, and nothing comes after it");
 }
 
-/** Compares each block with the pieces since the previous one, and returns the blocks in order. */
+/**
+ * Compares each complete block with the streamed pieces since the previous block. Returns the blocks in
+ * order.
+ */
 function blocksFromPieces(events: readonly ModelEvent[]): readonly ContentBlock[] {
   const pieces = { text: "", thinking: "" };
   const calls = new Map<string, { readonly name: string; readonly json: string }>();
@@ -137,7 +143,7 @@ function checkBlock(
   }
 }
 
-// Failures
+// Cases for failures
 
 function failureCases(
   caseWith: CaseWith,
@@ -185,7 +191,7 @@ function unreachableCase(subject: ContractSubject): ContractCase {
   };
 }
 
-// Aborts
+// Cases for aborts
 
 const SILENCE: WireAnswer = { body: "", hang: true };
 
@@ -263,7 +269,7 @@ async function consumeUntilText(bench: Bench, onText: () => unknown, signal: Abo
   }
 }
 
-// Repetition and counts
+// Cases for repeated calls and token counts
 
 function repeatCases(caseWith: CaseWith, subject: ContractSubject): readonly ContractCase[] {
   const { text, overloaded } = subject.wires;
@@ -296,17 +302,20 @@ function countCase(caseWith: CaseWith, subject: ContractSubject): ContractCase {
   });
 }
 
-// The bench
+// Environment of the cases
 
 /** Environment of a case: the adapter's model, connected to a server that plays the given answers. */
 interface Bench {
   readonly model: Model;
   readonly server: WireServer;
-  /** Deeply frozen, so that a model that writes to it fails immediately. */
+  /** Request of the case. It is deeply frozen, so that a model that writes to it fails immediately. */
   readonly request: ModelRequest;
 }
 
-/** Far more than a loopback call needs. It only keeps a broken model from hanging the whole run. */
+/**
+ * Default time limit of a case. It is far longer than a loopback call needs, and keeps a broken model from
+ * hanging the whole run.
+ */
 const PATIENCE_MS = 10_000;
 
 type CaseWith = (
@@ -359,7 +368,10 @@ function replyOf(events: readonly ModelEvent[]): ModelReply {
   return last.reply;
 }
 
-/** Waits for the failure. The rule is broken if there is none, or if it is not a ModelError. */
+/**
+ * Waits for the call to fail and returns its error. The case fails if there is no error, or if it is not a
+ * `ModelError`.
+ */
 async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   try {
     await work;
@@ -371,7 +383,7 @@ async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   assert.fail("the call fails");
 }
 
-/** Replaces the ids of tool calls with their order, for adapters that must generate them. */
+/** Replaces the ids of tool calls with their numbers, for adapters that generate these ids. */
 function comparableBlocks(
   blocks: readonly ContentBlock[],
   ids: ContractSubject["toolCallIds"],

@@ -50,17 +50,23 @@ export interface WireAnswer {
 /** An adapter under test, with recorded answers of its provider. */
 export interface ContractSubject {
   readonly name: string;
-  /** Recorded answers by scenario. Scenarios without one are skipped, because not every provider can fail in every way. */
+  /**
+   * Recorded answers by scenario. Scenarios without a recorded answer are skipped, because not every provider
+   * can fail in every way.
+   */
   readonly wires: Readonly<Partial<Record<Scenario, WireAnswer>>>;
-  /** Creates the model, with its real SDK, for this address (without a trailing slash). */
+  /**
+   * Creates the adapter's model, with its real SDK, for a server at this address. The address has no trailing
+   * slash.
+   */
   connect(baseUrl: string): Model | Promise<Model>;
   /** Differences of the provider's answers from {@link STANDARD_REPLIES}. */
   readonly replies?: Readonly<Partial<Record<ReplyScenario, Partial<ExpectedReply>>>>;
-  /** Failures that differ from {@link STANDARD_FAILURES}. Each replaces the whole standard one. */
+  /** Failures that differ from {@link STANDARD_FAILURES}. Each replaces the whole standard failure. */
   readonly failures?: Readonly<Partial<Record<FailureScenario, ExpectedFailure>>>;
   /**
-   * `generated`: the provider's calls have no ids and the adapter generates them. Only their uniqueness is
-   * checked.
+   * Source of the ids of tool calls. `generated`: the provider sends no ids, so the adapter generates them,
+   * and only their uniqueness is checked.
    */
   readonly toolCallIds?: "provider" | "generated";
   /** Token count in the recorded answer of the counting endpoint. */
@@ -71,7 +77,10 @@ export interface ContractSubject {
   readonly request?: ModelRequest;
 }
 
-/** One rule of the port, tested on one subject. Rejects with an AssertionError if it is broken. */
+/**
+ * One rule for model adapters, as a test case for one adapter. `run` rejects with an `AssertionError` if the
+ * adapter breaks the rule.
+ */
 export interface ContractCase {
   readonly title: string;
   run(): Promise<void>;
@@ -132,7 +141,7 @@ export const STANDARD_REQUEST: ModelRequest = {
   ],
 };
 
-/** Characters of one, two, three and four bytes, so that a chunk can end inside one. */
+/** Text with characters of one, two, three and four bytes, so that a chunk can end inside a character. */
 export const STANDARD_TEXT = "The gate opens at six – høyvann, 満潮 🌊.";
 
 const standardText: ContentBlock = { type: "text", text: STANDARD_TEXT };
@@ -143,7 +152,7 @@ const standardUsage: ExpectedUsage = {
   cache_read_input_tokens: 0,
 };
 
-/** Answers that recorded wires contain unless a subject differs. */
+/** Replies that the recorded answers contain, unless `replies` of a subject differ. */
 export const STANDARD_REPLIES: Readonly<Record<ReplyScenario, ExpectedReply>> = {
   text: {
     content: [standardText],
@@ -187,7 +196,7 @@ export const STANDARD_REPLIES: Readonly<Record<ReplyScenario, ExpectedReply>> = 
 
 const firstBlock: readonly ContentBlock[] = [{ type: "text", text: "I read the table." }];
 
-/** `unknown-model` names the model that the subject connects to. The suite fills it in. */
+/** Expected failures by scenario. For `unknown-model`, the suite fills in the name of the adapter's model. */
 export const STANDARD_FAILURES: Readonly<Record<FailureScenario, ExpectedFailure>> = {
   "too-long": { failure: { kind: "too-long", tokens: 208_656, limit: 200_000 }, retryHelps: false },
   "too-long-without-numbers": { failure: { kind: "too-long" }, retryHelps: false },

@@ -6,7 +6,7 @@ import type { WireAnswer } from "./subject.ts";
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Parsed if it is JSON, else the text. */
+  /** Parsed body of the request if it is JSON, else its text. */
   readonly body: unknown;
 }
 
@@ -75,7 +75,7 @@ function contentType(answer: WireAnswer): Readonly<Record<string, string>> {
   return { "content-type": isStream ? "text/event-stream; charset=utf-8" : "application/json" };
 }
 
-/** Waits until the system has the piece, so that pieces are not merged. */
+/** Waits until the operating system has sent the piece, so that pieces are not merged. */
 function write(response: ServerResponse, piece: Buffer): Promise<void> {
   return new Promise((resolve) => {
     response.write(piece, () => setImmediate(resolve));

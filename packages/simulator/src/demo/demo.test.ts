@@ -40,13 +40,13 @@ function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
   return [...groups.values()];
 }
 
-/** Lines of each response, in file order. */
+/** Lines of the session file, grouped by response. */
 const responses = groupsOf(assistants, (entry) => entry.message.id ?? "");
 
 describe("the demo session as a file", () => {
   it("creates the same demo session for the same seed, byte for byte, and another for another seed", () => {
     const bytes = JSON.stringify(session);
-    // Compared as booleans, because a diff of two megabytes would bury the report.
+    // Compares booleans instead of texts, because a failure would print a diff of two megabytes.
     expect(JSON.stringify(createDemoSession()) === bytes).toBe(true);
     expect(JSON.stringify(createDemoSession({ seed: 7 })) === bytes).toBe(false);
   });
@@ -84,7 +84,7 @@ describe("the demo session as a file", () => {
     }
   });
 
-  it("stores parallel calls of the demo session both with results in between and one after the other", () => {
+  it("the demo session stores some parallel tool calls in a row, and others with results in between", () => {
     const kinds = session.map((entry) => {
       const block = entry.type === "assistant" ? entryBlocks(entry)[0] : undefined;
       return block?.type === "tool_use" && entry.type === "assistant" ? entry.message.id : undefined;
@@ -113,7 +113,7 @@ describe("the usage in the demo session", () => {
     expect(Math.abs(reported - DEMO_CONTEXT_TOKENS) / DEMO_CONTEXT_TOKENS).toBeLessThan(0.03);
   });
 
-  it("repeats the input tokens on every line of a response, with the most output on the last line", () => {
+  it("all lines of a response in the demo session report the same input, and the last the most output", () => {
     for (const lines of responses) {
       const usages = lines.map(usageOf);
       expect(new Set(usages.map(inputTokens)).size).toBe(1);
@@ -122,7 +122,7 @@ describe("the usage in the demo session", () => {
     expect(responses.some((lines) => lines.length > 2)).toBe(true);
   });
 
-  it("reports growing input in the demo session and reads earlier input from the cache", () => {
+  it("the reported input grows over the demo session, and earlier input is read from the cache", () => {
     let previous: Usage | undefined;
     for (const usage of responses.map((lines) => usageOf(lines.at(-1)))) {
       if (previous !== undefined) {
@@ -135,7 +135,7 @@ describe("the usage in the demo session", () => {
   });
 });
 
-describe("the story of the demo session", () => {
+describe("the content of the demo session", () => {
   const text = JSON.stringify(session);
   const humans = users.filter((entry) => "permissionMode" in entry);
 
@@ -195,10 +195,10 @@ describe("the story of the demo session", () => {
   });
 });
 
-describe("the project files of the demo", () => {
+describe("the project files of the demo session", () => {
   const files = demoFiles();
 
-  it("returns the demo files after all edits of the session, by relative path", () => {
+  it("demoFiles returns the files after all edits of the demo session, by relative path", () => {
     for (const path of files.keys()) expect(path).not.toMatch(/^\/|\\|\.\./);
     expect(files.get("src/http/rate-limit.ts")).toContain("at > now - windowMs");
     expect(files.get("src/config.ts")).toContain("poolSize: 12,");
@@ -207,7 +207,7 @@ describe("the project files of the demo", () => {
       if (path.endsWith(".json")) expect(() => JSON.parse(text)).not.toThrow();
   });
 
-  it("never edits migrations/ in the demo session, as the user demanded", () => {
+  it("the agent of the demo session never edits migrations/, as the user demanded", () => {
     const edited = calls.filter(({ name }) => name === "Edit" || name === "Write");
     expect(edited.some(({ input }) => JSON.stringify(input).includes("/migrations/"))).toBe(false);
   });
@@ -236,7 +236,7 @@ describe("a demo session of another size", () => {
   );
 
   it.each([1, 120_000, 300_000])(
-    "reads earlier input from the cache in a demo session of %d tokens",
+    "a demo session of %d tokens reads earlier input from the cache",
     (tokens) => {
       const lines = createDemoSession({ approximateTokens: tokens }).filter(
         (entry): entry is AssistantEntry => entry.type === "assistant",
@@ -251,13 +251,13 @@ describe("a demo session of another size", () => {
     },
   );
 
-  it("never makes a demo session shorter than its fixed scenes", () => {
+  it("a demo session never has fewer tokens than its required parts", () => {
     const shortest = createDemoSession({ approximateTokens: 1 });
     expect(createDemoSession({ approximateTokens: 30_000 })).toEqual(shortest);
     expect(reportedContext(shortest)).toBeGreaterThan(50_000);
   });
 
-  it("uses the given folder in the demo session, whatever characters its name contains", () => {
+  it("the demo session uses the given folder, even if its name contains quotes and backslashes", () => {
     const cwd = 'C:\\Users\\Ma "ra"\\harbour';
     const resized = createDemoSession({ cwd });
     expect(resized.filter((entry) => "cwd" in entry && entry.cwd !== cwd)).toEqual([]);
@@ -265,7 +265,7 @@ describe("a demo session of another size", () => {
   });
 });
 
-describe("the images of the demo", () => {
+describe("the images in the demo session", () => {
   const shown: readonly unknown[] = [
     ...blocksOf(users),
     ...results.flatMap(({ content = [] }) => [content].flat()),
@@ -283,7 +283,7 @@ describe("the images of the demo", () => {
     }
   });
 
-  it("the demo images contain every pixel", () => {
+  it("the demo images contain data for every pixel", () => {
     for (const [header, , data] of pictures) {
       const [width = 0, height = 0] = [header?.data.readUInt32BE(0), header?.data.readUInt32BE(4)];
       expect([width, height]).toEqual([400, 300]);
@@ -328,12 +328,12 @@ interface Shown {
   readonly totalLines: number;
 }
 
-/** Project during the session: tool output must match the edits before it. */
-describe("the demo project during the session", () => {
+/** Replays the edits of the session. Each tool result must match the files at that moment. */
+describe("tool results of the demo session compared with the project files at that moment", () => {
   const cwd = "/home/mara/code/harbour/";
   const config = "src/config.ts";
   const atStart = new Map(demoFilesAtStart());
-  // The one change that no tool made: the user edited it manually.
+  // The user edited this line manually. It is the only change that no tool made.
   atStart.set(config, (atStart.get(config) ?? "").replace("poolSize: 12,", "poolSize: 8,"));
 
   function replay(seen: {
@@ -366,11 +366,11 @@ describe("the demo project during the session", () => {
     return files;
   }
 
-  it("the edits of the demo session lead to the files that are written next to it", () => {
+  it("the edits of the demo session turn the files at its start into the files that demoFiles returns", () => {
     expect(replay({})).toEqual(demoFiles());
   });
 
-  it("each demo edit replaces exactly one place of the file in its current state", () => {
+  it("each edit of the demo session replaces a text that occurs once in the file at that moment", () => {
     let edits = 0;
     replay({
       changed: ({ originalFile, oldString }, _path, before) => {
@@ -383,7 +383,7 @@ describe("the demo project during the session", () => {
     expect(edits).toBeGreaterThan(100);
   });
 
-  it("each demo change has a hunk that turns the old text into the new one", () => {
+  it("the patch of each change in the demo session turns the old text of the file into the new text", () => {
     replay({
       changed: ({ originalFile, oldString, newString, content, structuredPatch }) => {
         if (originalFile === null) return;
@@ -393,7 +393,7 @@ describe("the demo project during the session", () => {
     });
   });
 
-  it("each demo read shows the file in its current state, with line numbers and tabs", () => {
+  it("each read in the demo session shows the file at that moment, with line numbers and tabs", () => {
     let reads = 0;
     replay({
       read: ({ content, startLine, totalLines }, printed, text) => {
@@ -407,7 +407,7 @@ describe("the demo project during the session", () => {
     expect(reads).toBeGreaterThan(50);
   });
 
-  it("each demo search finds lines of the files in their current state", () => {
+  it("each search in the demo session finds lines of the files at that moment", () => {
     let hits = 0;
     replay({
       found: (line, files) => {

@@ -5,7 +5,10 @@ import { createRandom } from "./random.ts";
 
 /** The session in harbour.json.gz. README.md in the same folder says how it was made. */
 export interface DemoRecording {
-  /** Every id is a letter and a number, such as `#u12#`. The seed turns them into real ids. */
+  /**
+   * Entries with placeholders instead of ids: a letter and a number, such as `#u12#`. {@link demoSession}
+   * replaces them with ids that depend on the seed.
+   */
   readonly entries: readonly Entry[];
   /** Files of the project by relative path, at the end of the session. */
   readonly files: Readonly<Record<string, string>>;
@@ -13,7 +16,10 @@ export interface DemoRecording {
   readonly parts: readonly DemoPart[];
 }
 
-/** Entries from `from` up to `to`: whole responses with their tool results, and their total tokens. */
+/**
+ * A part of the story: the entries from `from` up to `to`, and their total tokens. It consists of whole
+ * responses with their tool results.
+ */
 interface DemoPart {
   readonly from: number;
   readonly to: number;
@@ -23,10 +29,11 @@ interface DemoPart {
 export interface DemoOptions {
   readonly seed?: number;
   /**
-   * Tokens that the provider reports for the last response. Values below the shortest version have no effect.
+   * Context tokens that the last response reports. With a value below the minimum, the session has its
+   * minimum length.
    */
   readonly approximateTokens?: number;
-  /** Working folder of the agent. Contains every path in the session. */
+  /** Working folder of the agent. All paths in the session are inside it. */
   readonly cwd?: string;
 }
 
@@ -37,7 +44,7 @@ export interface DemoOptions {
 export const DEMO_CONTEXT_TOKENS = 170_000;
 const DEFAULT_SEED = 20_260_330;
 const RECORDED_CWD = "/home/mara/code/harbour";
-/** A shorter excerpt of the log is not worth a call. */
+/** Minimum lines of a log excerpt. A shorter excerpt is not worth a call. */
 const FEWEST_LINES = 8;
 
 /** Creates a session of an agent that works on a small booking service, in Claude Code's format. */
@@ -65,7 +72,7 @@ export function filesAtStart({ entries, files }: DemoRecording): ReadonlyMap<str
   return before;
 }
 
-/** Removes parts of the story until it is short enough, then fills it up with excerpts of the log. */
+/** Removes parts of the story until it is short enough. If it is too short, adds excerpts of a log. */
 function resized({ entries, parts }: DemoRecording, targetTokens: number): readonly Entry[] {
   const leftOut = new Set<DemoPart>();
   let room = targetTokens - contextTokens(entries);
@@ -85,12 +92,12 @@ function resized({ entries, parts }: DemoRecording, targetTokens: number): reado
   return story.entries;
 }
 
-/** Rebuilds links and usage of entries to fit the entries before them. */
+/** Collects entries, and adjusts the parent and the usage of each entry to the entries before it. */
 class StoryBuilder {
   readonly entries: Entry[] = [];
-  /** Replacement parents for entries whose own parent was removed. */
+  /** New parents for entries whose parent was removed, by the uuid of the removed parent. */
   readonly #standIns = new Map<string | null | undefined, string | null | undefined>();
-  /** Difference of context tokens from the recording. */
+  /** Context tokens so far, minus those at the same place of the recording. */
   #shift = 0;
   #response: string | undefined;
   #read = 0;
@@ -137,8 +144,8 @@ class StoryBuilder {
   }
 
   /**
-   * Updates the usage of a line. All lines of a response report the same input. The provider reads earlier
-   * input from its cache.
+   * Updates the usage of a line. All lines of a response report the same input. Input of earlier responses
+   * counts as read from the cache.
    */
   #counted(entry: AssistantEntry): AssistantEntry {
     const { message } = entry;

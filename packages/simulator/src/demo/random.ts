@@ -21,7 +21,7 @@ export function createRandom(seed: number): Random {
     pick: (choices) => choices[between(0, choices.length - 1)] ?? choices[0],
     hex,
     base62: (length) => letters(BASE_62, length),
-    // Version 4, variant 1, because readers that validate UUIDs must accept ours.
+    // Creates a valid UUID of version 4, variant 1, because some readers of sessions validate UUIDs.
     uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-${letters("89ab", 1)}${hex(3)}-${hex(12)}`,
   };
 }

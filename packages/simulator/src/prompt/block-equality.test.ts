@@ -6,19 +6,19 @@ import { PrefixTree } from "./prefix-tree.ts";
 const blockKey = (block: Record<string, unknown>): string => partsKey(blockParts(block));
 const mark = { cache_control: { type: "ephemeral" } };
 
-describe("equality of prompt blocks", () => {
+describe("equality of prompt blocks for the prompt cache", () => {
   it.each<readonly [string, Record<string, unknown>]>([
     ["a text", { type: "text", text: "a" }],
     ["a call", { type: "tool_use", id: "t", name: "Read", input: { a: 1 } }],
     ["a result", { type: "tool_result", tool_use_id: "t", content: "a" }],
     ["an image", { type: "image", source: { type: "base64", data: "AA" } }],
-  ])("ignores the cache mark on %s", (_, block) => {
+  ])("the comparison of prompt blocks ignores the cache mark on %s", (_, block) => {
     expect(blockKey({ ...block, ...mark })).toBe(blockKey(block));
     const { root } = new PrefixTree();
     expect(root.block(blockParts({ ...mark, ...block }))).toBe(root.block(blockParts(block)));
   });
 
-  it("ignores a cache mark inside a tool result", () => {
+  it("the comparison of prompt blocks ignores a cache mark inside a tool result", () => {
     const result = (extra: object): Record<string, unknown> => ({
       type: "tool_result",
       tool_use_id: "t",
@@ -58,13 +58,13 @@ describe("equality of prompt blocks", () => {
       { type: "thinking", thinking: "x", signature: "1" },
       { type: "thinking", thinking: "x", signature: "2" },
     ],
-  ])("distinguishes blocks by %s", (_, one, other) => {
+  ])("two prompt blocks are not equal if they differ in %s", (_, one, other) => {
     expect(blockKey(one)).not.toBe(blockKey(other));
     const { root } = new PrefixTree();
     expect(root.block(blockParts(one))).not.toBe(root.block(blockParts(other)));
   });
 
-  it("ignores only the outermost cache mark of a tool definition", () => {
+  it("the comparison of tool definitions ignores their own cache mark, but no schema field of that name", () => {
     const tool = (type: string): Record<string, unknown> => ({
       name: "n",
       schema: { cache_control: { type } },
@@ -74,7 +74,7 @@ describe("equality of prompt blocks", () => {
     expect(root.block(toolParts({ ...tool("a"), ...mark }))).toBe(root.block(toolParts(tool("a"))));
   });
 
-  it("gives the same answer when it compares blocks in place and as text", () => {
+  it("isSameJson returns true exactly for values that serialize to the same JSON without cache marks", () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const marked = fc.dictionary(fc.constantFrom("a", "b", "cache_control"), value, { maxKeys: 3 });
     const either = fc.oneof(value, marked, fc.array(marked, { maxLength: 2 }));

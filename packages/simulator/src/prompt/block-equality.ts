@@ -1,11 +1,11 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 
-/** Depth at which `cache_control` is a cache mark, and so not compared as content. */
+/** Depth at which a field `cache_control` is a cache mark. Cache marks are not compared. */
 export type MarkDepth = "none" | "top" | "any";
 
 /**
- * Content of a block in two parts: a short head, and a value that is compared in place. Nothing is copied or
- * serialized, because that would cost more than parsing the body.
+ * Content of a block in two parts: a short text, and a value that is compared without copying it. A copy or a
+ * serialized text would take longer than parsing the body.
  */
 export interface BlockParts {
   readonly head: string;
@@ -32,8 +32,8 @@ export function blockParts(block: JsonRecord): BlockParts {
 }
 
 /**
- * Returns the parts of a tool. Only its outermost field is a cache mark. A schema may have a property of that
- * name.
+ * Returns the parts of a tool definition. Only its own field `cache_control` is a cache mark, because its
+ * schema may have a property of that name.
  */
 export function toolParts(tool: JsonRecord): BlockParts {
   return { head: "d", value: tool, marks: "top" };

@@ -31,7 +31,10 @@ interface Step {
 
 const arbitraryMark = fc.option(fc.constantFrom(MARK, HOUR), { freq: 3, nil: undefined });
 
-/** One user turn: text, or a call with its result. Few variants, so that prefixes repeat. */
+/**
+ * One turn: text, thinking, a search, or calls with their results. There are few variants, so that prefixes
+ * repeat.
+ */
 const arbitraryTurn = fc
   .record({
     kind: fc.constantFrom("say", "tool", "parallel", "think", "search"),
@@ -86,7 +89,7 @@ const arbitraryBody: fc.Arbitrary<Body> = fc
       : { cache_edits: deleted.map((id) => ({ type: "delete_tool_result", tool_use_id: id })) }),
   }));
 
-/** Calls that repeat, cut and change each other, like those of a conversation. */
+/** A sequence of calls. Like in a conversation, a call may repeat, shorten or change an earlier one. */
 const arbitrarySteps: fc.Arbitrary<readonly Step[]> = fc
   .array(arbitraryBody, { minLength: 1, maxLength: 3 })
   .chain((bodies) =>
@@ -141,7 +144,7 @@ describe("the prompt cache, for any sequence of calls", () => {
     );
   });
 
-  it("counts tokens that never decrease from position to position and end at the total", () => {
+  it("the token counts of a prompt never decrease from block to block and end at the total", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const { positions, tokens } = new Scene(counter).prompt(body);
@@ -155,7 +158,7 @@ describe("the prompt cache, for any sequence of calls", () => {
     );
   });
 
-  it("reads only prefixes that an earlier call wrote", () => {
+  it("the prompt cache reads only prefixes that an earlier call wrote", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         const written = new Map<PrefixNode, Set<string>>();
@@ -174,7 +177,7 @@ describe("the prompt cache, for any sequence of calls", () => {
     );
   });
 
-  it("reads everything up to the last mark and writes nothing when the same call is repeated", () => {
+  it("a repeated call reads everything up to the last cache mark and writes nothing", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         forEachCall(steps, (lookup, prompt, { body, workspace, isCommitted }, scene) => {
@@ -190,7 +193,7 @@ describe("the prompt cache, for any sequence of calls", () => {
     );
   });
 
-  it("reads nothing from the cache after a changed block", () => {
+  it("a call reads nothing from the cache beyond a changed block", () => {
     const arbitraryChange = fc.record({ body: arbitraryBody, at: fc.nat() });
     fc.assert(
       fc.property(arbitraryChange, ({ body, at }) => {
@@ -210,7 +213,7 @@ describe("the prompt cache, for any sequence of calls", () => {
     );
   });
 
-  it("reads nothing after an hour without calls", () => {
+  it("a call reads nothing from the cache after an hour without calls", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         const late = steps.map((step) => ({ ...step, minutesLater: 60 }));
@@ -219,7 +222,7 @@ describe("the prompt cache, for any sequence of calls", () => {
     );
   });
 
-  it("never costs more for reading the cache than for sending the input without a cache", () => {
+  it("a call that only reads the cache never costs more than a call without a cache", () => {
     fc.assert(
       fc.property(arbitrarySteps, (steps) => {
         forEachCall(steps, ({ usage, tokens }, { model }) => {
@@ -232,8 +235,8 @@ describe("the prompt cache, for any sequence of calls", () => {
   });
 });
 
-describe("cached edits, for any conversation", () => {
-  it("reduces the cached input by exactly the deleted tokens", () => {
+describe("cached edits, which delete tool results from a cached prefix, for any conversation", () => {
+  it("cached edits reduce the tokens read from the cache by exactly the deleted tokens", () => {
     fc.assert(
       fc.property(arbitraryBody, fc.boolean(), (body, isWarm) => {
         const scene = new Scene(counter);
@@ -251,7 +254,7 @@ describe("cached edits, for any conversation", () => {
     );
   });
 
-  it("reads the same prefix again with pinned edits, and keeps the unedited entry for other calls", () => {
+  it("repeated cached edits read the same prefix again, and the unedited entry stays for other calls", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const scene = new Scene(counter);

@@ -14,8 +14,8 @@ import {
 } from "./scene.case.ts";
 
 /**
- * Creates a conversation with this number of tool calls. Each result has 1,000 tokens. The last one has a
- * cache mark.
+ * Creates a conversation with this number of tool calls, and cached edits that delete the given results. Each
+ * result has 1,000 tokens. The last result has a cache mark.
  */
 function conversation(calls: number, ...deleted: readonly string[]): Body {
   const messages = [user(text(2_000, "a"))];
@@ -29,11 +29,11 @@ function conversation(calls: number, ...deleted: readonly string[]): Body {
 
 const whole = (calls: number): number => scene.prompt(conversation(calls)).tokens;
 
-/** Tokens saved by omitting a result: the block, and the markup of the turn that it opens. */
+/** Tokens that a deleted result saves: its text, the markup of the block, and the markup of its turn. */
 const RESULT_TOKENS = 1_000 + 12 + 4;
 
-describe("a cached edit", () => {
-  it("a cached edit removes a result from the cached prefix and keeps the rest readable", () => {
+describe("a cached edit, which deletes a tool result from a cached prefix", () => {
+  it("a cached edit removes a tool result from the cached prefix, and the rest is still read from the cache", () => {
     scene.send(conversation(3));
     const usage = scene.send(conversation(4, "t0"));
     expect(usage).toMatchObject({
@@ -44,7 +44,7 @@ describe("a cached edit", () => {
     });
   });
 
-  it("a cached edit reduces the input by the deleted tokens and lists the deleted results", () => {
+  it("a cached edit reduces the input by the deleted tokens and lists the deleted tool results", () => {
     scene.send(conversation(3));
     const lookup = scene.begin(conversation(3, "t0", "t1"));
     expect(lookup.tokens).toBe(whole(3) - 2 * RESULT_TOKENS);
@@ -52,7 +52,7 @@ describe("a cached edit", () => {
     expect(sumOf(lookup.usage)).toBe(lookup.tokens);
   });
 
-  it("a cached edit has no effect on a result outside the cached prefix", () => {
+  it("a cached edit has no effect on a tool result outside the cached prefix", () => {
     scene.send(conversation(2));
     const lookup = scene.begin(conversation(4, "t3"));
     expect(lookup.usage).toMatchObject({
@@ -63,7 +63,7 @@ describe("a cached edit", () => {
     expect(lookup.deletedResults).toEqual([]);
   });
 
-  it("a cached edit has no effect after the entry expired, so everything is written again", () => {
+  it("a cached edit has no effect after the cache entry expired, so everything is written again", () => {
     scene.send(conversation(3));
     scene.send(conversation(3, "t0"));
     scene.clock.advance(5 * MINUTE_MS);
@@ -74,7 +74,7 @@ describe("a cached edit", () => {
     });
   });
 
-  it("a cached edit has no effect for a result that is not in the conversation", () => {
+  it("a cached edit has no effect for a tool result that is not in the conversation", () => {
     scene.send(conversation(2));
     expect(scene.send(conversation(2, "nowhere"))).toMatchObject({
       cache_read_input_tokens: whole(2),
@@ -83,8 +83,8 @@ describe("a cached edit", () => {
   });
 });
 
-describe("pinned edits", () => {
-  it("keeps the edited prefix readable with pinned edits and writes new messages after it", () => {
+describe("cached edits that later calls repeat", () => {
+  it("calls that repeat the same cached edits read the edited prefix and write only new messages", () => {
     scene.send(conversation(3));
     for (let calls = 4; calls < 12; calls++) {
       expect(scene.send(conversation(calls, "t0", "t1"))).toMatchObject({
@@ -96,7 +96,7 @@ describe("pinned edits", () => {
     }
   });
 
-  it("a pinned edit deletes a later result once that result is cached", () => {
+  it("a repeated cached edit deletes a tool result once that result is cached", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0", "t3"));
     expect(scene.send(conversation(5, "t0", "t3"))).toMatchObject({
@@ -105,20 +105,20 @@ describe("pinned edits", () => {
     });
   });
 
-  it("accepts additional pinned edits and keeps the earlier deletions", () => {
+  it("a call can add cached edits to those that it repeats", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0"));
     expect(scene.send(conversation(5, "t0", "t1")).cache_deleted_input_tokens).toBe(2 * RESULT_TOKENS);
   });
 
-  it("cannot restore a deleted result by omitting its pinned edit", () => {
+  it("a call that omits a cached edit does not read the prefix from which its result was deleted", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0", "t1"));
     const usage = scene.send(conversation(5, "t0"));
     expect(usage.cache_read_input_tokens).toBe(whole(3) - RESULT_TOKENS);
   });
 
-  it("lets the unedited entry expire while only edited calls are made", () => {
+  it("the unedited cache entry expires while all calls have cached edits", () => {
     scene.send(conversation(3));
     scene.send(conversation(3, "t0"));
     for (let call = 0; call < 3; call++) {
@@ -130,13 +130,13 @@ describe("pinned edits", () => {
 });
 
 describe("a call without cached edits", () => {
-  it("a call without edits reads the unedited cache entry while it lives", () => {
+  it("a call without cached edits reads the unedited cache entry until that entry expires", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0"));
     expect(scene.send(conversation(5)).cache_read_input_tokens).toBe(whole(3));
   });
 
-  it("a call without edits does not read an edited cache entry", () => {
+  it("a call without cached edits does not read an edited cache entry", () => {
     scene.send(conversation(3));
     scene.clock.advance(MINUTE_MS);
     scene.send(conversation(4, "t0"));
@@ -146,7 +146,7 @@ describe("a call without cached edits", () => {
     expect(scene.send(conversation(5)).cache_read_input_tokens).toBe(0);
   });
 
-  it("a call without edits reports no deleted tokens", () => {
+  it("a call without cached edits reports no deleted tokens", () => {
     for (const body of [conversation(2), { ...conversation(2), cache_edits: [] }]) {
       expect(scene.send(body)).not.toHaveProperty("cache_deleted_input_tokens");
     }

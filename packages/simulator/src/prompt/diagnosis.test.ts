@@ -15,7 +15,7 @@ function reasonAfterFirst(body: Body): unknown {
   return scene.begin(body, { previousMessageId: "msg_1" }).diagnostics?.cache_miss_reason ?? null;
 }
 
-describe("the reason for a cache miss", () => {
+describe("the reported reason for a cache miss", () => {
   it("reports no cache miss reason when messages were only appended", () =>
     expect(reasonAfterFirst(grown)).toBeNull());
 
@@ -63,7 +63,7 @@ describe("the reason for a cache miss", () => {
     });
   });
 
-  it("reports no cache miss reason across workspaces", () => {
+  it("reports previous_message_not_found for a message id of another workspace", () => {
     scene.send(first, { workspace: "one" }, "msg_1");
     const { diagnostics } = scene.begin(first, { workspace: "two", previousMessageId: "msg_1" });
     expect(diagnostics?.cache_miss_reason?.type).toBe("previous_message_not_found");
@@ -76,7 +76,7 @@ describe("the reason for a cache miss", () => {
     },
   );
 
-  it("forgets an answer for the cache diagnosis after a thousand later ones", () => {
+  it("reports previous_message_not_found for an answer that a thousand later answers followed", () => {
     scene.send(first, {}, "msg_1");
     for (let answer = 0; answer < 1_000; answer++) scene.send(first, {}, `later_${answer}`);
     const { diagnostics } = scene.begin(first, { previousMessageId: "msg_1" });

@@ -9,7 +9,10 @@ const tool = (name: string): Record<string, unknown> => ({
   input_schema: { type: "object" },
 });
 
-/** A mark at the end of each level, so that each can be read separately. */
+/**
+ * Request with a cache mark at the end of the tools, of the system prompt and of the messages, so that each
+ * part can be read from the cache separately.
+ */
 const base: Body = {
   model: "claude-opus-4-6",
   tools: [tool("Read"), { ...tool("Write"), cache_control: MARK }],
@@ -17,7 +20,9 @@ const base: Body = {
   messages: [user(text(5_000, "a", MARK)), assistant(text(10, "b")), user(text(20, "c", MARK))],
 };
 
-/** Returns the last level that a call after the base reads from the cache. */
+/**
+ * Sends both requests and returns the last part of the prompt that the second request reads from the cache.
+ */
 function readAfter(changed: Body, first: Body = base): PromptLevel | "nothing" | "everything" {
   scene.send(first);
   const { cache_read_input_tokens: read } = scene.send(changed);
@@ -37,7 +42,7 @@ const append = (...blocks: ReadonlyArray<Record<string, unknown>>): Body => ({
   messages: [...base.messages, assistant(text(5)), user(...blocks, text(1, "z", MARK))],
 });
 
-describe("changes of the tools", () => {
+describe("changes of the tools, which make the whole cached prompt unusable", () => {
   it.each([
     [
       "one byte of a description",
@@ -53,7 +58,7 @@ describe("changes of the tools", () => {
     expect(readAfter({ ...base, tools })).toBe("nothing"),
   );
 
-  it("notices a change of a schema property that is named like the cache mark", () => {
+  it("reads nothing from the cache after a change of a schema property with the name cache_control", () => {
     const withProperty = (type: string): unknown => ({
       ...tool("Read"),
       input_schema: { type: "object", properties: { cache_control: { type } } },
@@ -64,7 +69,7 @@ describe("changes of the tools", () => {
   });
 });
 
-describe("changes that keep the tools cached", () => {
+describe("changes of a request that keep the tools cached", () => {
   const search = { type: "web_search_20260318", name: "web_search" };
   it("keeps the tools cached when web search is enabled", () =>
     expect(readAfter({ ...base, tools: [search, ...(base.tools as object[])] })).toBe("tools"));
@@ -76,7 +81,7 @@ describe("changes that keep the tools cached", () => {
     expect(readAfter({ ...base, system: [text(5_000, "q", MARK)] })).toBe("tools"));
 });
 
-describe("changes that keep tools and system cached", () => {
+describe("changes of a request that keep the tools and the system prompt cached", () => {
   it.each<readonly [string, Record<string, unknown>]>([
     ["tool_choice", { tool_choice: { type: "any" } }],
     ["tool_choice to a named tool", { tool_choice: { type: "tool", name: "Read" } }],
@@ -84,20 +89,20 @@ describe("changes that keep tools and system cached", () => {
     ["thinking to adaptive", { thinking: { type: "adaptive" } }],
     ["thinking to a budget", { thinking: { type: "enabled", budget_tokens: 2_048 } }],
     ["the effort", { output_config: { effort: "low" } }],
-  ])("keeps tools and system cached after a change of %s", (_, change) =>
+  ])("keeps tools and system prompt cached after a change of %s", (_, change) =>
     expect(readAfter({ ...base, ...change })).toBe("system"),
   );
 
-  it("keeps tools and system cached when the thinking budget changes", () => {
+  it("keeps tools and system prompt cached when the thinking budget changes", () => {
     const budget = (tokens: number): Body => ({
       ...base,
       thinking: { type: "enabled", budget_tokens: tokens },
     });
     expect(readAfter(budget(2_048), budget(4_096))).toBe("system");
   });
-  it("keeps tools and system cached when the first image is added", () =>
+  it("keeps tools and system prompt cached when the first image is added", () =>
     expect(readAfter(append(image))).toBe("system"));
-  it("keeps tools and system cached when the first image inside a tool result is added", () => {
+  it("keeps tools and system prompt cached when the first image inside a tool result is added", () => {
     const messages = [
       ...base.messages,
       assistant(toolUse("a")),
@@ -105,13 +110,13 @@ describe("changes that keep tools and system cached", () => {
     ];
     expect(readAfter({ ...base, messages })).toBe("system");
   });
-  it("keeps tools and system cached when an earlier message changes", () =>
+  it("keeps tools and system prompt cached when an earlier message changes", () =>
     expect(readAfter({ ...base, messages: [user(text(5_000, "q", MARK)), ...base.messages.slice(1)] })).toBe(
       "system",
     ));
 });
 
-describe("changes that keep everything cached", () => {
+describe("changes of a request that keep the whole prompt cached", () => {
   it.each<readonly [string, Record<string, unknown>]>([
     [
       "defaults to their explicit values",
@@ -152,7 +157,7 @@ describe("changes that keep everything cached", () => {
   });
 });
 
-it("uses the default effort of each model", () => {
+it("a request without an effort has the same cache key as one with the default effort of its model", () => {
   const key = (id: string, effort?: string): string =>
     settingsKeys(effort === undefined ? {} : { output_config: { effort } }, simulatedModel(id), {
       hasImages: false,
@@ -164,7 +169,7 @@ it("uses the default effort of each model", () => {
   expect(key("claude-opus-5-5")).not.toBe(key("claude-opus-5-5", "high"));
 });
 
-it("keeps everything cached when a request names the model's default thinking", () => {
+it("keeps everything cached when a later request sets thinking to the model's default", () => {
   const first: Body = { model: "claude-opus-5-5", messages: [user(text(2_000, "a", MARK))] };
   expect(readAfter({ ...first, thinking: { type: "adaptive" } }, first)).toBe("everything");
 });
@@ -185,12 +190,12 @@ describe("thinking of earlier turns in the cache", () => {
     messages: [...turn(model).messages, assistant(text(7)), user(...blocks)],
   });
 
-  it("keeps earlier thinking cached on models that keep it", () => {
+  it("the thinking of earlier turns stays cached on models that keep it", () => {
     const model = "claude-opus-4-6";
     expect(readAfter(next(model, text(5, "n", MARK)), turn(model))).toBe("everything");
   });
 
-  it("removes earlier thinking on other models, and everything cached after it", () => {
+  it("models that drop the thinking of earlier turns read only the cache before that thinking", () => {
     const model = "claude-haiku-4-5";
     const body = next(model, text(5, "n", MARK));
     scene.send(turn(model));
@@ -199,13 +204,13 @@ describe("thinking of earlier turns in the cache", () => {
     expect(scene.prompt(body).positions.some(({ kind }) => kind === "thinking")).toBe(false);
   });
 
-  it("keeps thinking cached while the turn continues with tool results", () => {
+  it("thinking stays cached while its turn continues with tool results", () => {
     const model = "claude-haiku-4-5";
     const messages = [...turn(model).messages, assistant(toolUse("2")), user(toolResult("2", 5, MARK))];
     expect(readAfter({ ...turn(model), messages }, turn(model))).toBe("everything");
   });
 
-  it("keeps earlier thinking cached when the request asks for it", () => {
+  it("the thinking of earlier turns stays cached when the request sets clear_thinking to keep all", () => {
     const edits = { edits: [{ type: "clear_thinking_20251015", keep: "all" }] };
     const model = "claude-haiku-4-5";
     const body = { ...next(model, text(5, "n", MARK)), context_management: edits };

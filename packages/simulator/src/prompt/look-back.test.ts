@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
 import { assistant, type Body, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
-describe("the cache look-back", () => {
-  /** Creates a marked start, then this number of plain blocks, then the next mark. */
+describe("the search for an earlier cache entry before a cache mark", () => {
+  /**
+   * Creates a request with the block of `start`, then this number of plain blocks, then a block with a cache
+   * mark.
+   */
   const grown = (blocks: number): Body => {
     const between = Array.from({ length: blocks }, (_, index) => text(3, String(index % 10)));
     return { messages: [user(text(2_000, "a"), ...between, text(3, "z", MARK))] };
@@ -13,12 +16,12 @@ describe("the cache look-back", () => {
   it.each([
     [18, true],
     [19, false],
-  ])("looks back over %i blocks for an earlier cache entry, found: %s", (blocks, isFound) => {
+  ])("a cache mark after %i new blocks finds the earlier cache entry: %s", (blocks, isFound) => {
     scene.send(start);
     expect(scene.send(grown(blocks)).cache_read_input_tokens).toBe(isFound ? upTo(start, 0) : 0);
   });
 
-  it("restarts the look-back at every mark", () => {
+  it("the search for an earlier cache entry restarts at every cache mark", () => {
     scene.send(start);
     const body = grown(30);
     const blocks = body.messages[0]?.content as readonly object[];
@@ -30,7 +33,7 @@ describe("the cache look-back", () => {
     );
   });
 
-  it("counts a run of calls or a run of results as one position of the look-back", () => {
+  it("the search for a cache entry counts consecutive calls as one block, and consecutive results too", () => {
     scene.send(start);
     const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
     const body: Body = {
@@ -43,7 +46,7 @@ describe("the cache look-back", () => {
     expect(scene.send(body).cache_read_input_tokens).toBe(upTo(start, 0));
   });
 
-  it("finds an entry that was written in the middle of a run", () => {
+  it("finds a cache entry that was written in the middle of consecutive tool results", () => {
     const ids = ["a", "b", "c"];
     const body = (markedId: string): Body => ({
       messages: [
@@ -56,7 +59,7 @@ describe("the cache look-back", () => {
     expect(scene.send(body("c")).cache_read_input_tokens).toBe(upTo(body("a"), 4));
   });
 
-  it("looks back from the messages into the system prompt", () => {
+  it("the search from a cache mark in the messages finds a cache entry in the system prompt", () => {
     const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
     scene.send(marked);
     const body: Body = { system: [text(2_000, "s")], messages: [user(text(7, "q", MARK))] };

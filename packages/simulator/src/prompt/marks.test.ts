@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
 import { assistant, type Body, HOUR, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
-describe("the automatic cache mark", () => {
+describe("the automatic cache mark, which a request sets at its top level", () => {
   it("puts the automatic cache mark on the last block", () => {
     const body: Body = { cache_control: MARK, messages: [user(text(2_000), text(3, "b"))] };
     expect(scene.send(body).input_tokens).toBe(0);
@@ -14,7 +14,7 @@ describe("the automatic cache mark", () => {
     expect(scene.prompt(body).positions.map(({ mark }) => mark)).toEqual([undefined, "1h", undefined]);
   });
 
-  it("keeps an existing mark on the last block instead of the automatic one", () => {
+  it("an existing cache mark on the last block takes precedence over the automatic one", () => {
     const body: Body = { cache_control: MARK, messages: [user(text(2_000, "a", HOUR))] };
     expect(scene.prompt(body).positions.map(({ mark }) => mark)).toEqual(["1h"]);
   });
@@ -30,7 +30,7 @@ describe("blocks that cannot have a cache mark", () => {
     expect(scene.send(body).cache_creation_input_tokens).toBe(0);
   });
 
-  it("caches thinking before a cache mark", () => {
+  it("a cache mark also caches the thinking before it", () => {
     const thinking = { type: "thinking", thinking: "t".repeat(3_000), signature: "s" };
     const body: Body = {
       messages: [user(text(10)), assistant(thinking, toolUse("a")), user(toolResult("a", 5, MARK))],
@@ -44,7 +44,7 @@ describe("cache marks on results of server tools", () => {
   const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
   const messages = [user(text(2_000)), assistant(search, found, text(50)), user(text(20))];
 
-  it("adds a five-minute mark to a server tool result if the request has any mark", () => {
+  it("adds a five-minute cache mark to a server tool result if the request has any cache mark", () => {
     const body: Body = { system: [text(100, "s", HOUR)], messages };
     expect(scene.prompt(body).positions.map(({ mark }) => mark)).toEqual([
       "1h",
@@ -57,7 +57,7 @@ describe("cache marks on results of server tools", () => {
     expect(scene.send(body).cache_creation.ephemeral_5m_input_tokens).toBe(upTo(body, 3));
   });
 
-  it("adds no mark to a server tool result in a request without marks", () => {
+  it("adds no cache mark to a server tool result in a request without cache marks", () => {
     expect(scene.send({ messages }).cache_creation_input_tokens).toBe(0);
   });
 });

@@ -5,14 +5,14 @@ import { assistant, type Body, MARK, simulatedModel, text, toolResult, toolUse, 
 
 const tool = { name: "Read", input_schema: { type: "object" } };
 
-describe("the positions of a prompt", () => {
+describe("the blocks of a prompt in order", () => {
   const body: Body = {
     messages: [user(text(3)), assistant(text(4), toolUse("a")), user(toolResult("a", 5, MARK))],
     system: [text(10, "s"), text(10, "t", MARK)],
     tools: [tool, { type: "web_search_20260318", name: "web_search" }, { ...tool, name: "Write" }],
   };
 
-  it("orders positions from tools to system to messages, whatever the order in the body", () => {
+  it("a prompt contains tools, then system, then messages, in any order of the request body", () => {
     expect(scene.prompt(body).positions.map(({ path }) => path)).toEqual([
       "tools.0",
       "tools.2",
@@ -26,22 +26,22 @@ describe("the positions of a prompt", () => {
     ]);
   });
 
-  it("puts web search into the system level, because its instructions are there", () => {
+  it("a prompt treats the web search tool as part of the system prompt", () => {
     const search = scene.prompt(body).positions.find(({ path }) => path === "tools.1");
     expect(search?.level).toBe("system");
   });
 
-  it("describes each prompt position with its kind, level, mark and tool use id", () => {
+  it("each block of a prompt has its kind, level, cache mark and tool use id", () => {
     const last = scene.prompt(body).positions.at(-1);
     expect(last).toMatchObject({ kind: "tool_result", level: "messages", mark: "5m", toolUseId: "a" });
   });
 
-  it("treats a string as one block", () => {
+  it("a prompt treats a system prompt or a message that is a string as one block", () => {
     const short: Body = { system: "be kind", messages: [{ role: "user", content: "hello" }] };
     expect(scene.prompt(short).positions.map(({ path }) => path)).toEqual(["system", "messages.0.content.0"]);
   });
 
-  it("skips values that are neither block nor message", () => {
+  it("a prompt skips values that are neither a block nor a message", () => {
     const odd = { messages: [null, user(null as never, text(3)), { role: "system" }] } as never;
     expect(scene.prompt(odd).positions).toHaveLength(1);
   });
@@ -50,7 +50,7 @@ describe("the positions of a prompt", () => {
 describe("the tokens of a prompt", () => {
   const tokens = (body: Body): number => scene.prompt(body).tokens;
 
-  it("adds the tokens of the text and of the markup of each turn", () => {
+  it("counts the tokens of the text, and a few tokens of markup for each turn of a prompt", () => {
     const one = tokens({ messages: [user(text(100))] });
     expect(tokens({ messages: [user(text(150))] })).toBe(one + 50);
     const second = tokens({ messages: [user(text(100)), assistant(text(20))] }) - one;
@@ -58,13 +58,13 @@ describe("the tokens of a prompt", () => {
     expect(second).toBeLessThan(30);
   });
 
-  it("counts one turn in two messages like one turn in one message", () => {
+  it("counts two consecutive user messages like one user message with both blocks", () => {
     expect(tokens({ messages: [user(text(9)), user(text(8, "b"))] })).toBe(
       tokens({ messages: [user(text(9), text(8, "b"))] }),
     );
   });
 
-  it("adds the provider's tool instructions once as soon as there is a tool", () => {
+  it("counts the provider's tool instructions once if the request has any tool", () => {
     const messages = [user(text(5))];
     const none = tokens({ messages });
     const one = tokens({ messages, tools: [tool] });
@@ -80,7 +80,7 @@ describe("the tokens of a prompt", () => {
     ).toBeCloseTo(1.3, 3);
   });
 
-  it("leaves out a deferred tool until a message refers to it", () => {
+  it("counts a deferred tool only after a message refers to it", () => {
     const later = { ...tool, name: "Later", description: "d".repeat(500), defer_loading: true };
     const calls = (content: unknown): Body => ({
       tools: [tool, later],
@@ -112,7 +112,7 @@ describe("the tokens of a prompt", () => {
     expect(one).toBeGreaterThan(500);
   });
 
-  it("counts each block once, however often it is sent", () => {
+  it("tokenizes a block only once, even if later requests send it again", () => {
     let counted = 0;
     const counter = {
       ...scene.counter,

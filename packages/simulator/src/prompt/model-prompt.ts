@@ -19,19 +19,19 @@ interface PromptParts {
   readonly tools: unknown;
   readonly system: unknown;
   readonly messages: readonly unknown[];
-  /** The whole body, for the settings that a cached prefix depends on. */
+  /** The whole body. Some of its settings decide whether a cached prefix can be read. */
   readonly body: JsonRecord;
 }
 
 export interface Prompt {
   readonly model: SimulatedModel;
-  /** Total tokens of the model. */
+  /** Total tokens of the prompt, as the model counts them. */
   readonly tokens: number;
-  /** Positions in prompt order: tools, system, messages. */
+  /** Positions of all blocks in prompt order: tools, system prompt, messages. */
   readonly positions: readonly PromptPosition[];
   readonly settings: SettingsKeys;
   readonly speed: string;
-  /** Prefixes that end with the tools, and with the system prompt. */
+  /** Prefixes of the prompt: up to the end of the tools, and up to the end of the system prompt. */
   readonly ends: { readonly tools: PrefixNode; readonly system: PrefixNode };
 }
 
@@ -61,15 +61,17 @@ export function buildPrompt(
 /** Tokens at the start of every prompt. */
 const PROMPT_TOKENS = 3;
 
-/** Instructions on tool use that the provider adds to a request with tools. */
+/** Tokens of the instructions on tool use that the provider adds to a request with tools. */
 const TOOLS_PREAMBLE_TOKENS = 346;
 
-/** Marks around the system prompt and around each turn: the speaker and the end. */
+/**
+ * Tokens of the markup around the system prompt and around each turn, which names the speaker and the end.
+ */
 const SECTION_TOKENS = 4;
 
 type Section = "tools" | "system" | "user" | "assistant" | "system-message";
 
-/** Identifies the section of a block in the key of a node. */
+/** Letters for the section of a block. They are part of the key of a node. */
 const PLACES: Readonly<Record<Section, string>> = {
   tools: "T",
   system: "S",
@@ -94,16 +96,17 @@ interface Place {
 
 /** One block of a prompt: a tool definition, or a block of the system prompt or of a message. */
 export class PromptPosition {
-  /** The prefix that ends here. */
+  /** Node of the prefix that ends with this block. */
   readonly node: PrefixNode;
   readonly level: PromptLevel;
   readonly kind: PositionKind;
   /** Tokens of the prompt up to here, including this block. */
   readonly tokens: number;
-  /** Id of a tool result. */
+  /** Id of the call, if the block is a tool result. */
   readonly toolUseId: string | undefined;
   /**
-   * Cache lifetime that the request sets here. Automatic marks are set when the end of the prompt is known.
+   * Cache lifetime that a cache mark sets at this block. Automatic marks are added when the end of the prompt
+   * is known.
    */
   mark: CacheTtl | undefined;
   readonly #place: Place;
@@ -126,14 +129,17 @@ export class PromptPosition {
   }
 }
 
-/** Walks through a prompt block by block, down the tree of all prompts. Counts new blocks on the way. */
+/**
+ * Walks through a prompt block by block, down the tree of all prompts. Counts the tokens of blocks that are
+ * new in the tree.
+ */
 class PromptWalk {
   readonly positions: PromptPosition[] = [];
   node: PrefixNode;
   facts: PrefixFacts;
   readonly #counter: TokenCounter;
   readonly #model: SimulatedModel;
-  /** Tools that enter the prompt only at their first reference. */
+  /** Deferred tools by name. Each becomes part of the prompt where a message first refers to it. */
   readonly #deferred = new Map<string, JsonRecord>();
 
   constructor(root: PrefixNode, counter: TokenCounter, model: SimulatedModel) {
@@ -148,8 +154,8 @@ class PromptWalk {
   }
 
   /**
-   * Adds the tools. The provider describes web search in the system prompt, so switching it keeps the cached
-   * tools.
+   * Adds the tools. The provider describes web search in the system prompt, so the other tools stay cached
+   * when web search is enabled or disabled.
    */
   tools(tools: unknown): void {
     const searches: Array<readonly [JsonRecord, number]> = [];
@@ -237,7 +243,7 @@ function containsImage(block: JsonRecord): boolean {
   return block.type === "image" || nestedBlocks(block).some((nested) => nested.type === "image");
 }
 
-/** Finds documents and search results with citations. */
+/** Returns true for a document or a search result with citations, also inside a tool result. */
 function containsCited(block: JsonRecord): boolean {
   const isCited = ({ citations }: JsonRecord): boolean => isRecord(citations) && citations.enabled === true;
   return isCited(block) || nestedBlocks(block).some(isCited);
@@ -249,7 +255,7 @@ function nestedBlocks(block: JsonRecord): readonly JsonRecord[] {
 
 export type CacheTtl = "5m" | "1h";
 
-/** Kinds that the cache rules distinguish. */
+/** Kinds of blocks that the cache rules distinguish. */
 type PositionKind =
   | "tool_use"
   | "tool_result"
@@ -289,8 +295,8 @@ function markOf(control: unknown): CacheTtl | undefined {
 }
 
 /**
- * Adds implicit marks: the top-level mark on the last block that can have one. If there is any mark, also one
- * of five minutes on every result of a server tool.
+ * Adds automatic cache marks. The mark at the top level of the request applies to the last block that can
+ * have a mark. If the request has any mark, every result of a server tool gets a five-minute mark.
  */
 function placeMarks(positions: readonly PromptPosition[], topLevel: unknown): void {
   const automatic = markOf(topLevel);
@@ -306,21 +312,24 @@ const isMarkable = (kind: PositionKind): boolean => kind !== "thinking" && kind 
 
 // Settings that a cached prefix depends on
 
-/** Parts of a prompt in order. A change in one invalidates it and all later ones. */
+/**
+ * Parts of a prompt in order. After a change in one part, this part and all later parts are no longer read
+ * from the cache.
+ */
 export type PromptLevel = "tools" | "system" | "messages";
 
 /**
- * Settings, besides the blocks, that must be equal to read a cached prefix. One key per level: a prefix that
- * ends in the system prompt does not depend on settings of the messages.
+ * Keys of the settings that must be equal to read a cached prefix. Each part of the prompt has its own key,
+ * because a prefix that ends in the system prompt does not depend on settings of the messages.
  */
 type SettingsKeys = Readonly<Record<PromptLevel, string>>;
 
 type PromptFlags = Pick<PrefixFacts, "hasImages" | "hasCitations">;
 
 /**
- * Returns the keys, without the web-search switch, whose definition is the first block of the system level.
- * It is undocumented whether thinking and effort also affect tools and system. Here they affect only the
- * messages.
+ * Returns the keys of the settings. Web search needs no key, because its definition is a block of the system
+ * part. It is not documented whether thinking and effort also affect the cached tools and system prompt. Here
+ * they affect only the messages.
  */
 export function settingsKeys(body: JsonRecord, model: SimulatedModel, flags: PromptFlags): SettingsKeys {
   const system = `${speedOf(body)}|citations:${flags.hasCitations}`;
@@ -350,7 +359,10 @@ function thinking(body: JsonRecord, model: SimulatedModel): string {
   return `thinking:${mode}:${String(budget)}`;
 }
 
-/** Returns the default effort of a model. Naming the default is the same as omitting it. */
+/**
+ * Returns the default effort of a model. A request that sets the default effort has the same key as a request
+ * without an effort.
+ */
 function defaultEffort(model: string): string {
   const version = claudeVersion(model);
   const isMedium =

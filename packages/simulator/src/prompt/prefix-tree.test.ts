@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { blockParts } from "./block-equality.ts";
 import { PrefixTree } from "./prefix-tree.ts";
 
-describe("PrefixTree", () => {
-  it("leads the same blocks in the same order to the same node", () => {
+describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
+  it("PrefixTree returns the same node for the same blocks in the same order", () => {
     const { root } = new PrefixTree();
     const walk = (...texts: readonly string[]) =>
       texts.reduce((node, text) => node.block(blockParts({ type: "text", text })), root);
@@ -13,20 +13,20 @@ describe("PrefixTree", () => {
     expect(walk("a", "b").parent).toBe(walk("a"));
   });
 
-  it("distinguishes the same block by its role", () => {
+  it("PrefixTree returns different nodes for the same block in different roles", () => {
     const { root } = new PrefixTree();
     const parts = blockParts({ type: "text", text: "a" });
     expect(root.block(parts, "U")).not.toBe(root.block(parts, "A"));
   });
 
-  it("finds a child again among many", () => {
+  it("PrefixTree finds each of 200 child nodes again", () => {
     const { root } = new PrefixTree();
     const nodes = Array.from({ length: 200 }, (_, index) => root.child("t", { index }));
     expect(nodes.map((_, index) => root.child("t", { index }))).toEqual(nodes);
     expect(new Set(nodes).size).toBe(200);
   });
 
-  it("returns the same node exactly for values with the same key", () => {
+  it("PrefixTree returns the same node for values with the same key", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 30 }), (values) => {
         const { root } = new PrefixTree();
@@ -41,7 +41,7 @@ describe("PrefixTree", () => {
     );
   });
 
-  it("drops old conversations above its limit and keeps cached and recent ones", () => {
+  it("PrefixTree drops old conversations above its size limit and keeps cached and recent ones", () => {
     const tree = new PrefixTree(10_000);
     const say = (name: string) =>
       tree.root.child("t", name.padEnd(100)).child("t", `${name} more`.padEnd(100));
@@ -60,7 +60,7 @@ describe("PrefixTree", () => {
     expect(say("old")).not.toBe(old);
   });
 
-  it("handles a conversation of a hundred thousand blocks", () => {
+  it("PrefixTree can drop a conversation of a hundred thousand blocks", () => {
     const tree = new PrefixTree(1_000);
     let node = tree.root;
     for (let block = 0; block < 100_000; block++) node = node.child("t", "x");

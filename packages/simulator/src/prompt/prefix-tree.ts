@@ -3,13 +3,13 @@ import { type BlockParts, isSameJson, type MarkDepth, partsKey } from "./block-e
 /** Above this number of characters, the tree drops nodes that no recent call and no cache entry needs. */
 const TREE_LIMIT_CHARACTERS = 64_000_000;
 
-/** Maximum calls in flight. Their nodes must stay until they are done. */
+/** Number of newest calls whose nodes always stay in the tree, because these calls may still be running. */
 const RECENT_CALLS = 256;
 
 /** With more children than this, an index is faster than a linear search. */
 const LISTED_CHILDREN = 8;
 
-/** Facts about a counted prefix, for all its blocks together. */
+/** Facts about all blocks of a prefix together. */
 export interface PrefixFacts {
   /** Tokens before scaling for the model. */
   readonly tokens: number;
@@ -27,18 +27,18 @@ interface TreeState {
 }
 
 /**
- * Everything the simulator was ever sent, as a tree of blocks. Equal blocks in equal order lead to the same
- * node. So a repeated conversation costs one comparison per block, and its node has the known facts of a
- * prefix (tokens, cache entries).
+ * Node in a tree of all blocks that clients have sent. Equal blocks in the same order lead to the same node.
+ * So a repeated conversation costs one comparison per block. Each node stores the facts about its prefix,
+ * such as tokens and cache entries.
  */
 export class PrefixNode {
   readonly parent: PrefixNode | undefined;
   readonly head: string;
   readonly value: unknown;
   readonly marks: MarkDepth;
-  /** Set when the prefix is first counted. */
+  /** Facts about the prefix. Set when the prefix is counted for the first time. */
   facts: PrefixFacts | undefined;
-  /** Number of cache entries at this node. It stays in the tree while there are any. */
+  /** Number of cache entries at this node. The node stays in the tree while it has cache entries. */
   held = 0;
   readonly #state: TreeState;
   #usedInCall: number;
@@ -64,7 +64,7 @@ export class PrefixNode {
     return node;
   }
 
-  /** Returns the prefix with one more block. `place` identifies the speaker. */
+  /** Returns the node for this prefix with one more block. `place` identifies the speaker of the block. */
   block({ head, value, marks }: BlockParts, place = ""): PrefixNode {
     return this.child(place + head, value, marks);
   }
@@ -90,7 +90,7 @@ export class PrefixNode {
     this.#index = new Map(this.#children.map((node) => [node.key, node]));
   }
 
-  /** Starts a new call for the next walk. */
+  /** Starts a new call. All nodes that are used until the next start belong to this call. */
   beginCall(): void {
     this.#state.call++;
   }
@@ -100,7 +100,7 @@ export class PrefixNode {
     return this.#state.characters;
   }
 
-  /** Drops all nodes below that no recent call and no cache entry needs. */
+  /** Drops all nodes below this node that no recent call and no cache entry needs. */
   prune(): void {
     const nodes: PrefixNode[] = [this];
     // A loop instead of recursion, because a conversation is a chain of thousands of nodes.
@@ -123,7 +123,7 @@ export class PrefixNode {
   }
 }
 
-/** The root of the tree, with a size limit. */
+/** Tree of all prompts, with a size limit. */
 export class PrefixTree {
   readonly root: PrefixNode = new PrefixNode();
   readonly #limitCharacters: number;
@@ -138,7 +138,7 @@ export class PrefixTree {
     return this.root.treeCharacters;
   }
 
-  /** Call it once per call, before its blocks are walked. */
+  /** Starts a new call. Call this once per request, before its blocks are added. */
   beginCall(): void {
     this.root.beginCall();
     if (this.characters <= this.#pruneAtCharacters) return;

@@ -6,7 +6,7 @@ import { assistant, type Body, HOUR, MARK, MINUTE_MS, sumOf, text, toolUse, user
 const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
 
 describe("writing and reading the prompt cache", () => {
-  it("writes the cache up to the mark and counts the rest as plain input", () => {
+  it("writes the prompt to the cache up to the cache mark and counts the rest as plain input", () => {
     const usage = scene.send(marked);
     const system = upTo(marked, 0);
     expect(usage).toEqual({
@@ -17,26 +17,26 @@ describe("writing and reading the prompt cache", () => {
     });
   });
 
-  it("reads the prefix that an earlier call wrote", () => {
+  it("a call reads the prompt prefix that an earlier call wrote to the cache", () => {
     scene.send(marked);
     const usage = scene.send(marked);
     expect(usage.cache_read_input_tokens).toBe(upTo(marked, 0));
     expect(usage.cache_creation_input_tokens).toBe(0);
   });
 
-  it("caches nothing without a mark", () => {
+  it("caches nothing in a request without a cache mark", () => {
     const body: Body = { system: "s".repeat(2_000), messages: [user(text(5))] };
     scene.send(body);
     expect(scene.send(body)).toMatchObject({ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 });
   });
 
-  it("writes entries only at marked blocks", () => {
+  it("writes cache entries only at blocks with a cache mark", () => {
     scene.send({ messages: [user(text(2_000, "a"), text(10, "b"), text(10, "c", MARK))] });
     const shorter: Body = { messages: [user(text(2_000, "a"), text(10, "b", MARK))] };
     expect(scene.send(shorter).cache_read_input_tokens).toBe(0);
   });
 
-  it("reads the longest of several prefixes and writes the rest", () => {
+  it("reads the longest cached prefix and writes the rest up to the last cache mark", () => {
     const first: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(300, "a", MARK))] };
     scene.send(first);
     const second: Body = {
@@ -49,25 +49,25 @@ describe("writing and reading the prompt cache", () => {
     expect(usage.input_tokens).toBe(0);
   });
 
-  it("makes an entry readable only after the response has begun", () => {
+  it("other calls can read a cache entry only after the response of its call has begun", () => {
     const first = scene.begin(marked);
     expect(scene.begin(marked).usage.cache_read_input_tokens).toBe(0);
     first.commit();
     expect(scene.begin(marked).usage.cache_read_input_tokens).toBeGreaterThan(0);
   });
 
-  it("writes the cache in a call with max_tokens 0", () => {
+  it("a call with max_tokens 0 writes the cache", () => {
     scene.send({ ...marked, max_tokens: 0 });
     expect(scene.send(marked).cache_read_input_tokens).toBe(upTo(marked, 0));
   });
 
-  it("recognizes a prefix whose marks have moved", () => {
+  it("reads a cached prefix after the cache mark has moved to a later block", () => {
     scene.send({ messages: [user(text(2_000, "a", MARK))] });
     const moved: Body = { messages: [user(text(2_000, "a"), text(9, "b", MARK))] };
     expect(scene.send(moved).cache_read_input_tokens).toBe(upTo(moved, 0));
   });
 
-  it("treats a mark inside a tool result as a mark on the result", () => {
+  it("treats a cache mark inside a tool result as a cache mark on the result", () => {
     const call = (mark?: object): Body => ({
       messages: [
         user(text(2_000)),
@@ -85,13 +85,13 @@ describe("writing and reading the prompt cache", () => {
   });
 });
 
-describe("the minimum cache length", () => {
+describe("the minimum length of a cached prefix", () => {
   it.each([
     ["claude-opus-5-5", 512],
     ["claude-sonnet-4-6", 1_024],
     ["claude-opus-4-7", 2_048],
     ["claude-haiku-4-5", 4_096],
-  ])("caches nothing for %s below %i tokens, without an error", (model, minimum) => {
+  ])("caches nothing for %s if the prefix has fewer than %i tokens, and reports no error", (model, minimum) => {
     const sized = (tokens: number): Body => ({ model, messages: [user(text(tokens, "a", MARK))] });
     let tokens = 1;
     while (scene.prompt(sized(tokens + 1)).tokens < minimum) tokens++;
@@ -103,7 +103,7 @@ describe("the minimum cache length", () => {
     expect(scene.send(sized(tokens + 1)).cache_creation_input_tokens).toBeGreaterThanOrEqual(minimum);
   });
 
-  it("compares the prefix up to the mark with the minimum, not the whole prompt", () => {
+  it("compares the tokens up to the cache mark with the minimum, not the whole prompt", () => {
     const body: Body = { system: [text(100, "s", MARK)], messages: [user(text(5_000))] };
     expect(scene.send(body).cache_creation_input_tokens).toBe(0);
   });
@@ -123,7 +123,7 @@ describe("lifetimes of cache entries", () => {
     expect(scene.begin(body).usage.cache_read_input_tokens).toBe(0);
   });
 
-  it("renews the lifetime with every hit", () => {
+  it("every read of a cache entry restarts its lifetime", () => {
     scene.send(marked);
     for (let call = 0; call < 10; call++) {
       scene.clock.advance(4 * MINUTE_MS);
@@ -131,7 +131,7 @@ describe("lifetimes of cache entries", () => {
     }
   });
 
-  it("renews the lifetime of the prefix that was read, even after the mark has moved", () => {
+  it("a read of a cache entry restarts its lifetime, even if the cache mark has moved", () => {
     const start: Body = { messages: [user(text(2_000, "a", MARK))] };
     const branch = (letter: string): Body => ({ messages: [user(text(2_000, "a"), text(9, letter, MARK))] });
     scene.send(start);
@@ -141,7 +141,7 @@ describe("lifetimes of cache entries", () => {
     expect(scene.send(branch("c")).cache_read_input_tokens).toBe(upTo(start, 0));
   });
 
-  it("measures the lifetime from the start of the request, not from its answer", () => {
+  it("the lifetime of a cache entry starts with the request, not with the answer", () => {
     const lookup = scene.begin(marked);
     scene.clock.advance(4 * MINUTE_MS);
     lookup.commit();
@@ -149,14 +149,14 @@ describe("lifetimes of cache entries", () => {
     expect(scene.send(marked).cache_read_input_tokens).toBe(0);
   });
 
-  it("keeps the lifetime of an entry: a one-hour mark does not extend a five-minute entry", () => {
+  it("a one-hour cache mark does not extend the lifetime of an existing five-minute entry", () => {
     scene.send(marked);
     scene.send(hour);
     scene.clock.advance(6 * MINUTE_MS);
     expect(scene.send(hour).cache_read_input_tokens).toBe(0);
   });
 
-  it("removes expired entries from memory", () => {
+  it("removes expired cache entries from memory", () => {
     for (let call = 0; call < 500; call++) {
       scene.send({ system: [text(2_000, "s", MARK)], messages: [user(text(500, String(call), MARK))] });
       scene.clock.advance(MINUTE_MS);
@@ -164,7 +164,7 @@ describe("lifetimes of cache entries", () => {
     expect(scene.cache.size).toBeLessThan(10);
   });
 
-  it("rewrites an entry that expired between request and answer", () => {
+  it("writes a cache entry again that expired between the request and the answer", () => {
     scene.send(marked);
     scene.clock.advance(4 * MINUTE_MS);
     const lookup = scene.begin(marked);
@@ -175,14 +175,14 @@ describe("lifetimes of cache entries", () => {
   });
 });
 
-describe("marks of both lifetimes", () => {
+describe("a request with one-hour and five-minute cache marks", () => {
   const body: Body = {
     tools: [{ name: "Read", input_schema: { type: "object" }, cache_control: HOUR }],
     system: [text(2_000, "s", HOUR)],
     messages: [user(text(300, "a", MARK)), assistant(text(20, "b")), user(text(10, "c"))],
   };
 
-  it("bills one hour up to the last one-hour mark, and five minutes from there to the last mark", () => {
+  it("bills the one-hour price up to the last one-hour mark, then the five-minute price up to the last mark", () => {
     expect(scene.send(body)).toMatchObject({
       cache_creation: {
         ephemeral_1h_input_tokens: upTo(body, 1),
@@ -192,7 +192,7 @@ describe("marks of both lifetimes", () => {
     });
   });
 
-  it("bills only the part after the longest prefix that was read", () => {
+  it("bills as written only the part after the longest cached prefix", () => {
     scene.send(body);
     scene.clock.advance(10 * MINUTE_MS);
     expect(scene.send(body)).toMatchObject({
@@ -204,7 +204,7 @@ describe("marks of both lifetimes", () => {
     });
   });
 
-  it("costs the prices of the price table", () => {
+  it("the cost of a call follows the prices for one-hour and five-minute writes and plain input", () => {
     const { usage } = scene.begin(body);
     const cost = costOf({ ...usage, output_tokens: 0 }, "claude-sonnet-4-6");
     const { ephemeral_1h_input_tokens: hour, ephemeral_5m_input_tokens: minutes } = usage.cache_creation;

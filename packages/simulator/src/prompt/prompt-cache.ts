@@ -2,9 +2,11 @@ import { type JsonRecord, listField, stringField } from "@longhaul/core/internal
 import type { CacheTtl, Prompt, PromptLevel, PromptPosition } from "./model-prompt.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 
-/** The part of `usage` that is known before the answer. Its figures add up to what the model reads. */
+/**
+ * The part of `usage` that is known before the answer. Its figures add up to the tokens that the model reads.
+ */
 export interface InputUsage {
-  /** Tokens after the last mark, or all tokens if nothing is cached. */
+  /** Tokens after the last cache mark, or all tokens if nothing is cached. */
   readonly input_tokens: number;
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
@@ -12,16 +14,19 @@ export interface InputUsage {
     readonly ephemeral_5m_input_tokens: number;
     readonly ephemeral_1h_input_tokens: number;
   };
-  /** Tokens that cached edits omit from the prefix. Only in answers to requests with such edits. */
+  /** Tokens that cached edits delete from the prefix. Set only in answers to requests with such edits. */
   readonly cache_deleted_input_tokens?: number;
 }
 
 export interface CacheCall {
   /** Each workspace has a separate cache. */
   readonly workspace: string;
-  /** Start of lifetimes, in milliseconds. */
+  /** Time of the request in milliseconds. Lifetimes of cache entries start here. */
   readonly startedAt: number;
-  /** Results to omit from the cached prefix. See `readCacheEdits`. Absent if the capability is off. */
+  /**
+   * Ids of tool results to delete from the cached prefix. See `readCacheEdits`. Undefined if cached edits are
+   * disabled.
+   */
   readonly edits?: ReadonlySet<string> | undefined;
   /** `diagnostics.previous_message_id`. */
   readonly previousMessageId?: string | null | undefined;
@@ -31,10 +36,10 @@ export interface CacheLookup {
   readonly usage: InputUsage;
   /** Tokens that the model reads: the prompt without the parts that cached edits omit. */
   readonly tokens: number;
-  /** Results that effective edits hide from the model. */
+  /** Ids of the tool results that cached edits hide from the model. */
   readonly deletedResults: readonly string[];
   readonly diagnostics: CacheDiagnostics | null;
-  /** Call it when the response starts. Only then can other calls read what this call writes. */
+  /** Call this when the response starts. Only then can other calls read the cache entries of this call. */
   commit(messageId?: string): void;
 }
 
@@ -89,10 +94,13 @@ export class PromptCache {
   }
 }
 
-/** Index before the first position. */
+/** Index that means that no position was read. It is the index before the first position. */
 const NOTHING_READ = -1;
 
-/** Returns the positions with a mark. A prompt that is too short up to its mark is silently not cached. */
+/**
+ * Returns the positions with a usable cache mark. A mark is ignored without an error if the prompt before it
+ * is too short.
+ */
 function usableMarks({ positions, model }: Prompt): readonly number[] {
   const marks: number[] = [];
   for (const [index, { mark, tokens }] of positions.entries()) {
@@ -107,9 +115,9 @@ function scopesOf({ model, settings }: Prompt, workspace: string): Readonly<Reco
 }
 
 /**
- * Divides the prompt at three points: the end of the cached part, the last one-hour mark after it, and the
- * last mark. The first part is read, the next is written for an hour, the third for five minutes. The rest is
- * plain input.
+ * Divides the prompt at three points: the end of the part that was read from the cache, the last one-hour
+ * mark after it, and the last mark. The first part is read, the second is written for one hour, and the third
+ * is written for five minutes. The rest is plain input.
  */
 function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edits: CachedEdits): InputUsage {
   const { positions } = prompt;
@@ -128,16 +136,16 @@ function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edit
   };
 }
 
-/** Positions that a mark looks back, including itself. */
+/** Number of positions in which a cache mark searches for an earlier entry, including its own position. */
 const LOOK_BACK_POSITIONS = 20;
 
 interface Hit {
-  /** Position at which the entry was written. */
+  /** Position of the block with the entry. */
   readonly index: number;
   readonly entry: CacheEntry;
 }
 
-/** Finds for each mark the longest prefix within its reach that an earlier call has written. */
+/** Finds the longest cached prefix for each cache mark, in the positions before the mark. */
 function lookBack(
   positions: readonly PromptPosition[],
   marks: readonly number[],
@@ -159,7 +167,10 @@ function lookBack(
   return hits;
 }
 
-/** True for neighbors in a run of parallel calls, or of their results. A run counts as one position. */
+/**
+ * True for two neighbors that are both tool calls or both tool results. Consecutive calls count as one
+ * position, and so do consecutive results.
+ */
 function isSameRun(one: PromptPosition | undefined, next: PromptPosition | undefined): boolean {
   return one?.kind === next?.kind && (one?.kind === "tool_use" || one?.kind === "tool_result");
 }
@@ -173,9 +184,9 @@ const SWEEP_EVERY_MS = MINUTE_MS;
 /** A cached prefix. */
 interface CacheEntry {
   readonly node: PrefixNode;
-  /** Scope of readers: workspace, model, level, and the settings of that level. */
+  /** Calls that can read the entry: workspace, model, part of the prompt, and the settings of that part. */
   readonly scope: string;
-  /** Tool results that cached edits have omitted from it, in order. */
+  /** Ids of the tool results that cached edits have deleted from the prefix, in order. */
   readonly deleted: readonly string[];
   readonly ttl: CacheTtl;
 }
@@ -195,8 +206,8 @@ class CacheEntries {
   }
 
   /**
-   * Finds the entry that lacks most of the results to omit, and none of the results to keep. The provider can
-   * remove parts from a cached prefix, but cannot restore them.
+   * Finds the entry from which most of the unwanted results are already deleted, and no other results. The
+   * provider can delete results from a cached prefix, but cannot restore them.
    */
   find(node: PrefixNode, scope: string, wanted: ReadonlySet<string>, at: number): CacheEntry | undefined {
     let best: CacheEntry | undefined;
@@ -208,7 +219,10 @@ class CacheEntries {
     return best;
   }
 
-  /** Writes an entry. A hit restarts its lifetime, but does not change its length. */
+  /**
+   * Writes an entry. If the same entry exists, restarts its lifetime, but does not change the length of the
+   * lifetime.
+   */
   write(entry: CacheEntry, at: number): void {
     const entries = this.#byNode.get(entry.node) ?? [];
     const known = entries.find((one) => isSameEntry(one, entry));
@@ -257,7 +271,7 @@ interface EditedResult {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Tool results that a request omits from the cache, with their positions. */
+/** Tool results that a request deletes from the cached prefix, with their positions. */
 class CachedEdits {
   readonly #results: readonly EditedResult[];
 
@@ -295,7 +309,7 @@ class CachedEdits {
   }
 }
 
-// Diagnosis of a miss
+// Reasons for a cache miss
 
 /** Reason for a cache miss, in the API's terms. */
 type CacheMissReason =
@@ -311,7 +325,9 @@ interface CacheDiagnostics {
   readonly cache_miss_reason: CacheMissReason | null;
 }
 
-/** Number of answers that a client can ask about. Usually it asks about its last one. */
+/**
+ * Number of answers whose prompts are remembered for a diagnosis. Usually a client refers to its last answer.
+ */
 const REMEMBERED_ANSWERS = 1_000;
 
 interface SentPrompt {
@@ -321,11 +337,11 @@ interface SentPrompt {
   readonly settings: Prompt["settings"];
   readonly length: number;
   readonly lastNode: PrefixNode | undefined;
-  /** Tokens read or written, which a later call could have read. */
+  /** Tokens that this call read from the cache or wrote to it. A later call could have read them. */
   readonly cachedTokens: number;
 }
 
-/** Prompt of each answer, to explain to a later call why it missed the cache. */
+/** Prompts of earlier answers. They show why a later call missed the cache. */
 class SentPrompts {
   readonly #byAnswer = new Map<string, SentPrompt>();
 
@@ -343,7 +359,7 @@ class SentPrompts {
     if (this.#byAnswer.size > REMEMBERED_ANSWERS && oldest !== undefined) this.#byAnswer.delete(oldest);
   }
 
-  /** Returns null if nothing changed between the two prompts. */
+  /** Returns the reason for a cache miss, or null if nothing changed since the earlier prompt. */
   diagnose(
     workspace: string,
     previousId: string,

@@ -15,7 +15,10 @@ import {
 } from "./prompt-cache.ts";
 import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
-/** Model with a token scale of one, so that the texts show the figures. Its cache minimum is 1,024. */
+/**
+ * Model whose token counts are not scaled, so that a text has as many tokens as characters. Its minimum for a
+ * cached prefix is 1,024 tokens.
+ */
 const PLAIN_MODEL = "claude-sonnet-4-6";
 
 export const MINUTE_MS = 60_000;
@@ -27,7 +30,7 @@ export function simulatedModel(id: string): SimulatedModel {
   return { id, windowTokens, maxOutputTokens, bindsThinking, features: claudeFeatures(id) };
 }
 
-/** Provider with only a prompt cache. */
+/** A provider that consists only of a prompt cache. */
 export class Scene {
   readonly clock: MovableClock = createFixedClock();
   readonly tree: PrefixTree = new PrefixTree();
@@ -41,14 +44,14 @@ export class Scene {
   prompt(body: Body): Prompt {
     const { tools, system } = body;
     const model = simulatedModel(typeof body.model === "string" ? body.model : PLAIN_MODEL);
-    // The context part does this first: older models do not see the thinking of earlier turns.
+    // Older models do not see the thinking of earlier turns. In the simulator, `prepareContext` removes it.
     const messages = model.features.keepsEarlierThinking
       ? body.messages
       : withoutPastTurns(body.messages as unknown as readonly ApiMessage[], model, readEdits(body));
     return buildPrompt({ tools, system, messages, body }, model, this);
   }
 
-  /** Makes a call whose answer has not started. */
+  /** Starts a call without starting its answer. */
   begin(body: Body, call: Partial<CacheCall> = {}): CacheLookup {
     const edits = "cache_edits" in body ? readCacheEdits(body) : undefined;
     return this.cache.lookup(this.prompt(body), {

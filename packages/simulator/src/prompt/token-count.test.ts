@@ -8,14 +8,14 @@ import { countOnce, createTokenCounter, cutLongRuns, TOOL_BLOCK_TOKENS } from ".
 const exact = await createTokenCounter();
 const letters = await createTokenCounter((text) => text.length);
 
-describe("the tokenizer", () => {
-  it("uses o200k if it is installed", () => {
+describe("the tokenizer of the simulator", () => {
+  it("counts with the o200k tokenizer if it is installed", () => {
     expect(exact.source).toBe("o200k");
     const text = "The quick brown fox — jumps über 13 lazy dogs.\n\n\tconst x = { a: 1 };";
     expect(exact.text(text)).toBe(countTokens(text));
   });
 
-  it("uses the estimator if o200k is not installed", async () => {
+  it("counts with the estimator if the o200k tokenizer is not installed", async () => {
     vi.resetModules();
     vi.doMock("gpt-tokenizer/encoding/o200k_base", () => {
       throw new Error("Cannot find package");
@@ -27,12 +27,12 @@ describe("the tokenizer", () => {
     expect(counter.text("some words of text")).toBe(ESTIMATORS.o200k("some words of text"));
   });
 
-  it("uses the caller's tokenizer if there is one", () => {
+  it("counts with the caller's tokenizer if the caller passes one", () => {
     expect(letters.source).toBe("custom");
     expect(letters.text("four")).toBe(4);
   });
 
-  it("counts the names of control tokens as text", () => {
+  it("counts names of control tokens such as <|endoftext|> as text", () => {
     expect(exact.text("before <|endoftext|> after")).toBeGreaterThan(3);
   });
 
@@ -53,7 +53,7 @@ describe("long runs of one character", () => {
     for (const piece of pieces) expect(piece.isWellFormed()).toBe(true);
   });
 
-  it("counts a split run almost like the whole run", () => {
+  it("splitting a long run of one character changes its token count by at most 2%", () => {
     for (const letter of ["a", "xy", "-", " "]) {
       const run = letter.repeat(2_000);
       expect(Math.abs(exact.text(run) - countTokens(run))).toBeLessThanOrEqual(0.02 * countTokens(run) + 1);
@@ -71,7 +71,7 @@ describe("long runs of one character", () => {
     );
   });
 
-  it("loses no character when it splits any text", () => {
+  it("splitting a text into pieces loses no character, for any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", maxLength: 50 }),
@@ -84,7 +84,7 @@ describe("long runs of one character", () => {
   });
 });
 
-describe("tokens of a block", () => {
+describe("tokens of a content block", () => {
   it.each<readonly [string, Record<string, unknown>, number]>([
     ["a text", { type: "text", text: "12345" }, 5],
     ["a text with a mark", { type: "text", text: "12345", cache_control: { type: "ephemeral" } }, 5],
@@ -114,34 +114,34 @@ describe("tokens of a block", () => {
       { type: "search_result", title: "a", source: "b", content: [{ type: "text", text: "c" }] },
       3,
     ],
-  ])("counts only the part of %s that the model reads", (_, block, tokens) => {
+  ])("the token count of %s includes only the part that the model reads", (_, block, tokens) => {
     expect(letters.block(block)).toBe(tokens);
   });
 
-  it("counts a block of unknown type as JSON, without its marks", () => {
+  it("counts a block of unknown type as JSON, without its cache mark", () => {
     const block = { type: "container_upload", file_id: "f" };
     expect(letters.block({ ...block, cache_control: { type: "ephemeral" } })).toBe(
       JSON.stringify(block).length,
     );
   });
 
-  it("counts more tokens for a provider tool than its definition has", () => {
+  it("counts more tokens for a tool of the provider than its short definition has", () => {
     const bash = { type: "bash_20250124", name: "bash" };
     expect(letters.tool(bash)).toBeGreaterThan(letters.tool({ ...bash, type: "custom" }) + 400);
   });
 });
 
-describe("countOnce", () => {
+describe("countOnce, which caches token counts", () => {
   const text = (letter: string, length = 40): string => letter.repeat(length);
 
-  it("counts the same text only once", () => {
+  it("countOnce counts the same text only once", () => {
     const count = vi.fn((value: string) => value.length);
     const cache = countOnce(count);
     expect([cache(text("a")), cache(text("a"))]).toEqual([40, 40]);
     expect(count).toHaveBeenCalledTimes(1);
   });
 
-  it("forgets texts that were not counted for a long time, and keeps those in use", () => {
+  it("countOnce forgets texts that were not used for a long time, and keeps those in use", () => {
     const count = vi.fn((value: string) => value.length);
     const cache = countOnce(count, 200);
     cache(text("a"));
@@ -156,7 +156,7 @@ describe("countOnce", () => {
     expect(count).toHaveBeenCalledTimes(1);
   });
 
-  it("does not cache the count of a text that would fill the cache alone", () => {
+  it("countOnce does not cache the count of a text that is larger than the cache", () => {
     const count = vi.fn((value: string) => value.length);
     const cache = countOnce(count, 200);
     cache(text("a"));

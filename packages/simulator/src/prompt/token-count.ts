@@ -19,16 +19,21 @@ export interface TokenCounter {
   tool(tool: JsonRecord): number;
 }
 
-/** Markup around a call or a result: its tags and its id. */
+/** Tokens of the markup around a tool call or a tool result: its tags and its id. */
 export const TOOL_BLOCK_TOKENS = 12;
 
-/** Markup around a tool definition. */
+/** Tokens of the markup around a tool definition. */
 const TOOL_DEFINITION_TOKENS = 8;
 
-/** Provider-defined tools are sent as a short name, but add a long description to the prompt. */
+/**
+ * Tokens of a tool that the provider defines. The request contains only its name, but the prompt contains a
+ * long description.
+ */
 const PROVIDER_TOOL_TOKENS = 500;
 
-/** A signature contains the encrypted thinking. */
+/**
+ * Characters of a signature per token of withheld thinking. The signature contains the encrypted thinking.
+ */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
 export type CountText = (text: string) => number;
@@ -54,7 +59,7 @@ export function scaleTokens(baseTokens: number, model: Pick<SimulatedModel, "fea
   return Math.round(baseTokens * model.features.tokenScale);
 }
 
-/** Total characters of texts with a cached count. A long conversation has a few million. */
+/** Maximum characters of all texts with a cached count. A long conversation has a few million characters. */
 const KEPT_CHARACTERS = 16_000_000;
 
 /** Minimum length of a cached text. Counting a shorter text is faster than a lookup. */
@@ -78,12 +83,14 @@ export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARAC
 }
 
 /**
- * Loads the tokenizer, an optional peer dependency. Without it our estimator counts, and `source` says so.
+ * Loads the o200k tokenizer, an optional peer dependency. If it is not installed, returns undefined, and the
+ * built-in estimator counts.
  */
 async function loadO200k(): Promise<CountText | undefined> {
   const encoding = await import("gpt-tokenizer/encoding/o200k_base").catch(() => undefined);
   if (encoding === undefined) return undefined;
-  // Text that spells a control token, such as `<|endoftext|>`, is ordinary text. By default it would throw.
+  // Counts the name of a control token, such as `<|endoftext|>`, as ordinary text. By default, the tokenizer
+  // would throw.
   const options = { disallowedSpecial: new Set<string>() };
   return (text) => {
     let tokens = 0;
@@ -146,7 +153,10 @@ function countContent(content: unknown, text: CountText): number {
   return tokens;
 }
 
-/** Counts text in a document. Content that must be opened or fetched first has a flat figure. */
+/**
+ * Counts the text in a document. A document that must be opened or fetched first counts a fixed number of
+ * tokens.
+ */
 function countDocument(block: JsonRecord, text: CountText): number {
   const about = text(asText(block.title)) + text(asText(block.context));
   const source = isRecord(block.source) ? block.source : {};

@@ -96,8 +96,8 @@ function completed(request: ApiRequest): RequestBody {
  * Does not generate unknown block types and fields. The checker passes them through, because a provider may
  * have them before we do. The API and the simulator refuse them.
  */
-describe("the simulator and the checker", () => {
-  it("both accept every valid request, under both API versions and with or without repeated roles", () => {
+describe("agreement of the simulator and the request checker", () => {
+  it("the simulator and the request checker accept every valid request, under both API versions", () => {
     fc.assert(
       fc.property(arbitrarySoundRequest(TRAITS), setting, (body, chosen) => {
         const open = { ...chosen, requireTools: false };
@@ -111,7 +111,7 @@ describe("the simulator and the checker", () => {
     );
   });
 
-  it("agree on damaged requests", () => {
+  it("the simulator refuses a damaged request exactly if the request checker finds a problem", () => {
     fc.assert(
       fc.property(arbitrarySoundRequest(TRAITS), arbitraryDamage(3), setting, (body, damage, chosen) => {
         expectAgreement(withSupportedThinking(damage(body)), chosen);
@@ -120,7 +120,7 @@ describe("the simulator and the checker", () => {
     );
   });
 
-  it("agree on arbitrary invalid requests", () => {
+  it("the simulator refuses an arbitrary request exactly if the request checker finds a problem", () => {
     fc.assert(
       fc.property(arbitraryRequest({ unknownKinds: false }), setting, (request, chosen) => {
         expectAgreement(completed(request), chosen);
@@ -129,7 +129,7 @@ describe("the simulator and the checker", () => {
     );
   });
 
-  it("agree that a repaired request is valid unless the checker could only report a problem", () => {
+  it("the simulator accepts every request that the request checker could repair completely", () => {
     const damaged = fc
       .tuple(arbitrarySoundRequest(TRAITS), arbitraryDamage(3))
       .map(([body, damage]) => withSupportedThinking(damage(body)));

@@ -16,18 +16,18 @@ type Row = [rule: string, body: object, expected: string, call?: CallFields];
 
 const CONTEXT: readonly Row[] = [
   [
-    "clearing thinking without thinking",
+    "the edit clear_thinking but no thinking",
     edits({ type: "clear_thinking_20251015" }),
     "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive",
   ],
   [
-    "clearing thinking after another edit",
+    "the edit clear_thinking after another edit",
     edits({ type: "clear_tool_uses_20250919" }, { type: "clear_thinking_20251015" }),
     "context_management.edits: `clear_thinking_20251015` must be the first edit",
     { model: "claude-opus-5" },
   ],
   [
-    "a threshold that is too low",
+    "a compaction threshold that is too low",
     edits({ type: "compact_20260112", trigger: { type: "input_tokens", value: 49_999 } }),
     "context_management.edits.0.compact_20260112.trigger.value: Input should be greater than or equal to 50000",
     { model: "claude-opus-5" },
@@ -85,7 +85,7 @@ const CONTEXT: readonly Row[] = [
     "compaction is not supported on this model",
   ],
   [
-    "compaction of another type",
+    "a compaction of an unknown type",
     { compaction: { type: "x" } },
     "compaction.type: Input should be 'summarize'",
     { model: "claude-opus-5" },
@@ -127,31 +127,31 @@ const CONTEXT: readonly Row[] = [
     { model: "claude-opus-5" },
   ],
   [
-    "threads when they are disabled",
+    "a thread when threads are disabled",
     { thread: { type: "create" } },
     "thread: this request cannot be part of a thread. Send the full conversation without `thread`. (thread_unsupported_request)",
     { switches: { threads: "refused" } },
   ],
   [
-    "threads without their beta",
+    "a thread without its beta",
     { thread: { type: "create" } },
     "thread: Extra inputs are not permitted",
     { betas: [] },
   ],
   [
-    "threads with edits of the conversation",
+    "a thread and context edits",
     { thread: { type: "create" }, ...edits({ type: "clear_tool_uses_20250919" }) },
     "thread: this request cannot be part of a thread. Send the full conversation without `thread`. (thread_unsupported_request)",
   ],
 ];
 
 describe("rules of context management", () => {
-  it.each(CONTEXT)("refuses %s", (_, body, expected, fields) => {
+  it.each(CONTEXT)("refuses a request with %s", (_, body, expected, fields) => {
     expect(refusalOf(body, fields)).toBe(expected);
   });
 });
 
-describe("valid requests", () => {
+describe("valid requests with context management", () => {
   it.each<[string, object, CallFields?]>([
     ["a request that only fills the cache", { max_tokens: 0 }],
     [
@@ -211,13 +211,13 @@ describe("valid requests", () => {
       },
       { model: "claude-opus-5-5" },
     ],
-  ])("accepts %s", (_, body, fields) => expect(refusalOf(body, fields)).toBe("accepted"));
+  ])("the rules of the API accept %s", (_, body, fields) => expect(refusalOf(body, fields)).toBe("accepted"));
 
   it.each([
     ["fallbacks", { fallbacks: "default" }],
     ["context_management", edits({ type: "clear_thinking_20251015" })],
     ["context_management", summarize],
-  ])("names the unsupported field of a thread in the details: %s", (unsupported, fields) => {
+  ])("the refusal of a thread names the unsupported field in its details: %s", (unsupported, fields) => {
     const body = { thread: { type: "create" }, ...fields };
     expect(() => validate(callWith(body, { model: "claude-opus-5" }), SWITCHES)).toThrowError(
       expect.objectContaining({
@@ -226,7 +226,7 @@ describe("valid requests", () => {
     );
   });
 
-  it("reports only the first problem: shape before model before messages", () => {
+  it("reports only the first problem of a request: the shape before the model before the messages", () => {
     const broken = { max_tokens: "many", messages: [] };
     expect(refusalOf(broken, { model: "gpt-x" })).toBe("max_tokens: Input should be a valid integer");
     expect(refusalOf({ messages: [] }, { model: "gpt-x" })).toBe("404 not_found_error model: gpt-x");

@@ -183,8 +183,8 @@ const FIELDS: readonly Row[] = [
 describe.each([
   ["the shape of a body", SHAPE],
   ["the fields of a request", FIELDS],
-])("%s", (_, rows) => {
-  it.each(rows)("refuses %s", (__, body, expected, fields) => {
+])("rules for %s", (_, rows) => {
+  it.each(rows)("refuses a request with %s", (__, body, expected, fields) => {
     expect(refusalOf(body, fields)).toEqual(expected);
   });
 });

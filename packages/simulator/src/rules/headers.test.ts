@@ -22,7 +22,7 @@ function refusalOf(headers: IncomingHttpHeaders, apiKeys?: readonly string[]): s
   return "accepted";
 }
 
-describe("readHeaders", () => {
+describe("readHeaders, which checks the headers of a request", () => {
   it("reads the version, betas and workspace from the headers", () => {
     const headers = {
       ...sound,
@@ -43,18 +43,18 @@ describe("readHeaders", () => {
     expect(both.workspace).toBe(readHeaders(sound, STRICT).workspace);
   });
 
-  it("accepts any key unless the valid keys are configured", () => {
+  it("accepts any API key unless the valid keys are configured", () => {
     expect(refusalOf(sound)).toBe("accepted");
     expect(refusalOf(sound, ["key-1"])).toBe("accepted");
     expect(refusalOf(sound, ["key-2"])).toBe("401 authentication_error: invalid x-api-key");
   });
 
-  it("requires no content type for a call without a body", () => {
+  it("requires no content-type header for a call without a body", () => {
     expect(refusalOf({ "x-api-key": "key-1", "anthropic-version": "2023-06-01" })).toBe("accepted");
     expect(refusalOf({ ...sound, "content-type": "application/json; charset=utf-8" })).toBe("accepted");
   });
 
-  it("accepts and lists an unknown beta unless unknown betas are refused", () => {
+  it('accepts and lists an unknown beta header if unknownBetas is "accepted"', () => {
     const headers = { ...sound, "anthropic-beta": "compact-2026-09-04,not-known-2030-01-01" };
     const read = readHeaders(headers, { unknownBetas: "accepted" });
     expect([...read.betas]).toEqual(["compact-2026-09-04", "not-known-2030-01-01"]);

@@ -68,7 +68,7 @@ const MARKS: readonly Row[] = [
 ];
 
 describe("rules of cache marks", () => {
-  it.each(MARKS)("refuses %s", (_, body, expected, call) => {
+  it.each(MARKS)("refuses a request with %s", (_, body, expected, call) => {
     expect(refusalOf(body, call)).toBe(expected);
   });
 });

@@ -232,7 +232,7 @@ const MESSAGES: readonly Row[] = [
 ];
 
 describe("rules of messages", () => {
-  it.each(MESSAGES)("refuses %s", (_, body, expected, call) => {
+  it.each(MESSAGES)("refuses a request with %s", (_, body, expected, call) => {
     expect(refusalOf(body, call)).toBe(expected);
   });
 });

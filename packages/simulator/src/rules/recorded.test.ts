@@ -7,7 +7,7 @@ import { refusalOf } from "./rule-bench.case.ts";
 
 describeRecorded("recorded conversations", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "accepts the recorded session %s",
+    "the simulator accepts the recorded session %s",
     async (_, path = "") => {
       const messages = flatten((await loadSession(path)).conversation);
       for (const version of ["2023-06-01", "2026-10-21"] as const) {

@@ -17,7 +17,7 @@ import {
 } from "./rule-bench.case.ts";
 
 const SOUND: readonly [string, object, CallFields?][] = [
-  ["a conversation of texts", { messages: [user(), assistant("hi"), user([text("more")])] }],
+  ["only text", { messages: [user(), assistant("hi"), user([text("more")])] }],
   [
     "calls and results",
     {
@@ -104,20 +104,20 @@ const SOUND: readonly [string, object, CallFields?][] = [
 ];
 
 describe("valid conversations under both API versions", () => {
-  it.each(SOUND)("accepts %s", (_, body, call) => {
+  it.each(SOUND)("accepts a conversation with %s", (_, body, call) => {
     for (const version of ["2023-06-01", "2026-10-21"] as const) {
       expect(refusalOf(body, { ...call, version })).toBe("accepted");
       expect(refusalOf(body, { ...call, version, endpoint: "count_tokens" })).toBe("accepted");
     }
   });
 
-  it("accepts two assistant messages after a summary, even if roles must alternate", () => {
+  it("accepts an assistant message after a summary by the assistant, even if roles must alternate", () => {
     const messages = [assistant([compaction()]), assistant("kept"), user()];
     const switches = { consecutiveRoles: "refused" } as const;
     expect(refusalOf({ messages }, { model: "claude-opus-5", switches })).toBe("accepted");
   });
 
-  it("accepts assistant documents and user citations under the older version only", () => {
+  it("accepts documents of the assistant and citations of the user under the older API version", () => {
     const document = { type: "document", source: { type: "file", file_id: "f" } };
     const cited = text("as said", { citations: [{ type: "char_location" }] });
     const body = { messages: [user([cited]), assistant([document])] };

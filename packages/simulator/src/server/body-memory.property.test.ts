@@ -68,8 +68,8 @@ const talk = fc
 const bytesOf = ({ before, messages, after, space }: Sent): Buffer =>
   Buffer.from(JSON.stringify({ ...before, messages, ...after }, undefined, space));
 
-describe("BodyMemory", () => {
-  it("returns the same as a plain parser, in the same order, whatever came before", () => {
+describe("BodyMemory, which parses only the new part of a request body", () => {
+  it("BodyMemory returns the same as a plain parser, for any earlier bodies", () => {
     fc.assert(
       fc.property(talk, (sent) => {
         const memory = new BodyMemory();
@@ -82,7 +82,7 @@ describe("BodyMemory", () => {
     );
   });
 
-  it("returns or refuses the same as a plain parser for damaged bodies", () => {
+  it("BodyMemory returns or refuses the same as a plain parser for damaged bodies", () => {
     fc.assert(
       fc.property(
         talk,
@@ -115,7 +115,7 @@ describe("BodyMemory", () => {
     ["a nested messages key", ',"x":{"messages":[3]}'],
     ["a truncated field", ',"x":'],
     ["more text after the body", "} {"],
-  ])("parses correctly despite %s", (_, suffix) => {
+  ])("BodyMemory returns the same as a plain parser for a body with %s", (_, suffix) => {
     const memory = new BodyMemory();
     const body = (more: string): Buffer =>
       Buffer.from(
@@ -136,14 +136,14 @@ describe("BodyMemory", () => {
     ["an item after an item, without a comma", '{"messages":[{}]}', '{"messages":[{}{}]}'],
     ["a comma after the last item", '{"messages":[{}]}', '{"messages":[{},]}'],
     ["a blank that is invalid in JSON", '{"messages":[{}]}', '{"messages":[{}\u00a0,{}]}'],
-  ])("parses correctly despite %s", (_, earlier, later) => {
+  ])("BodyMemory returns the same as a plain parser for a body with %s", (_, earlier, later) => {
     const memory = new BodyMemory();
     memory.parse(Buffer.from(earlier));
     const content = Buffer.from(later);
     expect(outcome(() => memory.parse(content))).toBe(outcome(() => parseBody(content)));
   });
 
-  it("refuses invalid UTF-8 in the new part of a body", () => {
+  it("BodyMemory refuses invalid UTF-8 in the new part of a body", () => {
     const memory = new BodyMemory();
     const sound = Buffer.from('{"messages":[{"a":"1"},{"a":"2"}]}');
     memory.parse(sound);
@@ -156,7 +156,7 @@ describe("BodyMemory", () => {
     expect(outcome(() => memory.parse(broken))).toMatch(/^400 .*UTF-8/);
   });
 
-  it("keeps branches separate when a conversation diverges in the middle", () => {
+  it("BodyMemory parses two continuations of the same messages correctly", () => {
     const memory = new BodyMemory();
     const parse = (...words: readonly string[]): unknown =>
       (
@@ -170,7 +170,7 @@ describe("BodyMemory", () => {
     expect(parse("a", "b", "c", "d", "e", "g")).toEqual(["a", "b", "c", "d", "e", "g"]);
   });
 
-  it("returns the message objects of the earlier body, so that a turn only costs its new part", () => {
+  it("BodyMemory returns the same message objects for the messages of an earlier body", () => {
     const memory = new BodyMemory();
     const messages = Array.from({ length: 20 }, (_, index) => ({
       role: "user",
@@ -188,7 +188,7 @@ describe("BodyMemory", () => {
     expect(third[10]).not.toBe((other.messages as readonly unknown[])[0]);
   });
 
-  it("keeps a second conversation when a growing one replaces its own body within the limit", () => {
+  it("BodyMemory keeps a small conversation when a growing one replaces its own earlier body", () => {
     const memory = new BodyMemory(1_000);
     const parse = (model: string, ...contents: readonly string[]): readonly unknown[] =>
       memory.parse(

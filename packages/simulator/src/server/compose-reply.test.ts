@@ -21,7 +21,7 @@ const compose = (turn: Turn, changed: Partial<ReplyLimits> = {}) =>
 const say = (text: string): Turn => ({ blocks: [{ type: "text", text }] });
 
 describe("the stop reason of a reply", () => {
-  it("ends a reply with end_turn, or with tool_use after a call", () => {
+  it("a reply has the stop reason end_turn, or tool_use after a tool call", () => {
     expect(compose(say("done")).stopReason).toBe("end_turn");
     const call = compose({ blocks: [{ type: "tool_use", name: "Read", input: { path: "a" } }] });
     expect(call.stopReason).toBe("tool_use");
@@ -37,13 +37,13 @@ describe("the stop reason of a reply", () => {
     });
   });
 
-  it("ends a reply at the window when the window leaves less room than max_tokens", () => {
+  it("cuts a reply at the end of the context window when fewer tokens than max_tokens are left", () => {
     const { content, stopReason } = compose(say("0123456789"), { maxTokens: 8, roomTokens: 3 });
     expect(content).toEqual([{ type: "text", text: "012" }]);
     expect(stopReason).toBe("model_context_window_exceeded");
   });
 
-  it("ends a reply with max_tokens when the window leaves the same room", () => {
+  it("a cut reply has the stop reason max_tokens when the window leaves exactly max_tokens", () => {
     expect(compose(say("0123456789"), { maxTokens: 3, roomTokens: 3 }).stopReason).toBe("max_tokens");
   });
 
@@ -59,7 +59,7 @@ describe("the stop reason of a reply", () => {
     expect([reply.stopReason, reply.stopSequence]).toEqual(["stop_sequence", "END"]);
   });
 
-  it("uses the stop reason of the turn, and the details of a refusal", () => {
+  it("a reply has the stop reason of the scripted turn, and the details of a refusal", () => {
     const reply = compose({ blocks: [], stopReason: "refusal", stopDetails: { category: "cyber" } });
     expect(reply.stopReason).toBe("refusal");
     expect(reply.stopDetails).toMatchObject({ type: "refusal", category: "cyber", explanation: null });
@@ -67,7 +67,7 @@ describe("the stop reason of a reply", () => {
 });
 
 describe("the content of a reply", () => {
-  it("keeps complete fields of a cut call and the beginning of the next field", () => {
+  it("a tool call that is cut keeps its complete fields and the beginning of the next field", () => {
     const input = { path: "src/a.ts", content: "a very long text that does not fit", mode: "w" };
     const { content, stopReason } = compose(
       { blocks: [{ type: "tool_use", name: "Write", input }] },
@@ -82,7 +82,7 @@ describe("the content of a reply", () => {
     expect(input.content).toContain((block as unknown as { input: typeof input }).input.content);
   });
 
-  it("drops a call when not even its name fits", () => {
+  it("drops a tool call when not even its name fits into max_tokens", () => {
     expect(
       compose({ blocks: [{ type: "tool_use", name: "Write", input: {} }] }, { maxTokens: 5 }).content,
     ).toEqual([]);
@@ -102,7 +102,7 @@ describe("the content of a reply", () => {
     expect([withheld.thinkingTokens, withheld.outputTokens]).toEqual([4, 7]);
   });
 
-  it("omits thinking when the call disables it", () => {
+  it("a reply contains and counts no thinking when the request disables thinking", () => {
     const turn: Turn = {
       blocks: [
         { type: "thinking", thinking: "hmmm" },
@@ -114,12 +114,12 @@ describe("the content of a reply", () => {
     expect([reply.thinkingTokens, reply.outputTokens]).toEqual([0, 3]);
   });
 
-  it("returns a raw block unchanged", () => {
+  it("a reply contains a raw block unchanged", () => {
     const block = { type: "redacted_thinking", data: "abc" };
     expect(compose({ blocks: [{ type: "raw", block }] }).content).toEqual([block]);
   });
 
-  it("never exceeds max_tokens and never splits a character", () => {
+  it("a reply never exceeds max_tokens and is never cut inside a character", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: "grapheme", maxLength: 30 }), { maxLength: 5 }),

@@ -89,8 +89,8 @@ const withoutCallIds = (message: JsonRecord): JsonRecord => ({
   ),
 });
 
-describe("streamed and plain answers", () => {
-  it("streams the same message as a plain answer", async () => {
+describe("streamed answers compared with plain answers", () => {
+  it("a streamed answer contains the same message as a plain answer", async () => {
     simulator.reply(TURN, TURN);
     const plain = (await (await post()).json()) as JsonRecord;
     const streamed = accumulate(await stream());
@@ -98,7 +98,7 @@ describe("streamed and plain answers", () => {
     expect(plain).toMatchObject({ stop_reason: "tool_use", usage: { service_tier: "standard" } });
   });
 
-  it("streams the same message as a plain answer when the answer is cut or stopped", async () => {
+  it("a streamed answer that is cut or stopped contains the same message as a plain answer", async () => {
     for (const changed of [
       { max_tokens: 5 },
       { stop_sequences: ["file"] },
@@ -115,7 +115,7 @@ describe("streamed and plain answers", () => {
     }
   });
 
-  it("withholds the text of thinking on request, streamed or plain", async () => {
+  it('withholds the text of thinking in streamed and plain answers if display is "omitted"', async () => {
     simulator.reply(TURN, TURN);
     const thinking = { type: "adaptive", display: "omitted" };
     const events = await stream({ thinking });
@@ -126,7 +126,7 @@ describe("streamed and plain answers", () => {
     expect(plain.content[0]).toMatchObject({ type: "thinking", thinking: "", signature: expect.any(String) });
   });
 
-  it("returns no thinking when the call disables it", async () => {
+  it("returns no thinking when the request disables thinking", async () => {
     simulator.reply(TURN);
     const plain = (await (await post({ thinking: { type: "disabled" } })).json()) as {
       content: JsonRecord[];
@@ -135,7 +135,7 @@ describe("streamed and plain answers", () => {
   });
 });
 
-describe("faults over HTTP", () => {
+describe("faults that a test triggers, over HTTP", () => {
   it.each([
     [401, "authentication_error"],
     [403, "permission_error"],
@@ -143,7 +143,7 @@ describe("faults over HTTP", () => {
     [500, "api_error"],
     [504, "timeout_error"],
     [529, "overloaded_error"],
-  ])("fails once with status %i", async (status, type) => {
+  ])("simulator.fail makes exactly one call fail with status %i", async (status, type) => {
     simulator.fail(status);
     simulator.reply("hi");
     const failed = await post();
@@ -161,14 +161,14 @@ describe("faults over HTTP", () => {
     expect(simulator.requests.all[1]?.fault).toBeUndefined();
   });
 
-  it("returns 413 in the form of the network layer", async () => {
+  it("the fault 413 has the format of the network in front of the API", async () => {
     simulator.fail(413);
     expect(await (await post()).json()).toEqual({
       error: { type: "request_too_large", message: "Request exceeds the maximum size" },
     });
   });
 
-  it("reports an overload in the middle of a stream", async () => {
+  it("the fault overload-in-stream reports an overload in the middle of a stream", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "overload-in-stream", afterEvents: 3 });
     const events = await stream();
@@ -180,7 +180,7 @@ describe("faults over HTTP", () => {
     });
   });
 
-  it("reports no overload in a stream that ends earlier, and logs no error", async () => {
+  it("the fault overload-in-stream does nothing in a stream with fewer events than it waits for", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "overload-in-stream", afterEvents: 1_000 });
     const events = await stream();
@@ -189,7 +189,7 @@ describe("faults over HTTP", () => {
     expect(simulator.requests.last?.error).toBeUndefined();
   });
 
-  it("cuts the connection after the given number of bytes", async () => {
+  it("the fault cut ends the connection after the given number of bytes", async () => {
     simulator.reply(TURN, TURN, TURN);
     for (const changed of [{ stream: true }, {}]) {
       simulator.fail({ kind: "cut", afterBytes: 50 });
@@ -205,7 +205,7 @@ describe("faults over HTTP", () => {
     expect(simulator.requests.last).toMatchObject({ outcome: "cut", status: undefined });
   });
 
-  it("stays silent until the client disconnects", async () => {
+  it("the fault silence sends nothing until the client disconnects", async () => {
     simulator.fail({ kind: "silence" });
     const leaving = new AbortController();
     const silent = post({}, { signal: leaving.signal });
@@ -216,7 +216,7 @@ describe("faults over HTTP", () => {
     await until(() => simulator.requests.last?.outcome === "abandoned");
   });
 
-  it("delays the first byte and each event", async () => {
+  it("the fault slow delays the first byte and each event", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "slow", firstByteMs: 20, betweenEventsMs: 1 });
     const events = await stream();
@@ -224,7 +224,7 @@ describe("faults over HTTP", () => {
     expect(simulator.requests.last?.durationMs).toBeGreaterThanOrEqual(20 + events.length - 2);
   });
 
-  it("sends an event with broken JSON", async () => {
+  it("the fault malformed-stream sends an event with broken JSON", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "malformed-stream", afterEvents: 2 });
     const text = await (await post({ stream: true })).text();
@@ -232,7 +232,7 @@ describe("faults over HTTP", () => {
     expect(() => JSON.parse(data[2] ?? "")).toThrow();
   });
 
-  it("fails with the given probability, in the same calls of every run", async () => {
+  it("a fault with a probability affects the same calls in every run", async () => {
     const run = async (): Promise<number[]> => {
       simulator.reset();
       simulator.fail(529, { probability: 0.3 });
@@ -247,7 +247,7 @@ describe("faults over HTTP", () => {
 });
 
 describe("disconnecting clients, close and reset", () => {
-  it("stops the work when a client disconnects in the middle of a stream", async () => {
+  it("logs a request as abandoned when the client disconnects in the middle of a stream", async () => {
     simulator.reply(TURN);
     simulator.fail({ kind: "slow", betweenEventsMs: 5 });
     const leaving = new AbortController();
@@ -257,7 +257,7 @@ describe("disconnecting clients, close and reset", () => {
     await until(() => simulator.requests.last?.outcome === "abandoned");
   });
 
-  it("sends everything to a client that reads slowly", async () => {
+  it("sends the complete answer to a client that reads slowly", async () => {
     await simulator.close();
     simulator = await startSimulator({ countText: () => 1 });
     simulator.reply("a long answer that fills every buffer on its way. ".repeat(400_000));
@@ -276,7 +276,7 @@ describe("disconnecting clients, close and reset", () => {
     await until(() => simulator.requests.last?.outcome === "answered");
   });
 
-  it("ends open connections at once when the simulator closes", async () => {
+  it("close() of the simulator ends open connections at once", async () => {
     simulator.fail({ kind: "silence" });
     const silent = post().catch((error: unknown) => error);
     await until(() => simulator.requests.length === 1);
@@ -286,7 +286,7 @@ describe("disconnecting clients, close and reset", () => {
     await simulator.close();
   });
 
-  it("forgets everything but its address on a reset", async () => {
+  it("reset() of the simulator drops its log, turns and faults, and keeps its address", async () => {
     simulator.reply("one", "two");
     simulator.fail(500);
     const { url } = simulator;

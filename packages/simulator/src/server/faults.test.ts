@@ -3,8 +3,8 @@ import { type FaultCandidate, Faults, refusalOf } from "./faults.ts";
 
 const candidate: FaultCandidate = { endpoint: "messages", body: {}, isStream: true, index: 0 };
 
-describe("Faults", () => {
-  it("applies faults as often as requested, in the order of the requests", () => {
+describe("Faults, the list of faults that tests have set", () => {
+  it("applies each fault as often as the test asks for, in the order in which the faults were set", () => {
     const faults = new Faults(1);
     faults.arm(529, { times: 2 });
     faults.arm(500);
@@ -13,7 +13,7 @@ describe("Faults", () => {
     expect(struck[3]).toBeUndefined();
   });
 
-  it("waits for a request that meets the condition of the fault", () => {
+  it("a fault with a condition affects only a request that meets the condition", () => {
     const faults = new Faults(1);
     faults.arm(500, { when: ({ index }) => index === 2 });
     expect([0, 1, 2, 3].map((index) => faults.strike({ ...candidate, index })?.kind)).toEqual([
@@ -24,7 +24,7 @@ describe("Faults", () => {
     ]);
   });
 
-  it("waits for a stream with a fault that needs one", () => {
+  it("a fault inside a stream affects only a streamed request", () => {
     const faults = new Faults(1);
     faults.arm({ kind: "overload-in-stream" });
     expect(faults.strike({ ...candidate, isStream: false })).toBeUndefined();
@@ -39,7 +39,7 @@ describe("Faults", () => {
     expect(faults.strike({ ...candidate, endpoint: "models" })).toMatchObject({ status: 503 });
   });
 
-  it("applies a fault with a probability, in the same way for the same seed", () => {
+  it("a fault with a probability affects the same requests for the same seed", () => {
     const run = (seed: number): string => {
       const faults = new Faults(seed);
       faults.arm(529, { probability: 0.05 });
@@ -55,8 +55,8 @@ describe("Faults", () => {
   });
 });
 
-describe("refusalOf", () => {
-  it("sends retry-after with a 429, except when a spend limit is reached", () => {
+describe("refusalOf, which creates the error of a fault", () => {
+  it("the fault 429 has a retry-after header unless a spend limit is reached or the header is disabled", () => {
     const limited = refusalOf({ kind: "status", status: 429, retryAfter: 7 }, "org", "claude-opus-5");
     expect(limited.headers["retry-after"]).toBe("7");
     expect(limited.message).toContain("(org: org, model: claude-opus-5)");
@@ -73,7 +73,7 @@ describe("refusalOf", () => {
     [500, "api_error"],
     [504, "timeout_error"],
     [529, "overloaded_error"],
-  ])("maps status %i to %s", (status, type) => {
+  ])("the fault with status %i has the error type %s", (status, type) => {
     expect(refusalOf({ kind: "status", status }, "org", "m")).toMatchObject({ status, type });
   });
 });

@@ -16,7 +16,7 @@ async function post(body: string): Promise<{ readonly status: number; readonly j
   return { status: response.status, json: (await response.json()) as ErrorBody };
 }
 
-describe("deeply nested bodies", () => {
+describe("deeply nested request bodies", () => {
   const withInput = (input: string): string =>
     JSON.stringify({
       ...BODY,
@@ -40,7 +40,7 @@ describe("deeply nested bodies", () => {
       "in lists",
       JSON.stringify({ ...BODY, x: "INPUT" }).replace('"INPUT"', "[".repeat(600) + "]".repeat(600)),
     ],
-  ])("refuses a deeply nested body %s", async (_, body) => {
+  ])("refuses a request body that is deeply nested %s", async (_, body) => {
     const { status, json } = await post(body);
     expect({ status, type: json.error.type, message: json.error.message }).toEqual({
       status: 400,
@@ -49,7 +49,7 @@ describe("deeply nested bodies", () => {
     });
   });
 
-  it("serves later requests after a deeply nested body", async () => {
+  it("answers later requests after it refused a deeply nested body", async () => {
     await post(withInput(nested(100_000)));
     await post(withSchema(nested(100_000)));
     for (let index = 0; index < 20; index++) {
@@ -58,18 +58,18 @@ describe("deeply nested bodies", () => {
     }
   });
 
-  it("accepts 400 levels, far more than a real tool needs", async () => {
+  it("accepts a request body with 400 nested levels", async () => {
     expect((await post(withInput(nested(400)))).status).toBe(200);
     expect((await post(withSchema(nested(400)))).status).toBe(200);
   });
 });
 
-describe("values that cannot become text", () => {
+describe("values that cannot be converted to text", () => {
   it.each([
     ["the type of a block", { messages: [{ role: "user", content: [{ type: { toString: 1 } }] }] }],
     ["the type of a tool", { tools: [{ type: { toString: 1, valueOf: 2 }, name: "x" }] }],
     ["the type of thinking", { thinking: { type: [{ toString: null }] } }],
-  ])("refuses an object without a text form as %s", async (_, fields) => {
+  ])("refuses an object that cannot be converted to text as %s", async (_, fields) => {
     const { status, message } = await refused(simulator, { ...BODY, ...fields });
     expect(status).toBe(400);
     expect(message).toMatch(/does not match any of the expected tags/);

@@ -28,8 +28,8 @@ const json = async (response: Response) =>
     error: { message: string; type: string; details?: unknown };
   };
 
-describe("routes of the simulator", () => {
-  it("answers a message, with and without the query that SDKs add", async () => {
+describe("HTTP routes of the simulator", () => {
+  it("answers POST /v1/messages with and without the query ?beta=true", async () => {
     await start();
     simulator.reply("hi there", "hi again");
     const message = await json(await post(BODY));
@@ -46,7 +46,7 @@ describe("routes of the simulator", () => {
     ]);
   });
 
-  it("counts tokens without an answer, with the same count as the usage of the message", async () => {
+  it("count_tokens returns the same number as the usage of the answer", async () => {
     await start();
     const { max_tokens: _, ...counted } = BODY;
     const count = await json(await post(counted, {}, "/v1/messages/count_tokens"));
@@ -58,7 +58,7 @@ describe("routes of the simulator", () => {
     });
   });
 
-  it("lists its models page by page, forward and backward", async () => {
+  it("GET /v1/models lists the models page by page, forward and backward", async () => {
     await start({ models: [{ id: "claude-small", windowTokens: 32_000 }] });
     const all = await json(await call("/v1/models?limit=1000"));
     const ids = (all.data as unknown as { id: string }[]).map(({ id }) => id);
@@ -72,7 +72,7 @@ describe("routes of the simulator", () => {
     expect((await call("/v1/models?after_id=nobody")).status).toBe(400);
   });
 
-  it("keeps the maximum output of a model when the window is smaller", async () => {
+  it("keeps the maximum output of a model when windowTokens makes the window smaller", async () => {
     await start({ windowTokens: 30_000 });
     expect(await json(await call("/v1/models/claude-opus-5"))).toMatchObject({
       max_input_tokens: 30_000,
@@ -90,7 +90,7 @@ describe("routes of the simulator", () => {
     ]);
   });
 
-  it("describes the capabilities of a model", async () => {
+  it("GET /v1/models/{id} describes the limits and capabilities of a model", async () => {
     await start({ models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 4_000 }] });
     expect(await json(await call("/v1/models/claude-small"))).toMatchObject({
       id: "claude-small",
@@ -109,7 +109,7 @@ describe("routes of the simulator", () => {
     expect([unknown.status, (await json(unknown)).error.message]).toEqual([404, "model: claude-nobody"]);
   });
 
-  it("recognizes older models by their dated names, and no invented ones", async () => {
+  it("accepts the dated names of older models, and refuses invented names", async () => {
     await start();
     simulator.reply("hi");
     const dated = await json(await post({ ...BODY, model: "claude-sonnet-4-5-20250929" }));
@@ -132,7 +132,7 @@ describe("routes of the simulator", () => {
     expect([options.status, options.headers.get("allow")]).toEqual([204, "POST"]);
   });
 
-  it("logs a probe of an unknown path, but not as an error", async () => {
+  it("logs a request for an unknown path, but not as an error", async () => {
     await start();
     expect((await call("/", { method: "HEAD" })).status).toBe(404);
     expect((await call("/api/hello")).status).toBe(404);
@@ -157,14 +157,14 @@ describe("request bodies", () => {
     expect(simulator.requests.last?.body).toEqual(BODY);
   });
 
-  it("accepts a body with two encodings", async () => {
+  it("accepts a request body that is compressed twice", async () => {
     await start();
     simulator.reply("hi");
     const body = brotliCompressSync(gzipSync(JSON.stringify(BODY)));
     expect((await post(body, { "content-encoding": "gzip, br" })).status).toBe(200);
   });
 
-  it("refuses an unknown or wrong encoding with an error code", async () => {
+  it("refuses a request body with an unknown or wrong content-encoding, with an error code", async () => {
     await start();
     const unknown = await json(await post(JSON.stringify(BODY), { "content-encoding": "rot13" }));
     expect(unknown.error.details).toEqual({ error_code: "request_body_encoding_unsupported" });
@@ -172,7 +172,7 @@ describe("request bodies", () => {
     expect(wrong.error.details).toEqual({ error_code: "request_body_encoding_invalid" });
   });
 
-  it("refuses a body that is too large after decoding with an error code", async () => {
+  it("refuses a request body that is too large after decompression, with an error code", async () => {
     await start();
     const body = gzipSync(`{"a":"${"x".repeat(33_000_000)}"}`);
     const response = await post(body, { "content-encoding": "gzip" });
@@ -182,7 +182,7 @@ describe("request bodies", () => {
     ]);
   });
 
-  it("refuses a body that is too large without a request id", async () => {
+  it("the refusal of a request body that is too large has no request id", async () => {
     await start();
     const response = await post(`{"a":"${"x".repeat(33_000_000)}"}`);
     expect(response.status).toBe(413);
@@ -198,7 +198,7 @@ describe("request bodies", () => {
     ["empty", ""],
     ["not UTF-8", Buffer.from('{"a":"\xff"}', "latin1")],
     ["not an object", "[1]"],
-  ])("refuses a body that is %s", async (_, body) => {
+  ])("refuses a request body that is %s", async (_, body) => {
     await start();
     const response = await post(body);
     const { error } = await json(response);
@@ -206,7 +206,7 @@ describe("request bodies", () => {
     expect(error.message).toMatch(/not valid JSON|should be an object/);
   });
 
-  it("logs a client that disconnects while sending, and serves the next one", async () => {
+  it("logs a request as abandoned when the client disconnects while sending, and answers the next request", async () => {
     await start();
     const { port } = new URL(simulator.url);
     const socket = connect(Number(port), "127.0.0.1");
@@ -219,8 +219,8 @@ describe("request bodies", () => {
   });
 });
 
-describe("HTTP headers", () => {
-  it("names the request, the organization and the limits in the response headers", async () => {
+describe("HTTP headers and API keys", () => {
+  it("the response headers contain the request id, the organization and the rate limits", async () => {
     await start();
     simulator.reply("hi");
     const { headers } = await post(BODY);
@@ -233,7 +233,7 @@ describe("HTTP headers", () => {
     }
   });
 
-  it("uses the same request id in the body and the header of an error", async () => {
+  it("an error has the same request id in its body and in its header", async () => {
     await start();
     const response = await post({ ...BODY, messages: [] });
     const body = await json(response);
@@ -241,7 +241,7 @@ describe("HTTP headers", () => {
     expect(body.request_id).toBe(response.headers.get("request-id"));
   });
 
-  it("accepts only the configured keys", async () => {
+  it("accepts only the configured API keys", async () => {
     await start({ apiKeys: ["right"] });
     simulator.reply("hi", "hi");
     expect((await post(BODY)).status).toBe(401);
@@ -250,13 +250,13 @@ describe("HTTP headers", () => {
     expect((await call("/v1/models")).status).toBe(401);
   });
 
-  it("checks the key before the body", async () => {
+  it("checks the API key before it parses the body", async () => {
     await start({ apiKeys: ["right"] });
     expect((await post("{")).status).toBe(401);
   });
 });
 
-describe("repeatable runs", () => {
+describe("repeatable ids of the simulator", () => {
   const run = async (options: SimulatorOptions): Promise<string[]> => {
     await start(options);
     simulator.reply({ blocks: [{ type: "tool_use", name: "Read", input: {} }] });

@@ -21,8 +21,8 @@ const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
     new Promise((resolve) => setImmediate(resolve, "pending")),
   ])) === "pending";
 
-describe("Outlet", () => {
-  it("waits until the client has received the written data", async () => {
+describe("Outlet, which writes one answer to a client", () => {
+  it("Outlet waits until the connection accepts more data", async () => {
     const connection = new FullConnection();
     const writing = open(connection, new AbortController().signal).write("one");
     expect(await isPending(writing)).toBe(true);
@@ -30,7 +30,7 @@ describe("Outlet", () => {
     expect(await isPending(writing)).toBe(false);
   });
 
-  it("neither waits for a disconnected client nor writes more to it", async () => {
+  it("Outlet neither waits for a disconnected client nor writes more to it", async () => {
     const connection = new FullConnection();
     const gone = new AbortController();
     const outlet = open(connection, gone.signal);

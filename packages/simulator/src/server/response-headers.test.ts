@@ -4,7 +4,7 @@ import { HEADERS } from "./client.case.ts";
 
 const BODY = { model: "claude-sonnet-5", max_tokens: 10, messages: [{ role: "user", content: "hi" }] };
 
-it("names the workspace of the key in answers and refusals, and in no other response", async () => {
+it("answers and refusals name the workspace of the API key, and a request without a key gets no workspace", async () => {
   const simulator = await startSimulator();
   const workspaceOf = async (key: string, body: object): Promise<string | null> => {
     const headers = { ...HEADERS, "x-api-key": key };

@@ -26,7 +26,7 @@ const deltas = (all: readonly StreamEvent[]): JsonRecord[] =>
 const kinds = (all: readonly StreamEvent[]): string[] => all.map(({ type }) => type);
 
 describe("the events of a stream", () => {
-  it("sends events in the API's order", () => {
+  it("streams the events of a message in the order of the API", () => {
     expect(kinds(events([{ type: "text", text: "hi" }]))).toEqual([
       "message_start",
       "ping",
@@ -38,7 +38,7 @@ describe("the events of a stream", () => {
     ]);
   });
 
-  it("encodes an event as a name and a line of JSON", () => {
+  it("encodes a stream event as a name and a line of JSON", () => {
     expect(encodeEvent({ type: "ping" })).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
@@ -49,7 +49,7 @@ describe("the events of a stream", () => {
     expect(parts.map((delta) => delta.text).join("")).toBe(text);
   });
 
-  it("streams the input of a call as pieces of JSON, starting with an empty one", () => {
+  it("streams the input of a tool call as pieces of JSON, starting with an empty piece", () => {
     const input = { path: "src/deep/folder/file.ts", lines: [1, 2, 3] };
     const all = events([{ type: "tool_use", id: "toolu_1", name: "Read", input }]);
     expect(all[2]?.content_block).toEqual({ type: "tool_use", id: "toolu_1", name: "Read", input: {} });
@@ -58,13 +58,13 @@ describe("the events of a stream", () => {
     expect(JSON.parse(parts.join(""))).toEqual(input);
   });
 
-  it("leaves the JSON of a cut call unclosed", () => {
+  it("streams incomplete JSON for a tool call that was cut", () => {
     const call = { type: "tool_use", id: "toolu_1", name: "Read", input: { path: "src" } };
     const parts = deltas(events([call], false, { stop_reason: "max_tokens" }));
     expect(parts.map((delta) => delta.partial_json).join("")).toBe('{"path":"src"');
   });
 
-  it("ends thinking with its signature, once", () => {
+  it("streams the signature of thinking once, after its text", () => {
     const all = events([{ type: "thinking", thinking: "let me think about it a while", signature: "sig" }]);
     expect(all[2]?.content_block).toEqual({ type: "thinking", thinking: "", signature: "" });
     const types = deltas(all).map((delta) => delta.type);
@@ -97,7 +97,7 @@ describe("the events of a stream", () => {
     });
   });
 
-  it("splits a text into valid pieces that add up to the text", () => {
+  it("splits a streamed text into valid pieces that add up to the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), (text) => {
         const parts = [...pieces(text)];
@@ -107,14 +107,14 @@ describe("the events of a stream", () => {
     );
   });
 
-  it("never splits a surrogate pair", () => {
+  it("never splits a surrogate pair of a streamed text", () => {
     for (let before = 20; before < 28; before++) {
       const parts = [...pieces(`${"x".repeat(before)}🎉${"y".repeat(20)}`)];
       expect(parts.every((part) => part.isWellFormed())).toBe(true);
     }
   });
 
-  it("limits the number of events for an enormous text", () => {
+  it("streams a text of a million characters in at most 500 pieces", () => {
     expect([...pieces("x".repeat(1_000_000))].length).toBeLessThanOrEqual(500);
   });
 });

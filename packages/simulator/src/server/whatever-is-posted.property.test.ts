@@ -149,7 +149,7 @@ const posted = fc.record({
   betas: fc.constantFrom("", [...KNOWN_BETAS].join(",")),
 });
 
-describe("arbitrary POST requests", () => {
+describe("the simulator with arbitrary POST requests", () => {
   let simulator: Simulator;
   // The log drops bodies immediately, so that its checker looks at each of them too.
   beforeAll(async () => {
@@ -157,7 +157,7 @@ describe("arbitrary POST requests", () => {
   });
   afterAll(() => simulator.close());
 
-  it("answers any request with a message, a complete stream, a count, or a well-formed error", async () => {
+  it("answers any POST request with a message, a complete stream, a count, or a well-formed error", async () => {
     await fc.assert(
       fc.asyncProperty(posted, async ({ body, part, path, version, betas }) => {
         const response = await fetch(simulator.url + path, {
@@ -182,7 +182,7 @@ describe("arbitrary POST requests", () => {
     expect(simulator.requests.all.filter(({ outcome }) => outcome !== "answered")).toEqual([]);
   });
 
-  it("accepts the undamaged requests, so that the damage proves something", async () => {
+  it("accepts the valid requests that these tests damage", async () => {
     for (const body of SOUND) {
       const response = await fetch(`${simulator.url}/v1/messages`, {
         method: "POST",

@@ -9,8 +9,8 @@ import {
   UNVERIFIED_TEXTS,
 } from "./texts.ts";
 
-describe("the texts of the simulator", () => {
-  it("lists all unverified texts, including placeholders and single sentences", () => {
+describe("the error texts and placeholders of the simulator", () => {
+  it("UNVERIFIED_TEXTS lists every text that is not verified, including placeholders and single sentences", () => {
     const rows: Readonly<Record<string, TextRow>> = TEXTS;
     for (const { name, text } of UNVERIFIED_TEXTS)
       expect({ verified: false, ...rows[name] }).toMatchObject({ verified: false, text });
@@ -26,7 +26,7 @@ describe("the texts of the simulator", () => {
     expect(new Set(parts.map(([, { text }]) => text)).size).toBe(parts.length);
   });
 
-  it("turns texts into errors with status, type and code", () => {
+  it("creates an error with the status, type and code of its text", () => {
     const { status, type, message, details } = refusal("threadNotFound", { id: "msg_1" });
     expect([status, type, details]).toEqual([404, "not_found_error", { error_code: "thread_not_found" }]);
     expect(message).toContain("previous_message_id msg_1.");
@@ -34,7 +34,7 @@ describe("the texts of the simulator", () => {
     expect(refusal("tooLong", { tokens: 2, window: 1 })).toMatchObject({ status: 400, details: undefined });
   });
 
-  it("fills every placeholder of a text", () => {
+  it("fills in the placeholder of a text", () => {
     expect(textOf("olderMessageDiffers", { path: "messages.3" })).toBe(
       "A message older than `messages.3` differs from when this block was created.",
     );

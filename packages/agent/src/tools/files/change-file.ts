@@ -22,15 +22,16 @@ import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import type { FilePlace } from "./file-place.ts";
 
 /**
- * Text input without NUL characters. A file with one counts as binary: its diff is empty, and the person
- * would allow an unseen change.
+ * Text input without NUL characters. A file with a NUL character counts as binary. Its diff would be empty,
+ * so the person would allow an unseen change.
  */
 export const textInput: z.ZodType<string> = z
   .string()
   .refine((text) => !text.includes("\0"), "contains a NUL character, which a text file cannot contain");
 
 /**
- * Explains why the agent may not change content that it has not seen. Returns undefined if it has seen it.
+ * Explains why the agent may not change content that it has not seen. Returns undefined if the agent has seen
+ * the content.
  */
 export function whyUnseen(
   place: FilePlace,
@@ -62,7 +63,10 @@ interface Change {
   readonly range: SeenFile["range"];
 }
 
-/** Makes a change if the file still has the old content. Afterwards the agent knows the new content. */
+/**
+ * Writes the new content if the file still has the old content, and records that the agent knows the new
+ * content.
+ */
 export async function makeChange(
   place: FilePlace,
   { file, before, after, range }: Change,
@@ -124,7 +128,7 @@ export async function createFile(path: string, bytes: Buffer, signal: AbortSigna
     await fill(handle, bytes).finally(() => handle.close());
     signal.throwIfAborted();
     try {
-      // A link fails if the name exists. A rename would silently replace the other file.
+      // Linking fails if a file of this name exists. Renaming would silently replace that file.
       linkSync(temporary, path);
     } catch (error) {
       if (systemCode(error) === "EEXIST") return { state: "changed" };

@@ -55,8 +55,8 @@ export function editTool(place: FilePlace): Tool {
 }
 
 /**
- * Returns the diff of an edit. Shows it even for an edit that is refused at the moment, because the file may
- * change before the edit runs.
+ * Returns the diff of an edit, even of one that would be refused at the moment, because the file may change
+ * before the edit runs.
  */
 function previewOf(before: Buffer | undefined, edit: TextEdit): string {
   const result = before === undefined ? undefined : applyEdit(before, edit);
@@ -153,8 +153,8 @@ interface Found {
 }
 
 /**
- * Searches for the exact text first. If that has CRLF and the file does not, searches again with plain line
- * ends.
+ * Searches for the exact text first. If the file does not contain it and the text has CRLF, searches again
+ * with plain line ends.
  */
 function find(units: string, edit: TextEdit, of: (text: string) => string): Found {
   const { old_string: oldString, new_string: newString } = edit;

@@ -42,7 +42,7 @@ describe("permissions of the file tools", () => {
     expect(await needsOf(read, { file_path: 1 })).toEqual([]);
   });
 
-  it("the question about a file change shows its diff, and the answer always covers all ordinary edits", async () => {
+  it('the question about a file change shows its diff, and the answer "always" covers all ordinary edits', async () => {
     const input = { file_path: "a.txt", old_string: "two", new_string: "2" };
     const detail = "@@ -1,2 +1,2 @@\n one\n-two\n+2";
     expect(await needsOf(edit, input)).toEqual([

@@ -180,8 +180,8 @@ const hasSeveralNames = (path: string): Promise<boolean> =>
   );
 
 /**
- * Returns the main session for a subagent's session, which is stored next to it. The main session is guarded
- * from both.
+ * Returns the path of the main session, also for a subagent's session, which is stored next to it. So the
+ * same files are guarded for both.
  */
 const mainSession = (sessionPath: string): string =>
   sessionPath.replace(/\.agents[\\/][^\\/]+\.jsonl$/, ".jsonl");

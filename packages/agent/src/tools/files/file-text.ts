@@ -48,7 +48,7 @@ export function encodeText(text: string, { encoding, mark }: TextForm): Buffer {
  */
 export interface TextUnits {
   readonly units: string;
-  /** Converts a text to search for or to insert. */
+  /** Converts a text into these units, so that it can be searched for or inserted. */
   of(text: string): string;
   toBytes(units: string): Buffer;
 }

@@ -23,7 +23,7 @@ export function placesOf(content: string, text: string): readonly Place[] {
   return indexesOf(plain, text).map((from) => ({ from: original(from), to: original(from + text.length) }));
 }
 
-/** Keeps the first of two overlapping matches, so that all of them can be replaced. */
+/** Keeps only the first of two overlapping matches, so that all remaining matches can be replaced. */
 export function withoutOverlaps(places: readonly Place[]): readonly Place[] {
   const kept: Place[] = [];
   for (const place of places) if (place.from >= (kept.at(-1)?.to ?? 0)) kept.push(place);
@@ -104,8 +104,8 @@ function bordersOf(text: string): Int32Array {
 }
 
 /**
- * Maps an index without carriage returns to one with them. Uses binary search, so calls can come in any
- * order.
+ * Maps an index in the content without carriage returns to the index in the original content. Uses binary
+ * search, so calls can come in any order.
  */
 function originalIndex(content: string): (index: number) => number {
   // Index of each CRLF's line end in the content without carriage returns.

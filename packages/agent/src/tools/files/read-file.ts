@@ -16,7 +16,7 @@ import { readMedia } from "./read-media.ts";
 
 /** Default number of lines. Most files are shorter. For longer files, the result says how to continue. */
 const DEFAULT_LINES = 2_000;
-/** Maximum length of a result: about 15,000 tokens. One turn needs room for several reads. */
+/** Maximum length of a result: about 15,000 tokens. One turn needs space for several reads. */
 const MAX_RESULT_CHARS = 50_000;
 /** Reserve for the notes after the lines. */
 const NOTES_CHARS = 1_000;
@@ -137,8 +137,8 @@ function isSameContent(before: SeenFile, now: SeenFile): boolean {
 }
 
 /**
- * Creates a result without content. It begins with the words that mark such a result for the engine. A
- * repeated read returns the content again, so that an agent that lost it does not loop.
+ * Creates the result for a file that is still in the context. Its first words tell the engine that the
+ * content is missing. The next read returns the content, so that an agent that lost it does not loop.
  */
 function unchanged(
   { reads }: FilePlace,

@@ -15,11 +15,14 @@ const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 /** Maximum width and height of an image. The API rejects larger ones. */
 const MAX_IMAGE_SIDE = 8_000;
 /**
- * Maximum size of a PDF. Several of them fit into a request, which is limited to 32 MB including the
- * conversation.
+ * Maximum size of a PDF. Several PDFs of this size fit into a request, which is limited to 32 MB including
+ * the conversation.
  */
 const MAX_PDF_BYTES = 6 * 1024 * 1024;
-/** Maximum number of pages. A page costs 1,500 to 3,000 tokens. This is a quarter of a common window. */
+/**
+ * Maximum number of pages. A page costs 1,500 to 3,000 tokens, so this many pages take about a quarter of a
+ * common window.
+ */
 const MAX_PDF_PAGES = 20;
 
 type MediaReading =
@@ -82,11 +85,11 @@ const HEAD_BYTES = 1_024;
 const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
 /** Pattern of object streams. Newer files store their objects there, including pages. */
 const PACKED = /\/Type\s*\/ObjStm[\s\S]{0,500}?stream\r?\n/g;
-/** Maximum unpacked size. A stream that unpacks to more is not a list of pages. */
+/** Maximum unpacked size. An object stream that unpacks to more is not a list of pages. */
 const MAX_UNPACKED_BYTES = 1024 * 1024;
 /**
- * Maximum number of streams. A file of a few pages has a handful. A hostile file could make us unpack a
- * megabyte for each one.
+ * Maximum number of object streams to unpack. A file of a few pages has only a few. A hostile file could make
+ * us unpack a megabyte for each one.
  */
 const MAX_PACKED = 100;
 

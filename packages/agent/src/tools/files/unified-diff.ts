@@ -1,9 +1,11 @@
 import { diffArrays } from "diff";
 import { decodeText } from "./file-text.ts";
 
-/** Number of context lines, enough to recognize the place. */
+/** Number of context lines around a change, enough to recognize its position. */
 const CONTEXT_LINES = 3;
-/** Maximum length of a diff. People do not read longer diffs here. The file has the rest. */
+/**
+ * Maximum number of lines of a diff. People do not read longer diffs here. They can open the file instead.
+ */
 const MAX_DIFF_LINES = 400;
 /** Maximum length of a line. A long line of data would fill the screen. */
 const MAX_SHOWN_CHARS = 300;
@@ -137,8 +139,8 @@ interface Region {
 const MAX_DIFFERENCES = 1_000;
 
 /**
- * Finds the regions in which two lists of lines differ, in order. Merges too many differences into one
- * region.
+ * Finds the regions in which two lists of lines differ, in order. If there are too many differences, returns
+ * one region that contains all of them.
  */
 export function changedRegions(before: readonly string[], after: readonly string[]): readonly Region[] {
   let start = 0;

@@ -12,7 +12,7 @@ const MAX_COMPARED_LINES = 20_000;
  * each.
  */
 const MAX_COMPARISONS = 50_000_000;
-/** Minimum similarity. Lines below it have little more in common than their language. */
+/** Minimum similarity. Lines with a lower similarity have little more in common than their language. */
 const MIN_CLOSENESS = 0.6;
 const MAX_SHOWN_LINES = 12;
 const MAX_SHOWN_CHARS = 300;

@@ -3,11 +3,11 @@ import { expandBraces, fitsName, type NamePattern, namePattern } from "@longhaul
 import { isDynamicPattern } from "tinyglobby";
 
 /**
- * Our own glob matcher. The packages turn globs into regular expressions, and some patterns and names make
- * those take minutes. The time of this one is bounded by both lengths.
+ * Our own glob matcher. Glob packages use regular expressions, which take minutes for some patterns and
+ * names. The time of this matcher is bounded by the lengths of the pattern and the path.
  */
 
-/** Maximum number of alternatives. Nobody writes more. Consecutive braces multiply. */
+/** Maximum number of alternatives. Nobody writes more, but the numbers of consecutive braces multiply. */
 const MAX_ALTERNATIVES = 200;
 
 /** Pattern that matches paths in bounded time. */
@@ -43,7 +43,7 @@ type Step = "any-folders" | NamePattern;
 
 const stepOf = (part: string): Step => (part === "**" ? "any-folders" : namePattern(part));
 
-/** Returns the step positions that are possible after these names. */
+/** Returns the positions in the pattern at which matching can continue after these names. */
 function placesAfter(steps: readonly Step[], names: readonly string[]): ReadonlySet<number> {
   let places = withSkipped(steps, [0]);
   for (const name of names) {
@@ -59,7 +59,7 @@ function placesAfter(steps: readonly Step[], names: readonly string[]): Readonly
   return places;
 }
 
-/** Adds the positions after `**`, which also matches no folder. */
+/** Adds the positions after each `**`, because `**` also matches zero folders. */
 function withSkipped(steps: readonly Step[], places: readonly number[]): ReadonlySet<number> {
   const all = new Set<number>();
   for (const place of places) {

@@ -86,7 +86,7 @@ describe("the Glob tool", () => {
   it("lists at most 100 files, and reports the total number", async () => {
     const lines = await find("many/*.txt");
     expect(lines).toHaveLength(101);
-    // 7 and 70 to 79 are ignored.
+    // The .gitignore excludes file 7 and files 70 to 79.
     expect(lines.at(-1)).toBe("[109 files match. These are the 100 newest.]");
   });
 

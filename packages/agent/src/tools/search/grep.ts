@@ -9,12 +9,15 @@ import { problemWithPattern } from "./glob-pattern.ts";
 import { type FileSearch, type Row, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
 import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
-/** Maximum number of context lines. More context is reading, not searching. */
+/** Maximum number of context lines. For more context, the model reads the file. */
 const MAX_CONTEXT_LINES = 50;
 /** Default number of entries if the model sets no limit. */
 const USUAL_ENTRIES = 100;
 const MAX_ENTRIES = 2_000;
-/** Maximum characters of one search in the context. To see more, the model reads the file. */
+/**
+ * Maximum characters of a search result, because it stays in the context. To see more, the model reads the
+ * file.
+ */
 const SHOWN_CHARS = 20_000;
 /** Reserve for the notes after the results. */
 const NOTES_CHARS = 500;
@@ -152,7 +155,8 @@ function globPatterns(glob: string | undefined): readonly string[] {
 }
 
 /**
- * Returns the limits for a single file: as much as can be shown, plus one line to detect that there is more.
+ * Returns the limits for a single file: as many lines as can be shown, plus one line to detect that there are
+ * more.
  */
 function limitsOf(wishes: GrepOptions): Pick<FileSearch, "limits" | "mostMatches"> {
   const { mode, before, after, mostEntries } = wishes;
@@ -239,7 +243,8 @@ function grepOutcome(findings: GrepFindings, wishes: GrepOptions, limitChars: nu
     isMore ? moreWords(wishes, shown.length, hits) : "",
     ...trouble(findings),
   ].filter((note) => note !== "");
-  // The pattern was unusable. The model must know this before it concludes that nothing matches.
+  // The pattern was too slow to search all files. The model must know this before it concludes that nothing
+  // matches.
   const isError = findings.slow > 0 && hits.length === 0;
   const summary =
     isMore && wishes.mode === "content" ? `the first ${shown.length} lines` : summaryOf(hits, wishes);

@@ -170,19 +170,23 @@ interface PatternOptions {
 export class SearchPattern {
   readonly #guarded: GuardedPattern;
   readonly isMultiline: boolean;
-  /** Bytes that every match contains. Undefined if unknown. They rule out most files quickly. */
+  /**
+   * Bytes that every match contains. Undefined if unknown. A file without these bytes needs no search, which
+   * rules out most files quickly.
+   */
   readonly bytes: Buffer | undefined;
   #slowFiles = 0;
 
-  /** @throws LonghaulError if it is not a regular expression. */
+  /** @throws LonghaulError if the pattern is not a regular expression. */
   constructor({ pattern, ignoreCase, isMultiline }: PatternOptions) {
     this.isMultiline = isMultiline;
-    // Other engines accept flags at the start of a pattern.
+    // Accepts flags at the start of a pattern, because other regular expression engines do.
     const [, inFront = "", rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
     const flags = new Set(inFront);
     if (ignoreCase) flags.add("i");
     if (isMultiline) flags.add("m").add("s");
-    // The flag is not set by default, because it makes an unnecessary escape such as `\-` an error.
+    // Sets the `u` flag only if the pattern needs it, because with this flag an unnecessary escape such as
+    // `\-` is an error.
     if (/\\[pP]\{/.test(rest)) flags.add("u");
     this.#guarded = new GuardedPattern(rest, [...flags].join(""), SEARCH_BUDGET_MS);
     const [longest] = flags.has("i") ? [] : literalsInPattern(rest).toSorted((a, b) => b.length - a.length);
@@ -218,9 +222,11 @@ export class SearchPattern {
 
 /** Size of one piece of a streamed file: large enough for speed, small enough for memory. */
 const PIECE_BYTES = 1024 * 1024;
-/** Maximum size of a file in a tree. Larger ones are data or generated. */
+/** Maximum size of a file that the call does not name. Larger files are data or generated. */
 const LARGEST_IN_TREE_BYTES = 8 * 1024 * 1024;
-/** Maximum size of a file that the call names. It is larger than the longest command output. */
+/**
+ * Maximum size of a file that the call names. This limit is larger than the longest file with command output.
+ */
 const LARGEST_NAMED_BYTES = 128 * 1024 * 1024;
 /**
  * Maximum length of a line. A longer line is split, so that a file without line ends is not in memory as a

@@ -30,12 +30,13 @@ interface Walked {
 const MAX_FILES = 200_000;
 /** Folders to skip unless the search names them: git's data and installed packages. */
 const USUALLY_SKIPPED: readonly string[] = [".git", "node_modules"];
-/** Number of parallel calls. More than the system's thread pool gains nothing. */
+/** Number of parallel file system calls. More calls than threads in the system's pool would not be faster. */
 const STATS_AT_ONCE = 64;
 
 /**
- * Lists the files below a folder that match the patterns. Does not follow links, so none leads out or in a
- * circle. Skips files that `.gitignore` files exclude, unless the search starts there.
+ * Lists the files below a folder that match the patterns. Does not follow links, because a link could lead
+ * out of the folder or in a circle. Skips files that `.gitignore` files exclude, unless the search starts in
+ * an excluded folder.
  */
 export async function walk(request: WalkRequest): Promise<Walked> {
   const { root, patterns, signal } = request;
@@ -78,8 +79,8 @@ export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: str
   shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
 
 /**
- * Returns the ignore rules, or undefined if the search starts inside an excluded folder, because then it is
- * intended.
+ * Returns the ignore rules, or undefined if the search starts inside an excluded folder, because then its
+ * files are wanted.
  */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
   const rules = new IgnoreRules((await gitRootOf(root)) ?? root);
@@ -165,7 +166,7 @@ class TreeSearch {
   }
 }
 
-/** Maximum size of a list. Nobody writes a longer one. */
+/** Maximum size of a `.gitignore` file. Nobody writes a longer one. */
 const LONGEST_LIST_BYTES = 1_000_000;
 
 interface Rules {
@@ -179,7 +180,8 @@ class IgnoreRules {
   readonly #known = new Map<string, Promise<readonly Rules[]>>();
 
   /**
-   * Creates the rules. `top`: lists above this folder do not count. Usually it is the root of the repository.
+   * Creates the rules. `.gitignore` files above the folder `top` do not count. Usually `top` is the root of
+   * the repository.
    */
   constructor(top: string) {
     this.#top = top;
@@ -202,7 +204,7 @@ class IgnoreRules {
     return false;
   }
 
-  /** Returns the rules for a folder. The nearest list comes first. */
+  /** Returns the rules for a folder. The rules of the nearest `.gitignore` file come first. */
   #rulesFor(folder: string): Promise<readonly Rules[]> {
     const known = this.#known.get(folder);
     if (known !== undefined) return known;
@@ -219,15 +221,15 @@ class IgnoreRules {
   }
 }
 
-/** Reads a list. Like git, follows no link. A pipe with that name would block forever. */
+/** Reads a `.gitignore` file. Like git, follows no link. Opens no pipe, which would block forever. */
 async function listAt(path: string): Promise<string> {
   const found = await lstat(path);
   return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";
 }
 
 /**
- * Pattern of many stars in one name. The library turns patterns into regular expressions. With more stars, a
- * long name can take it forever.
+ * Pattern that recognizes a `.gitignore` rule with many stars in one name. The library turns rules into
+ * regular expressions, and such a rule could take forever to match a long name.
  */
 const MANY_STARS = /(?:\*+[^*/]+){3}\*/;
 const LONGEST_RULE_CHARS = 1_000;

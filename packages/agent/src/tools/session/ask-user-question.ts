@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool, type ToolOutcome } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** Maximum number of questions. More at once would be a form. */
+/** Maximum number of questions. More questions at once would be a questionnaire. */
 const MAX_QUESTIONS = 4;
 const MAX_OPTIONS = 6;
 const LONGEST_TEXT = 1_000;

@@ -6,7 +6,7 @@ import type { Workplace } from "../../workplace.ts";
 
 /** Maximum length of a plan: about 12,000 tokens. Nobody reads a longer plan before accepting it. */
 const LONGEST_PLAN = 50_000;
-/** Modes for plans, which may be confidential. */
+/** File modes of plans. Only the owner can read a plan, because it may be confidential. */
 const OWNER_ONLY = { file: 0o600, folder: 0o700 } as const;
 
 export function enterPlanModeTool({ state }: Pick<Workplace, "state">): Tool {

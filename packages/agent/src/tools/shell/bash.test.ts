@@ -140,7 +140,7 @@ describe.skipIf(process.platform === "win32")("the Bash tool", () => {
 });
 
 describe("permissions of the Bash tool", () => {
-  it("the question about a command shows the whole command and what the answer always would cover", async () => {
+  it('the question about a command shows the whole command and what the answer "always" would cover', async () => {
     const tool = bashTool(place);
     expect(await tool.needs({ command: "npm test -- -x" }, context())).toEqual([
       {

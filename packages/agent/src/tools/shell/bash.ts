@@ -23,7 +23,7 @@ const LONGEST_TIMEOUT_MS = 600_000;
 const LONGEST_RESULT_CHARS = 30_000;
 /** Characters of a result that are reserved for the line about how the command ended. */
 const WORDS_CHARS = 500;
-/** Interval of progress reports. People cannot read faster. */
+/** Minimum time between two progress reports. People cannot read faster. */
 const PROGRESS_EVERY_MS = 200;
 
 const DESCRIPTION = `Runs a command in the shell (bash if it is installed, otherwise sh). Returns its output, stdout and stderr together, and its exit code if it is not 0.
@@ -131,8 +131,8 @@ function unknownShell(id: string, shells: Shells): ToolOutcome {
 }
 
 /**
- * Turns a command into one line. Uses no regular expression: matching white space around line ends takes
- * minutes for a megabyte of spaces.
+ * Turns a command into one line. Uses no regular expression, because matching white space around line ends
+ * would take minutes for a megabyte of spaces.
  */
 const oneLine = (command: string): string =>
   command
@@ -180,7 +180,8 @@ async function run(place: Place, input: BashInput, context: ToolContext): Promis
 async function endedWithin(running: ShellCommand, limitMs: number, signal: AbortSignal): Promise<boolean> {
   let isOver = false;
   let stop = (): void => undefined;
-  // A process that hangs in the kernel never ends, so this also waits for the kill to finish.
+  // A process that hangs in the kernel never ends. So the wait for its end also stops when `kill` has
+  // finished.
   const stopped = new Promise<void>((resolve) => {
     stop = () => resolve(running.kill());
   });

@@ -29,12 +29,15 @@ describe("permissions for commands that read files", () => {
     "grep -n x a.txt",
     "wc -l src/b.ts",
     "git diff a.txt",
-  ])("a permission for %s also covers the same command with other files of the working folder", async (command) => {
-    const need = await needOf(command);
-    expect(need.kind).toBe("shell");
-    expect(need.key).toMatch(/^shell:/);
-    expect(need.runsCode).toBeUndefined();
-  });
+  ])(
+    "a permission for %s also covers the same command with other files of the working folder",
+    async (command) => {
+      const need = await needOf(command);
+      expect(need.kind).toBe("shell");
+      expect(need.key).toMatch(/^shell:/);
+      expect(need.runsCode).toBeUndefined();
+    },
+  );
 
   it.each([
     "cat /etc/motd",
@@ -54,13 +57,16 @@ describe("permissions for commands that read files", () => {
     "stat 'up/outside.txt'",
     "pytest ../outside.txt",
     "npm test -- ../outside.txt",
-  ])("a permission for %s covers only exactly this command, because it reads outside the folder", async (command) => {
-    expect(await needOf(command)).toMatchObject({
-      kind: "outside-path",
-      key: `shell-exact:${command}`,
-      scope: expect.stringContaining("exactly this command"),
-    });
-  });
+  ])(
+    "a permission for %s covers only exactly this command, because it reads outside the folder",
+    async (command) => {
+      expect(await needOf(command)).toMatchObject({
+        kind: "outside-path",
+        key: `shell-exact:${command}`,
+        scope: expect.stringContaining("exactly this command"),
+      });
+    },
+  );
 
   it.each([
     "grep x --exclude-dir=../x a.txt",
@@ -205,11 +211,14 @@ describe("permissions for commands that run the project's code", () => {
     "./run.sh",
     "git commit -m x",
     "npm ci && npm test",
-  ])("the question about %s says that the answer always applies even if the project's code changes", async (command) => {
-    const need = await needOf(command);
-    expect(need.runsCode).toBe(true);
-    expect(need.scope).toMatch(/, even if the project's code changes$/);
-  });
+  ])(
+    'the question about %s says that the answer "always" applies even if the code of the project changes',
+    async (command) => {
+      const need = await needOf(command);
+      expect(need.runsCode).toBe(true);
+      expect(need.scope).toMatch(/, even if the project's code changes$/);
+    },
+  );
 
   it.each(["ls", "rm -rf build", "mkdir -p a/b", "git status", "cat a.txt | head -5"])(
     "the question about %s does not mention the project's code",
@@ -237,7 +246,7 @@ it("a permission for git diff covers only exactly this command unless the folder
   expect(await commandNeed(place(nowhere), toAllow)).toMatchObject({ key: "shell-exact:git diff" });
 });
 
-it("asks about a command of one megabyte without delay, and does not offer the answer always", async () => {
+it('asks about a command of one megabyte without delay, and does not offer the answer "always"', async () => {
   const need = await needOf(`cat ${"a/b c ".repeat(180_000)}`);
   expect(need.scope).toBeUndefined();
   expect(need.kind).toBe("shell");

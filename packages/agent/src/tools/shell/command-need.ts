@@ -27,7 +27,7 @@ export interface CommandToAllow {
 /** Maximum length of a question's title. Its detail has the whole command. */
 const TITLE_CHARS = 200;
 /**
- * Maximum length of a command. Linux runs no longer one, and searching a megabyte for names would take
+ * Maximum length of a command. Linux runs no longer command, and searching a megabyte for names would take
  * seconds.
  */
 const LONGEST_COMMAND_CHARS = 131_072;

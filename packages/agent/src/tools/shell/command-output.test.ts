@@ -112,14 +112,17 @@ describe("the file of a long output", () => {
     expect((await output.look()).text).toContain("could not be saved to a file (ENOENT)");
   });
 
-  it.skipIf(process.platform === "win32")("never writes a command's output through a link at the path of the output file", async () => {
-    const own = join(folder, "own");
-    mkdirSync(own);
-    symlinkSync(join(folder, "target"), join(own, "x.txt"));
-    const file = new OutputFile(async () => own, "x.txt");
-    await file.write("text");
-    await file.close();
-    expect(file.words).toContain("EEXIST");
-    expect(readdirSync(folder)).not.toContain("target");
-  });
+  it.skipIf(process.platform === "win32")(
+    "never writes a command's output through a link at the path of the output file",
+    async () => {
+      const own = join(folder, "own");
+      mkdirSync(own);
+      symlinkSync(join(folder, "target"), join(own, "x.txt"));
+      const file = new OutputFile(async () => own, "x.txt");
+      await file.write("text");
+      await file.close();
+      expect(file.words).toContain("EEXIST");
+      expect(readdirSync(folder)).not.toContain("target");
+    },
+  );
 });

@@ -19,7 +19,7 @@ interface OutputOptions {
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** Output of a command. The model gets a part of it. If that is not all, a file has everything. */
+/** Output of a command. The model gets a part of a long output, and a file contains all of it. */
 export class CommandOutput {
   readonly #options: OutputOptions;
   readonly #decoder = new StringDecoder("utf8");
@@ -87,7 +87,10 @@ interface LeftOut {
   readonly lines: number;
 }
 
-/** Share of the beginning. Errors are at the end more often than at the beginning. */
+/**
+ * Share of a cut output that comes from its beginning. Errors are at the end more often than at the
+ * beginning.
+ */
 const HEAD_SHARE = 1 / 3;
 
 /** Beginning and end of a text of any length, in bounded memory. */
@@ -115,7 +118,8 @@ export class CappedText {
     if (text === "") return;
     if (this.#head.length < this.#limit) this.#head += text.slice(0, this.#limit - this.#head.length);
     this.#tail += text;
-    // Cut only sometimes, because pieces can be single characters.
+    // Cuts the text only at twice the limit, because cutting for each piece, which can be a single character,
+    // would be slow.
     if (this.#tail.length > 2 * this.#limit) this.#tail = this.#tail.slice(-this.#limit);
     this.#length += text.length;
     this.#lineEnds += lineEndsIn(text);

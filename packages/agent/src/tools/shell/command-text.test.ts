@@ -25,9 +25,12 @@ describe("commandKey", () => {
     ["grep -o x -C 3 a.txt", "shell:grep"],
     ["python -m pytest -q tests", "shell:python -m pytest"],
     ["tsc --noEmit -p .", "shell:tsc"],
-  ])("the command %s gets the permission key %s of its first words, because its effect is known", (command, key) => {
-    expect(commandKey(command)).toMatchObject({ key, scope: `commands that begin with ${key.slice(6)}` });
-  });
+  ])(
+    "the command %s gets the permission key %s of its first words, because its effect is known",
+    (command, key) => {
+      expect(commandKey(command)).toMatchObject({ key, scope: `commands that begin with ${key.slice(6)}` });
+    },
+  );
 
   it.each([
     "rm -rf build",

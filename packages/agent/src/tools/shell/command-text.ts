@@ -97,8 +97,8 @@ const RUNNING_SUBCOMMANDS = oneOf(
 const STARTS_OTHERS =
   /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|flags|rsh|script|out|prefix|manifest|cwd|registry|install)/i;
 /**
- * Pattern of the same options as single letters: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. They
- * are harmless in git and grep.
+ * Pattern of the same options as single letters: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. These
+ * letters are harmless in git and grep.
  */
 const ELSEWHERE = /^-[Co]/;
 /** Pattern of a variable assignment. In the middle of `make test SHELL=/tmp/x`, it can name a program. */
@@ -277,7 +277,7 @@ const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(
     "--(?:amend|no-edit|signoff|quiet|message|all)",
     "--message=[\\w .:,@/+-]*",
   ),
-  // It may add credentials, which a later command would show. So only named files are allowed.
+  // `git add` may add credentials, which a later command would show. So only named files are allowed.
   add: oneOf("-v", "--verbose"),
 });
 
@@ -285,7 +285,7 @@ const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(
 function hasPlainOptions([program = "", first = "", ...others]: readonly string[]): boolean {
   const known = program === "git" ? GIT_OPTIONS[first] : OPTIONS[program];
   const words = program === "git" ? others : [first, ...others];
-  // This also checks words after `--`, which may be the value of the option before it: `grep -e -- -r`.
+  // Also checks words after `--`, because `--` may be the value of the option before it: `grep -e -- -r`.
   const options = words.filter((word) => word.startsWith("-") && !/^--?$/.test(word));
   return options.every((option) => known?.test(option) ?? false);
 }
@@ -326,7 +326,7 @@ function isOnlyOf(command: string, programs: ReadonlySet<string>, subcommands: R
   if (/[<>`$\\(){}"']/.test(bare)) return false;
   return commandsIn(bare).every((part) => {
     const [program = "", subcommand = ""] = part.trim().split(/\s+/);
-    // This option writes a file.
+    // Options that begin with `--out` write a file.
     if (program === "git" && /\s--out/.test(part)) return false;
     return program === "" || programs.has(program) || (program === "git" && subcommands.has(subcommand));
   });

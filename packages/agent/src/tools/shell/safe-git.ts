@@ -6,8 +6,8 @@ import { commandKey, GIT_READERS, isOnlyLooking, simpleWords } from "./command-t
 
 /**
  * Read-only git commands (`git status`, `git log`, …), rewritten so that no setting of the repository starts
- * a program. Also the reasons why one of them still asks: anybody may have written the repository and its
- * settings.
+ * a program. Also finds reasons to ask before such a command, because anybody may have written the repository
+ * and its settings.
  */
 
 /** Read-only git command, rewritten so that no setting of the repository starts a program. */
@@ -40,8 +40,8 @@ export function isGitReader(command: string): boolean {
 }
 
 /**
- * Settings that start programs, each with a value that starts none. They override those of the repository,
- * whose files the agent or the author of the project may have written.
+ * Settings that start programs, each with a value that starts none. They override the settings of the
+ * repository, which the agent or the author of the project may have written.
  */
 const SAFE_SETTINGS: readonly string[] = [
   "safe.bareRepository=explicit",
@@ -93,7 +93,7 @@ function safeEnvironment(): Readonly<Record<string, string>> {
 }
 
 interface Repository {
-  /** Reasons why even a read-only command asks each time. */
+  /** Reasons to ask each time, even before a read-only command. */
   readonly reasons: readonly string[];
   /**
    * Folders that git reads: the working tree, git's own folder and its objects. Empty outside of a
@@ -102,7 +102,10 @@ interface Repository {
   readonly folders: readonly string[];
 }
 
-/** Maximum time to read settings, which takes milliseconds. An endless file is there on purpose. */
+/**
+ * Maximum time to read settings. Normally it takes milliseconds. Only a hostile repository contains an
+ * endless file.
+ */
 const LONGEST_LOOK_MS = 5_000;
 /** Maximum output, enough for thousands of settings. */
 const MAX_OUTPUT_BYTES = 1_000_000;
@@ -161,7 +164,7 @@ async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** Returns the folders, or undefined without a repository that has a working tree. */
+/** Returns the folders that git reads, or undefined if there is no repository with a working tree. */
 async function foldersOf(
   cwd: string,
 ): Promise<Readonly<Record<"top" | "own" | "common" | "objects", string>> | undefined> {

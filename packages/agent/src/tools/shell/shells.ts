@@ -117,8 +117,8 @@ class RunningCommand implements ShellCommand {
       return this.#notStarted(request, exit.error);
     }
     const leftBehind = await this.#clearUp(reading);
-    // A process that still holds the pipe has left the command's group. It is a daemon and keeps running on
-    // purpose.
+    // A process that still uses the pipe has left the command's process group. It is a daemon and keeps
+    // running on purpose.
     output.destroy();
     await reading;
     await this.#output.finish();
@@ -140,7 +140,7 @@ class RunningCommand implements ShellCommand {
         await this.#output.add(bytes);
       }
     } catch {
-      // We closed it, or the pipe broke. Keep the output so far.
+      // We closed the pipe, or it broke. Keep the output so far.
     }
   }
 
@@ -171,7 +171,7 @@ type Exit =
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
-    // This listener is never removed: a second error, from a signal that could not be sent, would otherwise
+    // This listener is never removed. Without it, a second error, from a signal that could not be sent, would
     // end this process.
     child.on("error", (error) => resolve({ error }));
   });
@@ -202,7 +202,7 @@ interface ProcessRequest {
 
 /**
  * Script that uses one pipe for stdout and stderr, because two pipes would lose their relative order. The
- * opening shell replaces itself with bash or sh, so there is still one process.
+ * first shell replaces itself with bash or sh, so there is still only one process.
  */
 const INTO_ONE_PIPE =
   'if command -v bash >/dev/null 2>&1; then exec bash -c -- "$1" 2>&1; fi; exec sh -c -- "$1" 2>&1';

@@ -90,7 +90,8 @@ export class TerminalText {
   #surplus(): string {
     const length = this.#line.length;
     if (length <= LONGEST_HELD_CHARS) return "";
-    // Only whole steps are released, so that the result does not depend on the pieces.
+    // Releases only multiples of the length limit, so that the result does not depend on how the input is
+    // split.
     const settled = Math.floor((length - 1) / LONGEST_HELD_CHARS) * LONGEST_HELD_CHARS;
     const surplus = this.#line.slice(0, settled);
     this.#line = this.#line.slice(settled);

@@ -62,7 +62,10 @@ export class PrivateAddressError extends Error {
 
 interface Answer {
   readonly response: IncomingMessage;
-  /** Returns the first failure of the connection. Node may report the body as complete in spite of it. */
+  /**
+   * Returns the first failure of the connection. Despite such a failure, Node may report the body as
+   * complete.
+   */
   failure(): unknown;
 }
 
@@ -132,8 +135,8 @@ function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<An
 }
 
 /**
- * Creates a lookup that checks the same addresses that the connection uses. A second lookup could give
- * another answer.
+ * Creates a lookup that checks the same addresses that the connection uses. A second lookup could return
+ * another address.
  */
 function guarded(options: Omit<DownloadOptions, "signal">): LookupFunction {
   const { lookup = dnsLookup as LookupFunction, network, mayBePrivate } = options;

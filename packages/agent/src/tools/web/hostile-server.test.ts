@@ -448,7 +448,8 @@ describe("broken answers of a hostile server", () => {
   });
 
   it("reports a page that a closed or reset connection cut short", async () => {
-    // To the system, an immediate reset looks like an ordinary end, so the client first reads what there is.
+    // The system reports an immediate reset as an ordinary end, so the server waits until the client has read
+    // the start.
     const reset = (start: string) => (socket: Socket) =>
       socket.write(start, () => setTimeout(() => socket.resetAndDestroy(), 50));
     for (const answer of [

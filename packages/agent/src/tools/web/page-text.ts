@@ -8,11 +8,11 @@ const TEXT_TYPES =
 const HTML_TYPES = /^(?:text\/html|application\/xhtml\+xml)$/;
 /** Number of bytes in which to look for the charset. Browsers look in the first 1,024. */
 const HEAD_BYTES = 2_048;
-/** Number of characters in a sample. Binary data is unreadable from the start. */
+/** Number of characters that are checked for binary data, which is unreadable from the start. */
 const SAMPLE_CHARS = 100_000;
 /**
  * Maximum share of a sample that is meaningless as text. A page in a wrong but readable charset stays below
- * it.
+ * this share.
  */
 const MAX_UNREADABLE_SHARE = 0.2;
 const UNREADABLE = /(?![\n\r\t\f])[\p{Cc}\ufffd]/gu;
@@ -73,7 +73,7 @@ function decoded(bytes: Buffer, charset: string): string {
  * longer than markup.
  */
 const MAX_HTML_CHARS = 2_000_000;
-/** Time limit. An honest page of two million characters takes two seconds. */
+/** Time limit for the conversion of a page. An honest page of two million characters takes two seconds. */
 const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMIT_MB = 512;
 
@@ -131,7 +131,7 @@ async function convertInThread(html: string, signal: AbortSignal): Promise<strin
   const worker = new Worker(WORK, {
     eval: true,
     execArgv: [],
-    // Keeps its warnings off the terminal.
+    // Keeps the worker's warnings off the terminal.
     stdout: true,
     stderr: true,
     workerData: { module, html, options: OPTIONS, maxChars: MAX_HTML_CHARS },
@@ -150,8 +150,8 @@ async function convertInThread(html: string, signal: AbortSignal): Promise<strin
 }
 
 /**
- * Removes tags in one manual pass. A hostile page could make a regular expression scan the rest from every
- * bracket.
+ * Removes tags in one manual pass. A hostile page could make a regular expression scan the remaining text
+ * again at every bracket.
  */
 export const withoutTags = (html: string): string =>
   html

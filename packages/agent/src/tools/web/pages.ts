@@ -62,7 +62,7 @@ export class Pages {
    */
   needFor({ url, isPrivate }: WebAddress, { callId }: ToolContext): PermissionNeed {
     const call = callKey(callId, url);
-    // A refused call leaves its key behind.
+    // A refused call never reaches `get`, so its key is still in the set.
     this.#askedAsPrivate.delete(call);
     if (!isPrivate && !this.#foundPrivate.has(url.host)) return publicNeed(url);
     this.#askedAsPrivate.add(call);
@@ -70,7 +70,8 @@ export class Pages {
   }
 
   async get({ url, isPrivate }: WebAddress, { callId, signal, onProgress }: ToolContext): Promise<Fetched> {
-    // The user may have answered before the host turned out to be private, so only the question counts.
+    // The user may have answered before the host turned out to be private, so what counts is what the
+    // question named.
     const mayBePrivate = this.#askedAsPrivate.delete(callKey(callId, url)) || isPrivate;
     const pageKey = `${mayBePrivate ? "private" : "public"} ${url.href}`;
     const kept = this.#kept.get(pageKey);

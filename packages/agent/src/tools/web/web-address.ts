@@ -8,7 +8,7 @@ export interface WebAddress {
   readonly isPrivate: boolean;
 }
 
-/** Maximum characters of an address. A longer address carries data out rather than names a page. */
+/** Maximum characters of an address. A longer address is more likely to send data out than to name a page. */
 const MAX_ADDRESS_CHARS = 2_000;
 
 interface WrongAddress {
@@ -96,7 +96,7 @@ const IPV6: readonly (readonly [string, number])[] = [
   ["fe80::", 10],
   ["fec0::", 10],
   ["ff00::", 8],
-  // 6to4, Teredo and local NAT64 carry an IPv4 address, which can be any.
+  // Addresses of 6to4, Teredo and local NAT64 contain an IPv4 address, which may be private.
   ["2002::", 16],
   ["2001::", 23],
   ["64:ff9b:1::", 48],
@@ -122,7 +122,8 @@ export function privateNetwork(): PrivateNetwork {
   const hasAddress = (address: string): boolean => {
     const plain = ipv4Within(address) ?? address;
     const kind = isIP(plain);
-    // Text that is no address must not be connected to, and only local addresses have a zone.
+    // Text that is not an address counts as private, so that nothing connects to it. Only local addresses
+    // have a zone.
     return kind === 0 || plain.includes("%") || list.check(plain, kind === 4 ? "ipv4" : "ipv6");
   };
   return {

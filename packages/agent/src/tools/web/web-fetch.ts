@@ -11,13 +11,13 @@ import { privateNetwork, readAddress } from "./web-address.ts";
 const SHORT_CHARS = 2_000;
 const LONGEST_QUESTION = 10_000;
 const MAX_MB = MAX_BODY_BYTES / 1024 / 1024;
-/** Maximum input of the small summarizer, and of its answer (SPEC section 24). */
+/** Maximum characters of the page that the small model reads, and of its answer (SPEC section 24). */
 const MAX_CHARS = 100_000;
 /** Maximum tokens of an answer, enough for a long one. The model can ask about the page again. */
 const ANSWER_TOKENS = 8_000;
 /**
- * Characters per token of the window: half a window at two characters per token, the worst case for plain
- * text. The question and the answer need room too.
+ * Maximum characters of a page per token of the small model's window. At two characters per token, the worst
+ * case for plain text, a page takes half the window. The question and the answer need space too.
  */
 const CHARS_PER_WINDOW_TOKEN = 1;
 

@@ -43,9 +43,15 @@ export interface CompactedEntries {
    * line on disk.
    */
   readonly isKeptRenewed: boolean;
-  /** New entries after a summary that follows the kept messages: the newest call and its unseen results. */
+  /**
+   * Newest tool call and its unseen results, if the kept messages come before the summary. They follow the
+   * summary.
+   */
   readonly pending: readonly Entry[];
-  /** Our text next to a provider-signed summary, which cannot contain it. */
+  /**
+   * Longhaul's text for a provider-signed summary. A signed summary cannot contain it, so it is a separate
+   * entry.
+   */
   readonly afterword: UserEntry | undefined;
   readonly attachments: readonly AttachmentEntry[];
   readonly hookResults: readonly AttachmentEntry[];
@@ -103,13 +109,13 @@ export function assemble(
 }
 
 /**
- * Returns true for an entry that records a change made in memory alone. On disk its line comes later, perhaps
- * among the lines of the kept messages, which still have their content from before the change. After an undo
- * or a rewind, the kept messages may also be where an abandoned compaction kept them, and a reader would see
- * that version.
+ * Returns true for an entry that records a change made only in memory. On disk, the line of the entry comes
+ * later, perhaps among the lines of the kept messages. Those lines still have their content from before the
+ * change. After an undo or a rewind, an abandoned compaction may have kept the same messages, and a reader
+ * would see its version.
  *
  * A message that only the queue contains has no line that a boundary could name. Copies of the kept messages
- * give it one.
+ * give it a line.
  */
 const isRewrite = (entry: Entry): boolean =>
   isStandIn(entry) ||
@@ -159,8 +165,7 @@ const withSizeAfter = (boundary: CompactBoundaryEntry, postTokens: number): Comp
 type CompactionTier = "memory" | "full" | "partial";
 
 /**
- * Returns the tier by the author of the summary. If notes could not be used, the summary counts like any
- * other.
+ * Returns the kind of a compaction. Only a compaction whose summary came from notes is of the kind `memory`.
  */
 export function tierOf({
   variant,

@@ -13,17 +13,17 @@ import { lastUuid } from "./new-entries.ts";
 export interface KeptMessages {
   readonly entries: readonly Entry[];
   readonly tokens: number;
-  /** {@link CompactionPlan.pending}, as they can be sent. */
+  /** Messages of {@link CompactionPlan.pending}, as they can be sent. */
   readonly pending: readonly Entry[];
   readonly pendingTokens: number;
-  /** Newest entry up to which thinking was dropped. See `BoundaryRecord`. */
+  /** Id of the newest entry up to which thinking was dropped. See `BoundaryRecord`. */
   readonly withoutThinkingUpTo: string | undefined;
 }
 
 export interface KeepOptions {
-  /** The model ties thinking to the history before it. */
+  /** True if the model binds thinking to the messages before it. */
   readonly bindsThinking: boolean;
-  /** The summary is a signed block of the provider. Thinking in the messages after it stays valid. */
+  /** True if the summary is a signed block of the provider. Thinking in the messages after it stays valid. */
   readonly isSigned: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface KeepOptions {
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
   const { bindsThinking } = options;
   const kept = stripped(plan.kept, bindsThinking ? firstChange(plan, options) : undefined);
-  // These messages follow a summary, so their history has changed.
+  // Pending messages follow a summary, so the messages before them have changed.
   const pending = stripped(plan.pending, bindsThinking ? 0 : undefined);
   return {
     entries: kept.entries,
@@ -54,7 +54,7 @@ function stripped(
   return without === undefined || without.blocks === 0 ? { entries, blocks: 0 } : without;
 }
 
-/** Index of the first kept message whose history has changed, or undefined if there is none. */
+/** Returns the index of the first kept message with a change before it, or undefined if there is none. */
 function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | undefined {
   if (plan.keptPlace === "after") {
     return isSigned && !plan.isKeptRewritten && isCovered(plan) ? undefined : 0;
@@ -65,9 +65,9 @@ function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | 
 }
 
 /**
- * Returns true if a signed summary covers the messages after it. They must begin with the other role. The
- * request for the summary must also have had the summarized messages unchanged, and a request cannot end in
- * whitespace of the assistant.
+ * Returns true if thinking after a signed summary stays valid. The kept messages must begin with another role
+ * than the last summarized message. The request for the summary must also have had the summarized messages
+ * unchanged. A request cannot end in whitespace of the assistant, so such an ending counts as a change.
  */
 function isCovered({ summarized, kept }: CompactionPlan): boolean {
   const last = summarized.findLast((entry) => speakerOf(entry) !== undefined);
@@ -87,8 +87,8 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
 }
 
 /**
- * Returns the mark of an earlier compaction if it still covers a kept message. Thinking before the mark stays
- * dropped.
+ * Returns the id up to which an earlier compaction dropped thinking, or the last kept id before it. Returns
+ * undefined if that compaction dropped no thinking from kept messages.
  */
 function earlierMark({ entries, kept, keptPlace, summarized }: CompactionPlan): string | undefined {
   const [first] = entries;
@@ -96,7 +96,7 @@ function earlierMark({ entries, kept, keptPlace, summarized }: CompactionPlan): 
   if (mark === undefined) return undefined;
   const isMarked = (entry: Entry): boolean => entry.uuid === mark;
   if (kept.some(isMarked)) return mark;
-  // All kept messages came before the marked one.
+  // All kept messages are older than the marked message.
   const isAllBefore = keptPlace === "before" && summarized.some(isMarked);
   return isAllBefore ? lastUuid(kept) : undefined;
 }

@@ -97,7 +97,7 @@ describe("summary entries", () => {
     expect(entryOf(undefined)).not.toHaveProperty("message.model");
   });
 
-  it("marks the text after a signed summary as meta, because no user wrote it", () => {
+  it("marks the text after a signed summary as a meta message, because no user wrote it", () => {
     expect(createMetaEntry("words", "before", [], countingPorts())).toEqual({
       ...link,
       parentUuid: "before",

@@ -37,7 +37,9 @@ export interface CompactionPorts {
   readonly newUuid: () => string;
 }
 
-/** Creates the link of a new entry after `parentUuid`, with the session fields of the newest lines. */
+/**
+ * Creates id, time and parent of a new entry after `parentUuid`, with the session fields of the newest lines.
+ */
 export function newLink(
   entries: readonly Entry[],
   parentUuid: string | null,
@@ -94,8 +96,8 @@ function discoveredTools(entries: readonly Entry[], index = indexPairs(entries))
 }
 
 /**
- * Records on the boundary which messages were kept. They stay in the file with their old parents. The anchor
- * is the line that the first of them follows.
+ * Records on the boundary which messages were kept. The kept messages stay in the file with their old
+ * parents. The anchor is the line before the first kept message.
  */
 export function withPreservedMessages(
   boundary: CompactBoundaryEntry,
@@ -114,7 +116,10 @@ export function withPreservedMessages(
 /** Text and block of the summary in the new conversation. */
 export interface SummaryTexts {
   readonly text: string;
-  /** Block that the provider signed, with the model that wrote it. `text` is then the text next to it. */
+  /**
+   * Block that the provider signed, with the model that wrote it. With a block, `text` is our text next to
+   * the block.
+   */
   readonly block?: { readonly content: ContentBlock; readonly model: string | undefined } | undefined;
 }
 
@@ -196,7 +201,7 @@ function withTime(line: Linked, isLast: boolean, ports: CompactionPorts): Linked
 
 function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linked | undefined {
   if (entry.type === "progress" || entry.type === "system") return undefined;
-  // A host that reads no attachments would turn this one into an empty message.
+  // A host that reads no attachments would turn an attachment without text into an empty message.
   if (entry.type === "attachment" && !isSentAttachment(entry)) return undefined;
   if (isSnipMarker(entry) || isCollapsedSpan(entry)) return settled(entry);
   if (isFromQueue(entry)) {
@@ -213,8 +218,8 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
 }
 
 /**
- * Marks a stand-in as settled, so that it no longer leads back to its messages. Returns any other entry
- * unchanged.
+ * Marks a snip marker or a collapsed span as settled, so that it no longer leads back to its messages.
+ * Returns any other entry unchanged.
  */
 export function settled<T extends Entry>(entry: T): T | SnipMarker | CollapsedSpan {
   // The thinking after the marker is already gone, so a reader has nothing to drop.
@@ -223,7 +228,8 @@ export function settled<T extends Entry>(entry: T): T | SnipMarker | CollapsedSp
     return { ...entry, snipped: { ...snipped, isSettled: true } };
   }
   if (!isCollapsedSpan(entry)) return entry;
-  // The same applies here. The messages of the span are now before the boundary, where no reader looks.
+  // The thinking after the span is gone too. The messages of the span are now before the boundary, where no
+  // reader looks.
   const { bindsThinking: _, ...collapsed } = entry.collapsed;
   return { ...entry, collapsed: { ...collapsed, isSettled: true } };
 }

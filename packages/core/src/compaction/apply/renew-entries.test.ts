@@ -102,7 +102,7 @@ describe("renewEntries", () => {
     );
   });
 
-  it("copies no entry that is never sent: progress, boundaries, empty replies, lines without an id", () => {
+  it("copies no entry that requests never contain: progress, boundaries, empty replies, lines without an id", () => {
     const c = new ConversationBuilder();
     c.push({ ...c.link(), type: "progress", data: {} });
     c.boundary();

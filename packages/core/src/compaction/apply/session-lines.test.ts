@@ -73,20 +73,23 @@ describe("a compaction appended to its session file", () => {
   it.each([
     ["up-to", UP_TO],
     ["from", FROM],
-  ])("gives no line after the last message an earlier time than that message, with variant %s", (_, options) => {
-    const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
-    const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
-    const lines = [
-      linesInPlace(parts, WITHOUT_SEGMENTS, later),
-      linesOfNewSession(parts, "new", WITHOUT_SEGMENTS, later),
-    ];
-    for (const written of lines) {
-      const last = written.findLastIndex(({ type }) => type === "user" || type === "assistant");
-      const times = written.slice(last).map(({ timestamp }) => String(timestamp));
-      expect(times.length).toBeGreaterThan(1);
-      expect(times).toEqual(times.toSorted());
-    }
-  });
+  ])(
+    "gives no line after the last message an earlier time than that message, with variant %s",
+    (_, options) => {
+      const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
+      const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
+      const lines = [
+        linesInPlace(parts, WITHOUT_SEGMENTS, later),
+        linesOfNewSession(parts, "new", WITHOUT_SEGMENTS, later),
+      ];
+      for (const written of lines) {
+        const last = written.findLastIndex(({ type }) => type === "user" || type === "assistant");
+        const times = written.slice(last).map(({ timestamp }) => String(timestamp));
+        expect(times.length).toBeGreaterThan(1);
+        expect(times).toEqual(times.toSorted());
+      }
+    },
+  );
 
   it("does not write kept messages again for an agent that finds preserved messages by their ids", () => {
     const compaction = compacted(UP_TO, { files: true, hookOutput: hookContext("main") });
@@ -196,12 +199,12 @@ describe("a compaction written as a new session", () => {
     }
   });
 
-  it("keeps the old session id on lines that are appended in place", () => {
+  it("keeps the old session id on lines that are appended to the session", () => {
     const lines = linesInPlace(compacted(UP_TO), OLD, countingPorts());
     for (const line of lines) expect(line).toMatchObject({ sessionId: "session-1" });
   });
 
-  it("writes no thinking after our summary into a new session when the model binds thinking", () => {
+  it("writes no thinking after our summary into a new session if the model binds thinking to earlier messages", () => {
     const lines = (bindsThinking: boolean): readonly Entry[] =>
       linesOfNewSession(compacted(UP_TO, { bindsThinking }), "session-2", CURRENT, countingPorts());
     expect(hasThinking(lines(true))).toBe(false);

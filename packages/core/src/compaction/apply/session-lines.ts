@@ -20,8 +20,8 @@ export function linesInPlace(
   const { boundary, summary, keptPlace } = compacted;
   const after = afterCore(compacted).map((entry) => asHostReads(entry, conventions));
   if (after.length > 0 || keptPlace === "before") return [boundary, summary, ...after];
-  // A reader starts at the newest line. That line must follow the tail, or the reader misses the kept
-  // messages.
+  // A reader starts at the newest line. That line must be linked to the last kept message, or the reader
+  // misses the kept messages.
   return [boundary, summary, marker(compacted, segment.tailUuid, ports)];
 }
 
@@ -35,7 +35,10 @@ export function linesOfNewSession(
   return chained(withRenewedKept(compacted, ports), conventions, { sessionId });
 }
 
-/** Links all entries in one chain. Kept messages follow as lines, so no segment is needed. */
+/**
+ * Links each entry to the one before it. Kept messages are written as lines, so the boundary records no
+ * preserved segment.
+ */
 function chained(
   compacted: CompactedEntries,
   conventions: HostConventions,
@@ -56,9 +59,9 @@ function chained(
 }
 
 /**
- * Ensures that from the last message on, no line is older than the one before it. Claude Code continues from
- * the line with the newest time. Copies of kept messages are written last, so restored files after them would
- * be skipped.
+ * Ensures that from the last message on, no line is older than the line before it. Claude Code continues from
+ * the line with the newest time. Copies of kept messages are created last, so the restored files after them
+ * would otherwise be older and be skipped.
  */
 function withRisingTimes(entries: readonly Entry[]): readonly Entry[] {
   const last = entries.findLastIndex(({ type }) => type === "user" || type === "assistant");
@@ -105,10 +108,14 @@ function marker({ boundary }: CompactedEntries, parentUuid: string, ports: Compa
 /** Session file features that the agent which wrote a session can read. */
 export interface HostConventions {
   /**
-   * Re-links kept messages by the boundary's `preservedSegment`. If false, the messages are written again.
+   * True if the agent finds kept messages by the boundary's `preservedSegment`. If false, the messages are
+   * written again.
    */
   readonly preservedSegments: boolean;
-  /** Reads `attachment` lines. If false, restored content is written as an injected user message. */
+  /**
+   * True if the agent reads `attachment` lines. If false, restored content is written as an injected user
+   * message.
+   */
   readonly attachments: boolean;
 }
 
@@ -135,7 +142,7 @@ function isAtLeast(version: string, least: readonly [number, number, number]): b
   const parts = version.split(".").map((part) => Number.parseInt(part, 10));
   for (const [index, wanted] of least.entries()) {
     const part = parts[index] ?? 0;
-    // A part that is not a number compares as not greater.
+    // A version part that is not a number never counts as greater.
     if (part !== wanted) return part > wanted;
   }
   return true;

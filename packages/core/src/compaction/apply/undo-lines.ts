@@ -10,13 +10,13 @@ export interface AbandonedConversation {
   readonly leafUuid: string | null;
 }
 
-/** Returns the conversation before the step, as it is sent. */
+/** Returns the conversation before the undone step, as it is sent. */
 export const restoredEntries = ({ before }: StepBack): readonly Entry[] =>
   withClearedResults(before.entries, before.clearedToolUseIds);
 
 /**
- * Returns the messages since the step, as they can be sent now. A model that binds thinking signed it with
- * another history.
+ * Returns the messages since the undone step, as they can be sent now. A model that binds thinking would
+ * refuse their thinking, because the messages before it are different.
  */
 export function carriedEntries(
   { since }: StepBack,
@@ -33,7 +33,9 @@ interface Continued {
   readonly carried: readonly Linked[];
 }
 
-/** Returns lines that follow the newest line before the step: a mark, and copies of the later messages. */
+/**
+ * Returns lines that follow the newest line before the undone step: a mark, and copies of the later messages.
+ */
 export function continueBefore(
   back: StepBack,
   carried: readonly Entry[],

@@ -1,6 +1,8 @@
 // Limits of clearing that settings and help texts name. A file without imports, so that `--help` loads nothing else.
 
-/** Tokens that eligible results may have together: a fifth of the usual window. */
+/**
+ * Tokens that all eligible results may have together after a clearing: a fifth of the usual context window.
+ */
 export const CLEARING_TARGET_TOKENS = 40_000;
 
 export const MINUTE_MS = 60_000;

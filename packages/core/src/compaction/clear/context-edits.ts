@@ -8,7 +8,7 @@ import type { TokensOf } from "./stale-results.ts";
 
 /** Number of tool uses that the provider keeps by default. */
 export const KEPT_TOOL_USES = 3;
-/** The provider's default, for edits of the host that state no trigger. */
+/** Prompt size at which the provider clears by default, for edits of the host that state no trigger. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 /** Possible error of our count. The provider may clear even if our count is slightly below its trigger. */
 const COUNT_ERROR = 1.25;
@@ -76,8 +76,8 @@ function pairLeftOut({ use, results }: ToolPair, isInputCleared: boolean, tokens
 }
 
 /**
- * Returns the thinking tokens of all turns except the newest ones. Without a number, the provider keeps the
- * thinking that it counts anyway.
+ * Returns the thinking tokens of all turns except the newest ones that the edit keeps. If the edit states no
+ * number of turns, nothing is left out.
  */
 function thinkingLeftOut(entries: readonly Entry[], edit: unknown, { tokensOf }: EditedPrompt): number {
   const keep = figureOf(edit, "keep");
@@ -96,7 +96,10 @@ function thinkingLeftOut(entries: readonly Entry[], edit: unknown, { tokensOf }:
   return turns.slice(0, Math.max(0, turns.length - keep)).reduce((sum, tokens) => sum + tokens, 0);
 }
 
-/** Returns true if a user message has more than tool results, which only continue a turn. */
+/**
+ * Returns true if a user message contains more than tool results. A message with only tool results continues
+ * a turn.
+ */
 const isSpoken = (content: unknown): boolean =>
   !Array.isArray(content) || content.some((block) => stringField(block, "type") !== "tool_result");
 

@@ -77,8 +77,8 @@ export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): n
 }
 
 /**
- * Chooses the oldest results until the rest meets the target. It clears in one batch, so that the next
- * clearing is far off.
+ * Chooses the oldest results until the other results meet the target. It clears in one batch, so that no
+ * other clearing is needed soon.
  */
 export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): Clearing | undefined {
   const {
@@ -97,7 +97,7 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
   return saved < minimumSavingTokens ? undefined : index.describe("size", results.slice(0, count));
 }
 
-/** Enough results to continue the work from before the pause. */
+/** Number of newest results that stay: enough to continue the work from before the pause. */
 const KEPT_NEWEST_BY_TIME = 5;
 
 export interface ByTimeOptions {
@@ -190,7 +190,7 @@ export interface IndexedResult {
   readonly id: string;
   /** Token count, of the longest copy if the result was written several times. */
   readonly tokens: number;
-  /** Rises with the position of the result, or of its last repetition. */
+  /** Number that rises with the position of the result, or of its last copy. */
   readonly sequence: number;
   /** Tokens before the entry that first contains the result. */
   readonly tokensBefore: number;
@@ -202,11 +202,11 @@ interface TrackedResult extends IndexedResult {
   tokens: number;
   sequence: number;
   isActive: boolean;
-  /** Tokens that clearing all of its occurrences would save. */
+  /** Tokens that clearing all copies of the result would save. */
   gain: number;
-  /** Indexes of the entries that contain it. */
+  /** Indexes of the entries that contain the result. */
   readonly places: number[];
-  /** The call, once it is known. */
+  /** Tool call of the result, once the call is known. */
   use: KnownUse | undefined;
 }
 
@@ -227,7 +227,7 @@ const PLACEHOLDER: ToolResultBlock = {
 /**
  * Index of the clearable results in a growing conversation. The cost of adding an entry depends only on that
  * entry. Two running totals show whether there is anything to clear. Calls and results are matched by id
- * alone: a result may precede its call, and a resume may write it again.
+ * alone. A result may precede its call, and a resumed session may contain a result twice.
  */
 export class ResultIndex {
   readonly #tools: ReadonlySet<string>;
@@ -258,12 +258,12 @@ export class ResultIndex {
     return this.#activeCount;
   }
 
-  /** Tokens of these results. */
+  /** Tokens of all results that could be cleared. */
   get eligibleTokens(): number {
     return this.#eligibleTokens;
   }
 
-  /** Tokens that remain of each cleared result. */
+  /** Tokens of the placeholder that replaces each cleared result. */
   get placeholderTokens(): number {
     return this.#placeholderTokens ?? 0;
   }
@@ -274,8 +274,8 @@ export class ResultIndex {
   }
 
   /**
-   * Returns how many of the newest results are never cleared. These are the ones that the caller keeps, and
-   * all that no model has seen because they came after the newest response.
+   * Returns how many of the newest results are never cleared. These are the results that the caller keeps,
+   * and all results after the newest response, which no model has seen.
    */
   keptCount(keepNewest: number): number {
     const results = this.results();
@@ -284,7 +284,7 @@ export class ResultIndex {
     return Math.max(0, Math.trunc(keepNewest), unseen);
   }
 
-  /** Adds an entry, in the order of the conversation. `tokensBefore` are the tokens added before it. */
+  /** Adds an entry, in the order of the conversation. `tokensBefore`: tokens of all entries before it. */
   add(entry: Entry, entryIndex: number, tokensOf: TokensOf, tokensBefore = 0): void {
     if (!isEntry(entry)) return;
     this.#tokensBefore = tokensBefore;

@@ -24,7 +24,7 @@ import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts
 
 /** Checks a summary for hard facts and records the result in the ledger. */
 
-/** Share of the free room for quoted facts. The rest is for restored content. */
+/** Share of the free tokens for quoted facts. The other tokens are for restored content. */
 const QUOTED_SHARE = 0.75;
 
 export interface CheckInput {
@@ -33,9 +33,9 @@ export interface CheckInput {
   readonly kept: KeptMessages;
   /** Summary as the conversation will contain it. */
   readonly summary: string;
-  /** Free room next to the summary and the kept messages. */
+  /** Tokens that summary and kept messages leave free. */
   readonly roomTokens: number;
-  /** Used if the last boundary has no ledger. See `CompactOptions`. */
+  /** Earlier ledger to use if the last boundary has none. See `CompactOptions.previousLedger`. */
   readonly previous?: PreviousLedger | undefined;
   /** True if the summarized messages can be read again. */
   readonly hasTranscript: boolean;
@@ -103,7 +103,10 @@ export function checkFacts({
 export const searched = (entries: readonly Entry[]): readonly string[] =>
   withPlainPaths(readableText(entries));
 
-/** Returns the text, with a second copy for Windows paths, because facts use plain slashes. */
+/**
+ * Returns the text. If it contains backslashes, adds a copy with plain slashes, because facts use those in
+ * paths.
+ */
 const withPlainPaths = (text: string): readonly string[] =>
   text.includes("\\") ? [text, text.replaceAll("\\", "/")] : [text];
 
@@ -115,7 +118,7 @@ export interface LedgerInput {
   readonly facts: readonly LedgerFact[];
   readonly plan: Pick<CompactionPlan, "summarized" | "summarizedTokens"> &
     Partial<Pick<CompactionPlan, "unseen">>;
-  /** Kept messages in one list, wherever they are. */
+  /** All kept messages in one list, from before and after the summary. */
   readonly kept: Pick<KeptMessages, "entries" | "tokens">;
   readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
   readonly quotedTokens: number;
@@ -124,9 +127,11 @@ export interface LedgerInput {
   readonly hasTranscript: boolean;
 }
 
-/** Far more facts than a full window contains. Binding facts are listed without a limit. */
+/**
+ * Maximum number of facts in a ledger, far more than a full window contains. Active directives have no limit.
+ */
 const MAX_FACTS = 1_000;
-/** Maximum length of a directive or plan: more than the ends and rules that quote a huge one. */
+/** Maximum length of a directive or plan. The quoted form of a huge message is shorter. */
 const SAID_CHARS = 4_000;
 /**
  * Maximum length of all directives and plans together. If there are hundreds, each one is shortened more. The
@@ -134,7 +139,7 @@ const SAID_CHARS = 4_000;
  */
 const ALL_SAID_CHARS = 200_000;
 const FACT_CHARS = 400;
-/** Room for the note at the cut of a text. */
+/** Characters reserved for the note about the cut in a shortened text. */
 const JOINT_CHARS = 100;
 /** Number of entry ids per fact: the first and the newest ones. */
 const MAX_ENTRY_IDS = 6;
@@ -193,8 +198,8 @@ export function previousLedger(entries: readonly Entry[]): PreviousLedger | unde
 }
 
 /**
- * Returns the same from a summary without a boundary, for a host that continues with plain messages in a new
- * process. The quotation has every directive that the summary itself lacks.
+ * Returns the directives quoted in a summary without a boundary, for a host that continues with plain
+ * messages in a new process. The quotation has every directive that the summary itself lacks.
  */
 function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
   const summary = entries.findLast(isSummaryEntry);
@@ -219,7 +224,10 @@ const isBinding = ({ kind, status }: Fact): boolean =>
 /** True for a fact whose exact words matter. */
 const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
 
-/** Returns the room in steps, so that not every compaction cuts a text again. */
+/**
+ * Returns the maximum length of each text. It is halved in steps, so that not every compaction cuts a text
+ * again.
+ */
 function roomForEach(said: readonly Fact[]): number {
   const all = (chars: number): number =>
     said.reduce((sum, { text }) => sum + Math.min(text.length, chars), 0);
@@ -257,7 +265,7 @@ function endsWithin(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : headAndTail(text, maxChars - JOINT_CHARS);
 }
 
-/** Returns the ends of a shortened text. Only they occur anywhere verbatim. */
+/** Returns the ends of a shortened text. Only these parts can be found verbatim. */
 function endsOf(text: string): readonly string[] {
   return [headOf(text, NEEDLE_CHARS).trim(), tailOf(text, NEEDLE_CHARS).trim()].filter((end) => end !== "");
 }

@@ -63,23 +63,24 @@ function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
   return { ...rest, text, status, ...(needles === undefined ? {} : { needles }) } as T;
 }
 
-/** Something the user said, with its status. */
+/** Message of the user as a directive, with its status. */
 interface TrackedDirective {
   readonly text: string;
-  /** Part of the text that shows its subject. */
+  /** Part of the message that shows its subject. */
   readonly about: string;
   readonly isRule: boolean;
   status: DirectiveStatus;
 }
 
-/** Characters to scan. Later sentences are detail. */
+/** Characters of a message to scan. Later sentences are detail. */
 const SCANNED_CHARS = 4_000;
 /** A bare "stop" after this many sentences belongs to pasted text. */
 const OPENING = 3;
-/** Share of the cancelled words that the request must contain. */
+/** Share of the words in a cancellation that the cancelled request must contain. */
 const NAMED_SHARE = 0.6;
 /**
- * Share of the request that the words must cover, so that they name its subject and not one of many points.
+ * Share of a request's words that a cancellation must contain. With fewer words, it names only one of many
+ * points.
  */
 const ABOUT_SHARE = 0.25;
 
@@ -93,12 +94,13 @@ class Statuses {
   #thread: TrackedDirective[];
   readonly #rules: TrackedDirective[];
   /**
-   * True if the agent has ended its turn on the thread. Otherwise it continues before anybody else speaks.
+   * True if the agent has ended its turn on the thread. Otherwise the next user message still belongs to the
+   * thread.
    */
   #hasEnded = true;
   /** True if the agent ended its turn with a question. */
   #hasAsked: boolean;
-  /** Cache of topic words, because each rule is compared with each sentence that states one. */
+  /** Cache of topic words, because each rule is compared with each sentence that states a rule. */
   readonly #words = new Map<TrackedDirective, ReadonlySet<string>>();
 
   /** `active`: earlier active directives, oldest first. `hasAsked`: the agent waits for an answer. */
@@ -108,7 +110,7 @@ class Statuses {
     this.#rules = active.filter(({ isRule }) => isRule);
   }
 
-  /** Reads the message of an exchange. Returns undefined if it has none. */
+  /** Reads the message of an exchange. Returns undefined if the exchange has none. */
   read(exchange: Exchange): TrackedDirective | undefined {
     const { message } = exchange;
     const said = message && this.#readMessage(message, isRequest(exchange));
@@ -134,7 +136,7 @@ class Statuses {
   #belongsToThread(message: HumanMessage, isAboutOther: boolean): boolean {
     if (!this.#hasEnded || message.afterInterruption || message.kind === "remark") return true;
     if (isContinuation(message.text) || (isComplaint(message) && !isAboutOther)) return true;
-    // "Yes, do it" adds nothing new.
+    // A message such as "Yes, do it" adds nothing new.
     if (agrees(message.text) && contentWords(headOf(message.text, SCANNED_CHARS)).size === 0) return true;
     return this.#hasAsked && isAnswer(message.text);
   }
@@ -165,7 +167,10 @@ class Statuses {
     });
   }
 
-  /** Replaces directives: "spaces instead of tabs" supersedes one that is about tabs and little else. */
+  /**
+   * Supersedes directives that a sentence replaces: "spaces instead of tabs" supersedes a directive that is
+   * mainly about tabs.
+   */
   #replace(what: string, sentence: string): TrackedDirective | undefined {
     const named = contentWords(what);
     const spoken = contentWords(sentence);

@@ -18,7 +18,7 @@ import {
 export interface FactSheet {
   /** Facts, most important first. */
   readonly facts: readonly Fact[];
-  /** Number of earlier facts that had no room, with the boundary that lists them. */
+  /** Number of earlier facts that did not fit, with the boundary that lists them. */
   readonly earlier: { readonly boundary: string; readonly facts: number } | undefined;
 }
 
@@ -29,7 +29,10 @@ export interface ExtractOptions {
   readonly following?: readonly Entry[] | undefined;
 }
 
-/** Limit of the ledger, which every compaction reads and writes. The boundary before lists further facts. */
+/**
+ * Maximum number of facts in a ledger, which every compaction reads and writes. The ledger of the previous
+ * boundary lists the others.
+ */
 const MAX_FACTS = 400;
 
 /**
@@ -67,8 +70,8 @@ const isOf =
     kinds.includes(fact.kind);
 
 /**
- * Returns earlier facts that still apply, except directives. The digest tracks to-dos, and a question is
- * closed once somebody has spoken.
+ * Returns earlier facts that still apply, without directives and to-dos, which are tracked elsewhere.
+ * Questions are left out once the user has written again.
  */
 function stillValid(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
   const hasSpoken = digest.exchanges.some(isRequest);
@@ -87,7 +90,7 @@ function named(drafts: readonly DraftFact[], carried: readonly Fact[]): readonly
     const identity = identityOf(draft);
     const id = known.get(identity) ?? facts.get(identity)?.id ?? nameOf(draft, identity, taken);
     taken.add(id);
-    // A repeated fact is newer, also in the order.
+    // Delete a repeated fact before adding it, so that it moves to the newest end of the order.
     facts.delete(identity);
     facts.set(identity, { id, ...draft });
   }
@@ -153,7 +156,7 @@ function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
   return placed.sort((a, b) => a.rank - b.rank).map(({ fact }) => fact);
 }
 
-/** Length that identifies a long text. The rest may be shortened later. */
+/** Number of characters that identify a long text. A later compaction may shorten the other characters. */
 const TELLING_CHARS = 60;
 
 /** Returns the subject of a fact. Two facts with the same subject are one fact. */

@@ -9,14 +9,14 @@ import type { SessionDigest } from "../summary/readers/readers.ts";
 /** Fact without an id. */
 export type DraftFact = Omit<Fact, "id">;
 
-/** Source of facts: entries that were read once, with those that follow them. */
+/** Source of facts: entries that were read once, with the entries after them. */
 export interface ReadEntries {
   readonly digest: SessionDigest;
   /** Returns true for a position in the entries, and false for one in the entries that follow. */
   has(at: number): boolean;
   /** Returns the ids of the lines at these positions. Lines without an id have none. */
   idsAt(...positions: readonly number[]): readonly string[];
-  /** Returns the ids of the outcome of a call and of the call itself. */
+  /** Returns the ids of the lines with the result of a call and with the call itself. */
   outcomeIds(callAt: number): readonly string[];
 }
 

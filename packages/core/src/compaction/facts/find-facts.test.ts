@@ -57,7 +57,9 @@ describe("findFacts for files that a text mentions", () => {
     ["with backslashes, escaped or not", "src\\\\cart\\\\price.ts and C:\\x"],
     ["in a brace group", "changed src/cart/{a.ts, price.ts}"],
     ["by its name after the name of its folder", "In `/home/me/shop/src/cart`: price.ts"],
-  ])("finds a file %s", (_how, text) => expect(isFound("file", `changed ${path}`, text, [path])).toBe(true));
+  ])("finds a file that a text names %s", (_how, text) =>
+    expect(isFound("file", `changed ${path}`, text, [path])).toBe(true),
+  );
 
   it.each([
     ["by its name alone", "price.ts was changed"],
@@ -66,7 +68,7 @@ describe("findFacts for files that a text mentions", () => {
     ["by half of a folder name", "rc/cart/price.ts"],
     ["by its name next to another file of its folder", "/home/me/shop/src/cart/a.ts, price.ts"],
     ["in another letter case", "src/cart/Price.ts"],
-  ])("does not find a file %s", (_how, text) =>
+  ])("does not find a file that a text names %s", (_how, text) =>
     expect(isFound("file", `changed ${path}`, text, [path])).toBe(false),
   );
 
@@ -75,7 +77,7 @@ describe("findFacts for files that a text mentions", () => {
     expect(isFound("file", "changed README.md", "docs/README.md", ["README.md"])).toBe(false);
   });
 
-  // These took minutes when each search walked back through the whole run from every position.
+  // These searches took minutes in a version that walked back through the whole run from every position.
   it.each([
     ["slashes", "a/".repeat(100_000)],
     ["data, next to a group of files", `${"QUJD/".repeat(40_000)} lib/{b.ts, c.ts}`],

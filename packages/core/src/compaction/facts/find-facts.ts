@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from "../../messages/fact-ledger.ts";
 
-/** Searches texts for facts: verbatim, by needles, and for files by their paths. */
+/** Searches texts for facts: verbatim, by needles (pieces that must occur), and for files by their paths. */
 
 /** A needle up to this length could occur inside a longer word or number. */
 const BOUNDED_UP_TO_CHARS = 40;
@@ -76,14 +76,16 @@ const ASCII_IN_PATHS: ReadonlySet<string> = new Set(
 const FIRST_NOT_ASCII = "\u0080";
 
 /**
- * Returns true for a character that can be part of a path. None precedes the start or follows the end of a
- * text.
+ * Returns true for a character that can be part of a path. The start and the end of a text count as outside a
+ * path.
  */
 const isInPath = (character: string | undefined): boolean =>
   character !== undefined &&
   (character < FIRST_NOT_ASCII ? ASCII_IN_PATHS.has(character) : LETTER_OR_DIGIT.test(character));
 
-/** Returns true if a name continues. A period ends a sentence unless more follows it. */
+/**
+ * Returns true if a path continues after `end`. A period ends a sentence unless more of the path follows it.
+ */
 const continuesPath = (text: string, end: number): boolean => {
   const next = text[end];
   if (next === ".") return isInPath(text[end + 1]) && text[end + 1] !== ".";
@@ -123,7 +125,10 @@ class TextPaths {
     return !isPlain(path) && this.#mentions(path);
   }
 
-  /** Searches for the whole path. Spaces and special characters would end it in a search by name. */
+  /**
+   * Searches for the whole path. A search by file name would end at spaces and special characters in the
+   * path.
+   */
   #mentions(path: string): boolean {
     const text = this.#text;
     for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
@@ -164,7 +169,7 @@ function leadBefore(text: string, at: number, isPart: (character: string | undef
   return text.slice(from, at);
 }
 
-/** Returns true if a path has only usual characters. Other paths are written in full, on their own. */
+/** Returns true if a path has only usual characters. Other paths are written in full and outside groups. */
 export const isPlain = (path: string): boolean =>
   !path.endsWith("/") &&
   path
@@ -175,13 +180,14 @@ const FROM_HERE = /^(?:(?:\.{1,2}|~)\/)+/;
 const FROM_ROOT = /^(?:\/|[A-Za-z]:)/;
 
 /**
- * Returns true if `lead` is the end of the folder, from one of its names on, or ends with the whole folder.
+ * Returns true if the folder ends with the folder names in `lead`, or if `lead` ends with the whole folder.
  */
 function endsWithFolder(lead: string, folder: string): boolean {
   if (lead === "" || folder === "" || !lead.endsWith("/")) return false;
   if (lead.length > folder.length) return lead.endsWith(FROM_ROOT.test(folder) ? folder : `/${folder}`);
   const before = folder[folder.length - lead.length - 1];
-  // Only a drive can precede a slash. A slash or a character outside paths, such as a space, precedes a name.
+  // Before a `lead` that starts with a slash, only a drive can come. Before a folder name, a slash or a
+  // character outside paths, such as a space, must come.
   return (
     folder.endsWith(lead) && (lead.startsWith("/") ? before === ":" : before === "/" || !isInPath(before))
   );

@@ -39,14 +39,14 @@ describe("ledgerText", () => {
     );
   });
 
-  it("says which facts are lost when there is no transcript", () => {
+  it("the text of a ledger says which facts are lost when there is no transcript", () => {
     const text = ledgerText(ledger([fact("a", { fate: "gone" })]));
     expect(text).toContain("no transcript of them: 1.");
     expect(text).not.toContain("Nothing is lost");
     expect(text).toContain("- [file] changed a.ts (lost)");
   });
 
-  it("does not point to a transcript when there is none", () => {
+  it("the text of a ledger does not point to a transcript when there is none", () => {
     const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { fate: "gone" }));
     for (const recallTool of [undefined, "recall"]) {
       const [opening, heading, ...lines] = ledgerText(ledger(facts), { recallTool }).split("\n");

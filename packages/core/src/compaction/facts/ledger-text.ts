@@ -13,7 +13,10 @@ export interface LedgerTextOptions {
 const MAX_TOKENS = 500;
 const LINE_CHARS = 160;
 
-/** Describes a ledger for the agent: which facts are in its context, which are not, and how to read those. */
+/**
+ * Describes a ledger for the agent: which facts are in its context, which are not, and how to read the
+ * missing ones.
+ */
 export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
   const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
   const absent = ledger.facts.filter((fact) => !isInContext(fact));
@@ -24,7 +27,7 @@ export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): str
   let tokens = countTokens([opening, ...heading].join("\n"));
   for (const fact of absent) {
     const line = lineOf(fact);
-    // Reserve room for the line that counts the rest.
+    // Reserve tokens for the line that counts the facts that do not fit.
     tokens += countTokens(line) + 1;
     if (tokens + REST_TOKENS > maxTokens) break;
     lines.push(line);

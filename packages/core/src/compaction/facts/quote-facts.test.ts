@@ -87,7 +87,7 @@ describe("quoteFacts", () => {
     expect([...findFacts(facts, [text])]).toEqual(quoted.map(({ id }) => id));
   });
 
-  it("quotes active directives before everything else", () => {
+  it("quotes active directives before all other facts", () => {
     const active = Array.from({ length: 20 }, (_, index) =>
       directive(`a${index}`, `Rule number ${index}: never do ${index}`),
     );
@@ -133,7 +133,7 @@ describe("section of quoted facts in a summary", () => {
     expect(withoutQuotedFacts(`${summary}\n${cut}`)).toBe(summary);
   });
 
-  it("leaves a text without quoted facts unchanged", () => {
+  it("withoutQuotedFacts leaves a text without quoted facts unchanged", () => {
     expect(withoutQuotedFacts(`${summary} \n\n`)).toBe(`${summary} \n\n`);
   });
 

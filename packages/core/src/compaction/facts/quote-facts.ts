@@ -29,7 +29,7 @@ interface QuotedFacts {
 
 /**
  * Quotes the facts that a summary lacks, within the budget. `missing` is sorted by importance. Active
- * directives come first, if only by their ends. Texts are shortened before facts are left out.
+ * directives come first, if necessary with only their ends. Texts are shortened before facts are left out.
  */
 export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
   const { countTokens, budgetTokens } = options;
@@ -81,7 +81,7 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
   return forms;
 }
 
-/** Shortens the last fact that can be shortened, or else drops the last one. */
+/** Shortens the last fact that can be shortened. If there is none, drops the last fact. */
 function shrink(forms: Map<Fact, Form>): void {
   const facts = [...forms.keys()];
   const long = facts.findLast((fact) => fact.kind === "directive" && forms.get(fact) === "whole");
@@ -141,7 +141,7 @@ function factLine(fact: Fact, form: Form): string {
 const ENDS_HEAD_CHARS = 60;
 const ENDS_TAIL_CHARS = 40;
 
-/** Marks every line, so that no user text can look like longhaul's own. */
+/** Writes a mark before every line, so that no user text can look like longhaul's own text. */
 function directiveLines(fact: Fact, form: Form): string {
   // The id may come from a foreign file.
   return `[${plainText(fact.id)} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
@@ -156,7 +156,7 @@ function wordsOf(fact: Fact, form: Form): string {
   return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
 }
 
-/** Ends each operation with a period, which `withPathsInFull` reads. */
+/** Lists files by operation. A period ends each operation, because `withPathsInFull` relies on it. */
 function fileGroups(facts: readonly Fact[]): string {
   const operations = [...grouped(facts, operationIn)].map(([operation, group]) => ({
     operation,
@@ -188,7 +188,7 @@ function commonFolder(paths: readonly string[]): string {
   return best;
 }
 
-/** Groups paths by folder. `base` is written elsewhere. */
+/** Groups paths by folder. `base`: common folder, which the line already names. */
 function groupedPaths(paths: readonly string[], base: string): string {
   const places = paths.map((path) => {
     const canShare = isPlain(path);
@@ -207,8 +207,8 @@ function groupedPaths(paths: readonly string[], base: string): string {
 }
 
 /**
- * Separator between two pieces of the user's words, on a separate line or within one. The pieces occur in the
- * words exactly.
+ * Mark between two pieces of the user's words, on a separate line or within a line. The pieces themselves are
+ * verbatim.
  */
 const LEFT_OUT = "[…]";
 
@@ -222,10 +222,13 @@ interface Lengths {
   readonly rule: number;
 }
 
-/** Lengths in the ledger and in a quotation with room, for active and for closed directives. */
+/** Lengths in the ledger and in a quotation within its budget, for active and for closed directives. */
 const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
 const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
-/** Lengths of the pieces that a text must contain, and that are always quoted. */
+/**
+ * Lengths of the pieces that must occur in a text if the directive is to count as found. They are always
+ * quoted.
+ */
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
 const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
 
@@ -243,7 +246,10 @@ export function quotedForm(text: string, isActive: boolean, entryId: string | un
   return `${head}\n${where}\n${others.join(`\n${LEFT_OUT}\n`)}`;
 }
 
-/** Returns the pieces that a text must contain, or undefined if it must contain all of it. */
+/**
+ * Returns the pieces of a directive that a text must contain, or undefined if it must contain the whole
+ * directive.
+ */
 export function neededPieces(text: string, isActive: boolean): readonly string[] | undefined {
   const pieces = piecesOf(text, isActive ? NEEDED_ACTIVE : NEEDED_PAST);
   return pieces.length <= 1 ? undefined : pieces;
@@ -263,7 +269,7 @@ function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
   const found = proseSentences(scanned)
     .filter(saysRule)
     .slice(0, 2 * rules);
-  // Skip sentences with normalized white space: the match must be exact.
+  // Skip sentences whose white space was normalized, because the match must be exact.
   const verbatim = found.filter((sentence) => scanned.includes(sentence));
   return [...new Set(verbatim.map((sentence) => startOf(sentence, rule).trim()))].slice(0, rules);
 }

@@ -119,8 +119,8 @@ const NEEDLE_CHARS = 80;
 const STANDING = /^\([^)]*\) /;
 
 /**
- * Extracts plans that the assistant wrote. The status of a plan depends on the user's request behind it,
- * which is the second of its entries.
+ * Extracts plans that the assistant wrote. The status of a plan depends on the user's request for it. The
+ * second entry id of the plan is that request.
  */
 export function planFacts(
   { digest, has, idsAt }: ReadEntries,
@@ -221,7 +221,7 @@ const NO_PLURAL =
 const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
 const NO_NAME =
   /^(?:about|above|after|around|before|below|between|exactly|from|have|into|just|least|like|more|most|need|nearly|only|over|roughly|some|than|that|them|then|there|these|those|under|until|with|within)\s/i;
-/** Output of a program. */
+/** Line that looks like the output of a program. */
 const PRINTED =
   /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
 
@@ -248,7 +248,7 @@ function ownWords(message: string): string {
   const ends =
     message.length <= OWN_WORDS_CHARS
       ? message
-      : // No half of a word.
+      : // Remove words that the cut splits in half.
         `${headOf(message, HEAD_CHARS).replace(/\S*$/, "")}\n${tailOf(message, TAIL_CHARS).replace(/^\S*/, "")}`;
   const lines = ends.split("\n");
   return lines.filter((line) => !PRINTED.test(line)).join("\n");

@@ -84,16 +84,16 @@ const IN_PLACE_OF_UNSPACED =
 
 export interface Cancellation {
   /**
-   * `cancelled`: the user cancels it. `lifted`: a rule no longer applies. `turned-round`: the user has
-   * another plan and does not say what it replaces. `replaced`: the sentence names the thing that something
-   * else replaces.
+   * `cancelled`: the user cancels a directive. `lifted`: a rule no longer applies. `turned-round`: the user
+   * has another plan and does not say what it replaces. `replaced`: the sentence names the thing that
+   * something else replaces.
    */
   readonly how: "cancelled" | "lifted" | "turned-round" | "replaced";
-  /** Words that name the cancelled thing, or "" if they only point back. */
+  /** Words that name the cancelled thing, or "" for words such as "it" or "that". */
   readonly what: string;
 }
 
-/** Words that only point back. */
+/** Words such as "it" or "that", which refer to an earlier request without naming it. */
 const POINTERS: ReadonlySet<string> = new Set(
   (
     "it that this those these them all everything of about the my last previous whole entire one part thing things request task idea plan work what i you said asked told for now anymore any more then completely entirely please " +
@@ -165,7 +165,7 @@ const EMPTY: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Particles and request words. */
+/** Particles and request words of scripts without spaces. They name no topic. */
 const EMPTY_UNSPACED =
   /请|請|使用|用|不要|不用|不是|而|以后|总是|必须|添加|增加|把|了|的|都|吧|を|は|が|に|の|と|も|で|して|しないで|ください|使って|使わない|追加|추가|해줘|해 줘|하지|마|을|를|은|는|이|가/gu;
 
@@ -181,7 +181,7 @@ export function contentWords(text: string): ReadonlySet<string> {
   return words;
 }
 
-/** Returns the share of the first words that the second contains, or 0 without topic words. */
+/** Returns the share of `words` that `others` contains, or 0 if there are no words. */
 export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
   if (words.size === 0) return 0;
   const [fewer, more] = words.size < others.size ? [words, others] : [others, words];

@@ -45,7 +45,7 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
     .filter(({ needles }) => needles?.[0] !== "");
 }
 
-/** Describes the resolution. Only tests, builds and checks run again after a fix. */
+/** Describes the resolution of an error. Only tests, builds and checks run again after a fix. */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
@@ -124,7 +124,7 @@ function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
 
 type FileOperation = "created" | "changed" | "deleted" | "read";
 
-/** Extracts files with what was done to them. `carried`: what was known about them before. */
+/** Extracts files with what the agent did to them. `carried`: facts about files from earlier compactions. */
 export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly DraftFact[] {
   const before = new Map(carried.map((fact) => [pathOf(fact), fact]));
   const touched = touchedPaths(read);
@@ -156,7 +156,7 @@ function isPassing(file: FileRecord): boolean {
   return operationOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
 }
 
-/** Returns the ends of all paths from the root, because a command can name a file relative to its folder. */
+/** Returns all ends of absolute paths, because a command can name a file relative to its folder. */
 function endsOf(files: readonly FileRecord[]): ReadonlySet<string> {
   const ends = new Set<string>();
   for (const file of files) {

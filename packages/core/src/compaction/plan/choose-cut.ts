@@ -50,7 +50,10 @@ export function cutFrom(entries: readonly Entry[], picked: number): number {
   return previousSoundCut(soundCuts(entries), picked);
 }
 
-/** Returns the index after the last boundary or summary. These are not kept, because summaries chain. */
+/**
+ * Returns the index after the last boundary or summary. A plan keeps neither, because the new summary
+ * includes the earlier one.
+ */
 export function firstAfterSummary(entries: readonly Entry[]): number {
   return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummaryEntry(entry)) + 1;
 }

@@ -68,12 +68,13 @@ export interface PlanOptions extends SizeOptions {
   /** Size that the result should stay below. */
   readonly targetTokens?: number | undefined;
   /**
-   * Limit for a result with unseen tool results that would otherwise lose too much. The target by default.
+   * Size limit of the result if unseen tool results would otherwise lose too much text. The target by
+   * default.
    */
   readonly limitTokens?: number | undefined;
 }
 
-/** Decision as data: the messages to summarize and to keep, with their tokens. */
+/** Plan of a compaction: the messages to summarize and to keep, with their tokens. */
 export interface CompactionPlan
   extends Pick<
     SizedConversation,
@@ -83,7 +84,7 @@ export interface CompactionPlan
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
   /**
-   * Size before the compaction by the estimate that also counts the result. Only these two figures are
+   * Size before the compaction, by the same estimate as the size of the result. Only these two figures are
    * comparable.
    */
   readonly estimateBefore: number;
@@ -104,7 +105,9 @@ export interface CompactionPlan
    * has seen everything.
    */
   readonly unseen: UnseenPart | undefined;
-  /** True if a kept message differs from the conversation: shortened, cleared, or with media as marks. */
+  /**
+   * True if a kept message differs from the conversation: shortened, cleared, or with text instead of media.
+   */
   readonly isKeptRewritten: boolean;
   /** The provider's tokens per token of our estimate, learned from its reports. */
   readonly tokenRatio: number;
@@ -153,8 +156,8 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
 }
 
 /**
- * Returns how much to keep. Room for the summary and for the next turns takes precedence over a tail larger
- * than requested.
+ * Returns how many tokens to keep. Tokens for the summary and the next turns take precedence over a tail
+ * larger than requested.
  */
 function recentTarget(sized: SizedConversation, options: PlanOptions): RecentTarget {
   const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usualTokens } = options;
@@ -217,7 +220,7 @@ const RESTORE_TARGET_TOKENS = 75_000;
 export interface ResultTargets extends SizeOptions {
   /** Size that the result must stay below. */
   readonly targetTokens: number;
-  /** Recent tokens to keep, by default as in a plan. */
+  /** Recent tokens to keep, by default the same as in {@link PlanOptions}. */
   readonly keepRecentTokens?: number | undefined;
   /** Expected size of the summary, by default its usual size. */
   readonly summaryTokens?: number | undefined;
@@ -290,7 +293,7 @@ interface PlannedCut {
   readonly cut: number;
   /** See {@link PlanOptions.force}. */
   readonly force?: boolean | undefined;
-  /** Room to which unseen results are shortened. */
+  /** Tokens to which unseen results are shortened. */
   readonly room?: KeptRoom | undefined;
 }
 
@@ -381,7 +384,7 @@ function cutBesideUnseen(
   return isTooLong ? unseenAt : Math.min(cut, unseenAt);
 }
 
-/** Returns the plan with unseen results shortened to the room that the summary leaves. */
+/** Returns the plan with unseen results shortened to the tokens that the summary leaves. */
 export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan {
   const { unseen, keptPlace, countTokens } = plan;
   if (unseen === undefined) return plan;

@@ -26,7 +26,7 @@ describe("locateMessage", () => {
     expect(lastBoundaryIndex([...twice.entries, ...entries])).toBe(2);
   });
 
-  it("names the missing message in the error and says what to pass instead", () => {
+  it("the error about a missing message names the message and says what to pass instead", () => {
     expect(messageNotFound("nowhere")).toMatchObject({
       code: "message-not-found",
       message: expect.stringContaining("has no message nowhere"),

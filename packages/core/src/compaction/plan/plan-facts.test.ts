@@ -50,7 +50,7 @@ describe("planCompaction", () => {
     expect(plan.entries).toEqual(c.entries);
   });
 
-  it("explains why a plan is impossible and what to do instead", () => {
+  it("the error of an impossible plan says why it is impossible and what to do instead", () => {
     const failure = (list: readonly Entry[], options: PlanOptions): unknown => {
       try {
         return planCompaction({ entries: list }, options);

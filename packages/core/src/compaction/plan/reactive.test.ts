@@ -107,36 +107,42 @@ describe("planReactive after a request that was too long", () => {
   it.each([
     ["the whole prompt", 1],
     ["a prompt without these messages", 0.5],
-  ])("assumes that the size in the error excludes messages that the provider left out (last usage: %s)", (_, share) => {
-    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
-    const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
-    const tokens = Math.round(estimate * share);
-    const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
-    const context = { tokens, source: "usage", ...figures } as const;
-    const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
-    const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.6), limit: 30_000 };
-    const leftOutTokens = estimate / 2;
-    const plan = planReactive({ entries }, { failure, targetTokens: TARGET, measured, leftOutTokens });
-    expect(plan.tokenRatio).toBeCloseTo(1.2);
-    expect(plan.tokensBefore / estimate).toBeCloseTo(1.2);
-  });
+  ])(
+    "assumes that the size in the error excludes messages that the provider left out (last usage: %s)",
+    (_, share) => {
+      const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+      const estimate = entries.reduce((sum, entry) => sum + tokensOf(entry), 0);
+      const tokens = Math.round(estimate * share);
+      const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+      const context = { tokens, source: "usage", ...figures } as const;
+      const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
+      const failure: ModelFailure = { kind: "too-long", tokens: Math.round(estimate * 0.6), limit: 30_000 };
+      const leftOutTokens = estimate / 2;
+      const plan = planReactive({ entries }, { failure, targetTokens: TARGET, measured, leftOutTokens });
+      expect(plan.tokenRatio).toBeCloseTo(1.2);
+      expect(plan.tokensBefore / estimate).toBeCloseTo(1.2);
+    },
+  );
 
   it.each([
     ["as large as our count", 1, 1],
     ["larger than our count", 1.1, 1.1],
     ["smaller than our count", 0.8, 1],
-  ])("assumes that the provider left out no messages when the size in the error is %s", (_, stated, ratio) => {
-    const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
-    const tokens = Math.round(entries.reduce((sum, entry) => sum + tokensOf(entry), 0));
-    const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
-    const context = { tokens, source: "usage", ...figures } as const;
-    const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
-    const failure: ModelFailure = { kind: "too-long", tokens: Math.round(tokens * stated), limit: 30_000 };
-    const options = { failure, targetTokens: TARGET, measured, leftOutTokens: tokens * 0.7 };
-    const plan = planReactive({ entries }, options);
-    expect(plan.tokenRatio).toBeCloseTo(ratio);
-    expect(plan.tokensBefore / tokens).toBeCloseTo(ratio);
-  });
+  ])(
+    "assumes that the provider left out no messages when the size in the error is %s",
+    (_, stated, ratio) => {
+      const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
+      const tokens = Math.round(entries.reduce((sum, entry) => sum + tokensOf(entry), 0));
+      const figures = { reportedTokens: tokens, estimatedTokens: 0, paddedTokens: tokens };
+      const context = { tokens, source: "usage", ...figures } as const;
+      const measured = { tokensOf, tokensOfBlock: () => 1, context, ratio: 1, overheadTokens: 0 };
+      const failure: ModelFailure = { kind: "too-long", tokens: Math.round(tokens * stated), limit: 30_000 };
+      const options = { failure, targetTokens: TARGET, measured, leftOutTokens: tokens * 0.7 };
+      const plan = planReactive({ entries }, options);
+      expect(plan.tokenRatio).toBeCloseTo(ratio);
+      expect(plan.tokensBefore / tokens).toBeCloseTo(ratio);
+    },
+  );
 
   it("assumes that the provider left out results even when wrong usage reports made our count too low", () => {
     const tokensOf = (entry: Entry): number => measureEntry(entry, ESTIMATORS.o200k);
@@ -288,7 +294,7 @@ describe("planReactive for any conversation and error", () => {
           indexPairs(list).orphanResults.length,
         );
         const room = targetTokens - plan.overheadTokens;
-        // An unseen result may take all of the room, and its call is never left out.
+        // An unseen result may use all available tokens, and its call is never left out.
         if (plan.unseen === undefined) expect(plan.keptTokens).toBeLessThanOrEqual(Math.max(0, room / 2) + 1);
         const compaction = await compact(plan, countingPorts(), { targetTokens, leastSaving: "some" }).catch(
           (error: unknown) => error,

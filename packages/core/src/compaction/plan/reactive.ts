@@ -19,21 +19,27 @@ import {
   sum,
 } from "./sized.ts";
 
-/** Share to remove if the error has no figures. There is only one attempt, so this covers what is unknown. */
+/**
+ * Share of the prompt to remove if the error states no figures. There is only one attempt, so the share is
+ * large.
+ */
 const BLIND_SHARE = 0.2;
 
-/** Maximum share of the limit in the error. The answer and the next turns need the rest. */
+/** Maximum share of the error's limit for the next prompt. The answer and the next turns need the rest. */
 const LIMIT_SHARE = 0.8;
 
-/** Largest scale of our count. Beyond it, the request contains something that longhaul does not see. */
+/**
+ * Largest factor by which our count is scaled. A larger factor means that the request contains something that
+ * longhaul does not see.
+ */
 const LARGEST_SCALE = 4;
 
 /** Largest factor by which our count is too low. A figure beyond it has another reason. */
 const LARGEST_UNDERCOUNT = 2;
 
 /**
- * Limits after a 413, which states no limit. The smallest limit known of any provider is 20 MB for
- * everything.
+ * Limits after a 413, which states no limit. The smallest known limit of any provider is 20 MB for the whole
+ * request.
  */
 const LIMITS_AFTER_TOO_LARGE = { maxBytes: 5_000_000 };
 
@@ -42,7 +48,7 @@ export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTo
   readonly failure: ModelFailure;
   /** Size that the result should stay below. */
   readonly targetTokens: number;
-  /** Maximum of recent tokens to keep. By default, as much as leaves room for the rest. */
+  /** Maximum of recent tokens to keep. By default, half of the tokens that the summary leaves. */
   readonly keepRecentTokens?: number | undefined;
   /** The provider's usual tokens per token of our estimate for the model. */
   readonly usualRatio?: number | undefined;
@@ -70,15 +76,16 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
   return options.failure.kind === "too-large" ? withFewMedia(plan) : plan;
 }
 
-/** Spreads the size in the error over the messages that the provider counted. */
+/** Scales our counts so that the messages that the provider counted add up to the size in the error. */
 function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): SizedConversation {
   const leftOutTokens = provenOmittedTokens(sized, given);
   const options = { ...given, leftOutTokens };
-  // The last usage may already exclude these tokens, so only the parts show what is left.
+  // The last usage may already exclude the left-out tokens, so only the sum of the counted parts is reliable.
   const counted = leftOutTokens > 0 ? partsCounted(sized, options) : sized.contextTokens;
   const stated = statedTokens(counted, options);
   const wanted = Math.min(stated / Math.max(1, counted), scaleOfParts(sized, options));
-  // A proxy may state too few tokens. No provider counts far fewer than our estimate before its calibration.
+  // A proxy may state too few tokens. No provider counts far fewer tokens than our estimate without
+  // calibration.
   const smallest = Math.min(1, 1 / sized.ratio);
   const scale = Math.min(LARGEST_SCALE, Math.max(smallest, wanted));
   const tokens = sized.tokens.map((count) => count * scale);
@@ -89,8 +96,8 @@ function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): Siz
 
 /**
  * Returns the scale of the message tokens. Wrong reports may have made the ratio too high, so that the
- * messages have more tokens than the whole prompt in the error. They then count as usual for the model, or
- * higher if the stated size allows it.
+ * messages have more tokens than the whole prompt in the error. The messages then count with the model's
+ * usual ratio, or with a higher one if the stated size allows it.
  */
 function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): number {
   const { failure, usualRatio = 1 } = options;
@@ -101,9 +108,9 @@ function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): numbe
 }
 
 /**
- * Returns the tokens that the provider has certainly left out. It may have left out less, because a host can
- * send a request without the edits. The rest of our count is then far below the stated size. Wrong reports
- * may have made the ratio too low, so the rest counts at least as usual for the model.
+ * Returns the tokens that the provider has certainly left out. It may have left out fewer, because a host can
+ * send a request without the edits. Our count of the other tokens is then far below the stated size. Wrong
+ * reports may have made the ratio too low, so the other tokens count at least with the model's usual ratio.
  */
 function provenOmittedTokens(sized: SizedConversation, options: ReactiveOptions): number {
   const { leftOutTokens = 0, usualRatio = 1 } = options;
@@ -135,8 +142,8 @@ function statedTokens(counted: number, { failure, targetTokens }: ReactiveOption
 }
 
 /**
- * Returns the room for recent messages: half of what the summary leaves. The rest is for restored content and
- * the next turns. An unseen tool result may take all of it.
+ * Returns the tokens for recent messages: half of the tokens that the summary leaves. The other half is for
+ * restored content and the next turns. An unseen tool result may use both halves.
  */
 function roomForRecent(
   sized: SizedConversation,
@@ -166,7 +173,7 @@ function roomForRecent(
 
 /**
  * Returns the maximum tokens of the next prompt by the error, or Infinity if it states no limit. The next
- * call requests the same output again, so the prompt cannot use that room. It can always use half of the
+ * call requests the same output again, so the prompt cannot use those tokens. It can always use half of the
  * window.
  */
 export function promptLimit(failure: ModelFailure): number {
@@ -176,8 +183,8 @@ export function promptLimit(failure: ModelFailure): number {
 }
 
 /**
- * Returns a plan with the smallest whole tail and its long texts shortened, or undefined if that does not
- * help.
+ * Returns a plan that keeps only the newest round of messages, with long texts shortened. Undefined if that
+ * does not help.
  */
 function planWithShortTail(sized: SizedConversation, keepTokens: number): CompactionPlan | undefined {
   const { entries } = sized;

@@ -31,10 +31,12 @@ export function defaultKeepRecent(limits: KeepRecentLimits): number {
   return Math.min(usualTokens, Math.floor(conversationTokens * KEEP_RECENT_CONVERSATION_SHARE));
 }
 
-/** Smallest summary that can still name the work. */
+/** Tokens of the smallest summary that can still say what the agent works on. */
 export const SMALLEST_SUMMARY_TOKENS = 600;
 
-/** Room for to-dos, plan and running agents. They are small, and nothing else tells the agent about them. */
+/**
+ * Tokens for to-dos, plan and running agents. They are small, and nothing else tells the agent about them.
+ */
 export const MIN_RESTORE_TOKENS = 2_000;
 export const MIN_RESTORE_SHARE = 0.2;
 
@@ -51,7 +53,7 @@ export interface KeptRoom {
 
 interface RoomLimits {
   readonly targetTokens: number;
-  /** Limit of the result if unseen results need it. The target by default. */
+  /** Size limit of the result if unseen results need it. The target by default. */
   readonly limitTokens?: number | undefined;
   readonly overheadTokens: number;
   /** Tokens of a summary that already exists. */
@@ -66,7 +68,7 @@ export function roomBesideSummary(limits: RoomLimits): KeptRoom {
   return { preferredTokens, mostTokens: Math.max(preferredTokens, mostTokens) };
 }
 
-/** Returns the room for kept messages, after the minimum of restored content. */
+/** Returns the tokens for kept messages, after the minimum for restored content. */
 function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens?: number): number {
   const room = targetTokens - overheadTokens - 1;
   const left = room - Math.min(MIN_RESTORE_TOKENS, room * MIN_RESTORE_SHARE);

@@ -73,7 +73,7 @@ describe("shortenToFit", () => {
     expect(content[1]).toBe(long.message.content[1]);
   });
 
-  it("halves the allowed text length only until the messages fit", () => {
+  it("halves the allowed text length only until the messages fit into the token limit", () => {
     const c = new ConversationBuilder();
     c.user(words(900));
     c.user(words(900));

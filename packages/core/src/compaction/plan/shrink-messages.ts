@@ -14,7 +14,7 @@ import { formatCount } from "../../messages/text.ts";
 import { jsonBytes, mediaMarker } from "../../request/check/media-rules.ts";
 import { headAndTail } from "../summary/clip.ts";
 
-/** Shrinks kept messages: long texts to head and tail, images and documents to marks. */
+/** Shrinks kept messages: cuts long texts to head and tail, and replaces images and documents with text. */
 
 /**
  * Tokens of a result that stay if they fit into the window: enough to work with, or to know what to read
@@ -53,12 +53,12 @@ export interface ShortenedEntries {
 
 /**
  * Returns the newest call and all later entries, with long tool results cut to head and tail until everything
- * fits. The longest results shrink first. Each keeps {@link MIN_RESULT_TOKENS}, and a shorter one stays
- * whole, for which the entries may have `mostTokens`. Our own estimate counts as well, because wrong reports
- * may have made the ratio too high, and a short result would look long. If this is not enough, images and
- * documents in results are dropped first, then words of the user. As a last resort, the texts shrink to
- * {@link LAST_RESORT_TOKENS}, and images of the user are dropped. If even that is not enough, only the tool
- * results are cut.
+ * fits. The longest results shrink first. Each keeps {@link MIN_RESULT_TOKENS}, and a shorter result stays
+ * whole. To keep this minimum, the entries may have up to `mostTokens`. Our own estimate counts as well,
+ * because wrong reports may have made the ratio too high, and a short result would look long. If this is not
+ * enough, images and documents in results are dropped first, then words of the user. As a last resort, the
+ * texts shrink to {@link LAST_RESORT_TOKENS}, and images of the user are dropped. If even that is not enough,
+ * only the tool results are cut.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
@@ -130,7 +130,10 @@ class Cutter {
     return left;
   }
 
-  /** Finds the cap with which the texts fit, and cuts longer texts to it. It replaces any earlier cut. */
+  /**
+   * Finds the maximum tokens per text with which everything fits, and cuts longer texts to it. The new cut
+   * replaces any earlier cut.
+   */
   shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
     const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
     const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
@@ -235,7 +238,7 @@ function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
   });
 }
 
-/** Returns the largest cap such that all figures, each limited to it, fit into the room. */
+/** Returns the largest cap for which the figures fit into the room. Each figure counts only up to the cap. */
 function capFor(figures: readonly number[], room: number): number {
   const rising = [...figures].sort((one, other) => one - other);
   let left = room;
@@ -251,7 +254,7 @@ function capFor(figures: readonly number[], room: number): number {
 const SHORTEST_TEXT_TOKENS = 200;
 
 /**
- * Cuts user texts and tool results to head and tail, so that all messages together fit into the tokens.
+ * Cuts user texts and tool results to head and tail, so that all messages together have at most `maxTokens`.
  * Returns undefined if that is not enough. Each cut is marked and says where to look.
  */
 export function shortenToFit(
@@ -312,7 +315,7 @@ function withTexts(
   return blocks === content ? entry : withContent(entry, blocks);
 }
 
-/** Removes the agent's own copy for its display, which would still have the full length. */
+/** Removes the agent's own copy of the content, which would still have the full length. */
 function withContent(
   { toolUseResult: _, ...entry }: UserEntry,
   content: UserEntry["message"]["content"],
@@ -326,7 +329,7 @@ export interface MediaLimits {
   readonly maxCount?: number | undefined;
 }
 
-/** Replaces the oldest images and documents with marks, so that the others are within the limits. */
+/** Replaces the oldest images and documents with short texts, so that the others are within the limits. */
 export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
   // Count by number, because one block object may occur in several places.
   let left = countOver(entries, limits);
@@ -343,8 +346,8 @@ export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimi
 }
 
 /**
- * Returns how many of the oldest media exceed the limits. Everything older than the first that does not fit
- * goes as well.
+ * Returns how many of the oldest media exceed the limits. Everything older than the newest item that does not
+ * fit counts too.
  */
 function countOver(
   entries: readonly Entry[],

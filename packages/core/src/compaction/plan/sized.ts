@@ -28,8 +28,8 @@ export interface KnownMeasures {
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
   /**
-   * Tokens of every call besides messages. Without it, all tokens that our estimate does not explain count as
-   * overhead. In a long conversation these are mostly the error of the estimate.
+   * Tokens of every call besides messages. Without this figure, all tokens that our estimate does not explain
+   * count as overhead. In a long conversation these are mostly the error of the estimate.
    */
   readonly overheadTokens?: number | undefined;
 }
@@ -48,7 +48,10 @@ export interface SizedConversation {
   readonly pairs: () => PairIndex;
   readonly contextTokens: number;
   readonly source: ContextSize["source"];
-  /** Tokens that the host sends besides messages. They are in the count, but not in the entries. */
+  /**
+   * Tokens that the host sends besides messages. The count of the context includes them, but no entry
+   * contains them.
+   */
   readonly overheadTokens: number;
   readonly ratio: number;
   readonly countText: CountText;

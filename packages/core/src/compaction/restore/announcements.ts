@@ -55,8 +55,8 @@ const MCP: Delta = {
 type Announced = ReadonlyMap<string, string>;
 
 /**
- * Announces the whole tool set again. Without an answer of the host, it is read from the agent's own
- * announcements, like the agent types. If the lines do not fit, only the names are announced.
+ * Announces the whole tool set again. If the host does not provide the tools, they are read from the agent's
+ * own announcements, like the agent types. If the lines do not fit, only the names are announced.
  */
 export async function gatherTools(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;

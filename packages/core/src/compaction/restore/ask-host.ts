@@ -6,7 +6,7 @@ import { field, firstString } from "../../messages/untrusted.ts";
 const ANSWER_TIMEOUT_MS = 10_000;
 
 export type Answer =
-  /** The host does not provide this. */
+  /** The host does not have this function. */
   | { readonly state: "absent" }
   | { readonly state: "answered"; readonly value: unknown }
   | { readonly state: "unanswered"; readonly reason: "failed" | "timed-out" | "aborted" | "invalid" };
@@ -73,7 +73,7 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
     };
     const release = onAbort(() => end(unanswered("aborted")));
     const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    // Inside a promise, so that a question that throws at once fails like one that rejects.
+    // Call it inside a promise, so that a question that throws at once fails like one that rejects.
     new Promise((answer) => answer(question())).then(
       (value) => end({ state: "answered", value }),
       () => end(unanswered("failed")),

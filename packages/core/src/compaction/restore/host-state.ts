@@ -6,7 +6,7 @@ import type { Todo } from "../../messages/todo-ledger.ts";
  */
 export interface HostState {
   readonly files?: ProjectFiles | undefined;
-  /** Reads the current content of an attached memory file. `memoryFilesNow` answers as nested memory does. */
+  /** Reads the current content of an attached memory file. `memoryFilesNow` creates such a function. */
   readonly memoryFiles?: ((path: string) => Promise<MemoryFileAnswer> | MemoryFileAnswer) | undefined;
   /** Skills that were used in this conversation, the newest first. */
   readonly skills?: (() => Promise<readonly UsedSkill[]> | readonly UsedSkill[]) | undefined;
@@ -39,7 +39,7 @@ export interface BackgroundAgent {
   readonly id: string;
   readonly description: string;
   readonly status: "running" | "completed" | "failed" | "stopped";
-  /** Path of its result, if it has one. */
+  /** Path of the agent's result, if there is one. */
   readonly outputPath?: string;
 }
 

@@ -77,7 +77,7 @@ describe("memory files after a compaction", () => {
     expect(await restore(attached("/a"), {})).toEqual({ items: [], skipped: [] });
   });
 
-  it("skips memory files that are unavailable, with the reason", async () => {
+  it("skips unavailable memory files and states the reason", async () => {
     const reasons = async (memoryFiles: unknown): Promise<readonly string[]> => {
       const { items, skipped } = await restore(attached("/a"), { memoryFiles } as HostState);
       expect(items).toEqual([]);

@@ -14,8 +14,8 @@ export type SessionEvent =
   | { readonly what: "message"; readonly entry: UserEntry };
 
 /**
- * Call with its first answer. A resume may have written the answer again, but the call happened once. Both
- * are read lazily, because there are thousands and few are needed.
+ * Call with its first answer. A resumed session may contain the answer again, but the call happened once.
+ * Call and answer are read lazily, because a session has thousands and few are needed.
  */
 export class AnsweredCall {
   readonly id: string;

@@ -42,7 +42,7 @@ interface Candidate {
 
 /**
  * Restores the most recently read files that the kept messages do not show, with their current content. The
- * newest get room first and come last, so that the next compaction sees the order of use.
+ * newest files get tokens first and come last, so that the next compaction sees the order of use.
  */
 export async function gatherFiles(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
@@ -114,7 +114,7 @@ function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input:
 }
 
 interface FittedFile {
-  /** Content, or a pointer instead of it. */
+  /** Restored content, or a reference to the file instead. */
   readonly item?: RestoredItem;
   /** Reason why the content was not restored. */
   readonly reason?: string;
@@ -179,8 +179,8 @@ function linesIn(text: string): number {
 }
 
 /**
- * Limit for memory files. Instructions come before content but must not take all the room. Memory for a file
- * is attached again with that file anyway.
+ * Token limit for memory files. Instructions come before other content but must not use the whole budget.
+ * Memory for a file is attached again with that file anyway.
  */
 const RESTORED_MEMORY_TOKENS = 25_000;
 /** Maximum number of memory files to request. The newest concern the current work. */
@@ -218,7 +218,10 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
   return [...paths];
 }
 
-/** Returns memory files to restore, or none if the host cannot read them. They are then ordinary files. */
+/**
+ * Returns memory files to restore, or none if the host cannot read them. Without that, they count as ordinary
+ * files.
+ */
 function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
   return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
 }

@@ -83,7 +83,7 @@ export async function restoreAll(
   state: HostState,
   options: RestoreOptions = {},
 ): Promise<Restored> {
-  // Also false if the budget is not a number.
+  // This comparison is also false if the budget is not a number.
   if (!(input.budgetTokens > 0)) return NOTHING;
   const entries = input.conversation?.entries ?? inOrder(input);
   const pairs = input.conversation?.pairs ?? indexPairs(entries);

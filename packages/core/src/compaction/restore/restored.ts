@@ -7,7 +7,9 @@ import type { Ask } from "./ask-host.ts";
 import type { HostState } from "./host-state.ts";
 import type { SessionEvent } from "./read-state.ts";
 
-/** Frame of every restoration: kinds of content, input, and items that fit into the remaining tokens. */
+/**
+ * Common parts of every restoration: kinds of content, input, and items that fit into the remaining tokens.
+ */
 
 export type RestoreKind =
   | "memory-files"
@@ -20,7 +22,10 @@ export type RestoreKind =
   | "tools"
   | "mcp-instructions"
   | "session-memory"
-  /** Output of hooks after a compaction. It is never restored, but can be left out like the rest. */
+  /**
+   * Output of hooks after a compaction. It is never restored, but it can be reported as left out like other
+   * content.
+   */
   | "hook-output";
 
 /** Input for each kind of restored content. */
@@ -56,7 +61,7 @@ export interface RestoredItem {
 export interface SkippedItem {
   readonly kind: RestoreKind;
   readonly name: string;
-  /** Reason from the reader of a file (`gone`, `too-large`, …), or one of ours. */
+  /** Reason from the reader of a file (`gone`, `too-large`, …), or one of longhaul's own reasons. */
   readonly reason: string;
 }
 
@@ -121,7 +126,10 @@ export function restoredItem(
   return { kind, name, tokens, isTruncated, attachment };
 }
 
-/** Takes the first form of each item that fits, from the best one on. Forms are created only when needed. */
+/**
+ * Takes the best form of each item that fits. Forms are listed from best to worst and created only when
+ * needed.
+ */
 export function fitEach(
   things: readonly (readonly (() => RestoredItem)[])[],
   budgetTokens: number,

@@ -42,7 +42,7 @@ describe("restored skills", () => {
     expect(words(restored.items[1])).toMatch(/Skill review \(\/skills\/review\/SKILL\.md\):\nbe kind/);
   });
 
-  it("limits a restored skill to 5,000 tokens and notes where the rest is", async () => {
+  it("limits a restored skill to 5,000 tokens and says where the rest of the skill is", async () => {
     const content = "first rule\n".repeat(1_000);
     const { items } = await restore([
       { name: "long", content, path: "/skills/long/SKILL.md" },

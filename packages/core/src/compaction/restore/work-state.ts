@@ -140,7 +140,7 @@ export function isPlanModeIn(events: Iterable<SessionEvent>): boolean {
   return planModeIn(events).isOn;
 }
 
-/** Returns the mode of the newest prompt, changed by later tools and reminders. */
+/** Returns whether plan mode is on: the mode of the newest prompt, changed by later tools and reminders. */
 function planModeIn(events: Iterable<SessionEvent>): {
   readonly isOn: boolean;
   readonly planFilePath: string | undefined;
@@ -319,8 +319,8 @@ const SKILL_TOKENS = 5_000;
 const SKILLS_TOKENS = 25_000;
 
 /**
- * Restores the used skills that the kept messages do not show. The newest get room first and come last, so
- * that the next compaction sees the order of use.
+ * Restores the used skills that the kept messages do not show. The newest skills get tokens first and come
+ * last, so that the next compaction sees the order of use.
  */
 export const gatherSkills: Gather = hostOr("skills", "skills", ({ events }) => skillsIn(events), fitSkills);
 

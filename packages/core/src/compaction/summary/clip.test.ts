@@ -5,7 +5,7 @@ import { clip, clipMarkdown, fenced, headAndTail, oneLine } from "./clip.ts";
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
 
-describe("cutting text", () => {
+describe("cutting long text", () => {
   it("never splits a surrogate pair when it cuts a text", () => {
     fc.assert(
       fc.property(wellFormed, fc.nat(80), (text, length) => {
@@ -16,7 +16,7 @@ describe("cutting text", () => {
     );
   });
 
-  it("returns a text that is short enough unchanged", () => {
+  it("returns a short text unchanged instead of cutting it", () => {
     fc.assert(
       fc.property(wellFormed, (text) => {
         for (const cut of [clip, headAndTail, clipMarkdown]) expect(cut(text, text.length)).toBe(text);
@@ -24,7 +24,7 @@ describe("cutting text", () => {
     );
   });
 
-  it("states how many characters were left out between head and tail", () => {
+  it("states how many characters a cut left out between head and tail", () => {
     const text = `${"a".repeat(500)}${"b".repeat(500)}`;
     expect(headAndTail(text, 300)).toBe(
       `${"a".repeat(200)} [… 700 characters left out: see the transcript …] ${"b".repeat(100)}`,
@@ -36,7 +36,7 @@ describe("cutting text", () => {
     expect(cut.match(/```/g)).toHaveLength(2);
   });
 
-  it("adds no fence when a code block closes exactly at the cut", () => {
+  it("adds no code fence when a code block closes exactly at the cut", () => {
     const cut = clipMarkdown(`\`\`\`ts\nconst a = 1;\n\`\`\`\n${"more words ".repeat(20)}`, 26);
     expect(cut).toBe("```ts\nconst a = 1;\n```\n…");
   });
@@ -51,5 +51,5 @@ describe("cutting text", () => {
     );
   });
 
-  it("joins several lines into one", () => expect(oneLine("  a\r\n\tb   c ")).toBe("a b c"));
+  it("oneLine joins several lines into one", () => expect(oneLine("  a\r\n\tb   c ")).toBe("a b c"));
 });

@@ -11,13 +11,13 @@ import {
 const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
 
 describe("continuationMessage", () => {
-  it("says that the conversation continues an earlier one, then adds the summary", () => {
+  it("a continuation message says that the conversation continues an earlier one, then adds the summary", () => {
     expect(continuationMessage(base)).toMatch(
       /^This conversation continues an earlier one.*\n\nSummary:\nfacts$/s,
     );
   });
 
-  it("introduces notes as notes, and a reader still recognizes the message as a continuation", () => {
+  it("introduces notes as notes, in a message that readers still recognize as a continuation", () => {
     const notes = continuationMessage({ ...base, summary: "# Current State\nfacts", isNotes: true });
     expect(notes).toMatch(
       /^This conversation continues an earlier one.* The notes below.*\n\n# Current State\nfacts$/s,
@@ -26,7 +26,7 @@ describe("continuationMessage", () => {
     expect(isContinuation(notes)).toBe(true);
   });
 
-  it("names the transcript for exact details only when there is one", () => {
+  it("names the transcript for exact details only when a transcript exists", () => {
     expect(continuationMessage({ ...base, transcriptPath: "/a/b.jsonl" })).toContain(
       "transcript: /a/b.jsonl",
     );
@@ -40,23 +40,23 @@ describe("continuationMessage", () => {
     expect(unwrapSummary(text)).toBe("Summary:\nfacts");
   });
 
-  it("says that recent messages follow verbatim only when some were kept", () => {
+  it("says that recent messages follow verbatim only when recent messages were kept", () => {
     expect(continuationMessage({ ...base, keptRecent: true })).toContain("verbatim");
     expect(continuationMessage(base)).not.toContain("verbatim");
   });
 
-  it("forbids questions and a recap only after an automatic compaction", () => {
+  it("tells the agent to ask no question and write no recap only after an automatic compaction", () => {
     expect(continuationMessage({ ...base, trigger: "auto" })).toMatch(
       /Do not start with a question to the user, a recap, or a remark/,
     );
     expect(continuationMessage(base)).not.toContain("recap");
   });
 
-  it("tells an autonomous agent that this is not a first start", () => {
+  it("tells an autonomous agent that it continues and does not start for the first time", () => {
     expect(continuationMessage({ ...base, autonomous: true })).toContain("not a first start");
   });
 
-  it("orders its parts: summary, transcript, kept messages, order to continue, autonomy", () => {
+  it("a continuation message orders its parts: summary, transcript, kept messages, order to continue, autonomy", () => {
     const text = continuationMessage({
       summary: "THE SUMMARY",
       transcriptPath: "/THE/PATH",
@@ -84,7 +84,7 @@ describe("continuationMessage", () => {
     expect(isContinuation(continuationMessage(base))).toBe(true);
   });
 
-  it("writes the text around a summary separately for a signed summary, which cannot contain it", () => {
+  it("writes longhaul's text around a signed summary separately, because the summary cannot be edited", () => {
     const { summary: _, ...rest } = base;
     expect(continuationAfterwords(rest)).toBe("");
     const words = continuationAfterwords({ ...rest, transcriptPath: "/a/b.jsonl", trigger: "auto" });
@@ -92,7 +92,7 @@ describe("continuationMessage", () => {
   });
 
   it.each([{ isNotes: true }, { keptEarlier: true }, {}])(
-    "unwraps the summary from the paragraphs around it, with the options %o",
+    "extracts the summary from a continuation message that was written with the options %o",
     (options) => {
       const text = continuationMessage({
         ...base,
@@ -133,7 +133,7 @@ describe("continuationMessage", () => {
     }
   });
 
-  it("leaves continuation phrases in the middle of a summary alone", () => {
+  it("keeps phrases of a continuation message when they are in the middle of a summary", () => {
     const quoted = [
       "Summary:",
       "6. All User Messages:",
@@ -169,17 +169,17 @@ describe("continuation message of Claude Code", () => {
       "the path and a note on kept messages",
       `\n\n${path}\n\nRecent messages are preserved verbatim.\nContinue the conversation from where it left off.`,
     ],
-  ])("unwraps a Claude Code summary that ends with %s", (_closing, closing) => {
+  ])("extracts the summary from a Claude Code message that ends with %s", (_closing, closing) => {
     expect(unwrapSummary(`${opening} It is summarized below:\n\n${summary}${closing}`)).toBe(summary);
   });
 
-  it("keeps a list that follows a quotation of the closing words", () => {
+  it("keeps a list that follows a quotation of Claude Code's closing words", () => {
     const quoting = `7. Pending Tasks:\n\n${path}\n- explain that line\n\n9. Optional Next Step:\nPaint.`;
     expect(unwrapSummary(`${opening}\n\n${quoting}\n\n${path}\nGo.`)).toBe(quoting);
     expect(unwrapSummary(`${opening}\n\n${quoting}`)).toBe(quoting);
   });
 
-  it("loses nothing of a summary that does not itself end like the closing", () => {
+  it("extracts all of a summary that does not end with Claude Code's closing words", () => {
     const line = fc.oneof(
       fc.string(),
       fc.constantFrom(path, "", "- item", "7. Pending Tasks:", "Recent messages are preserved verbatim."),

@@ -9,53 +9,53 @@ const sections = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   
 const formatted = `${SUMMARY_HEADING}\n${sections}`;
 
 describe("formatSummary", () => {
-  it("removes the analysis and turns the summary tags into a heading", () => {
+  it("removes the model's analysis and turns the summary tags into a heading", () => {
     expect(
       formatSummary(`<analysis>\nsecret thoughts\n</analysis>\n\n<summary>\n${sections}\n</summary>`),
     ).toBe(formatted);
   });
 
-  it("collapses runs of blank lines into one", () => {
+  it("collapses several blank lines of a summary into one", () => {
     expect(formatSummary("<summary>a\n\n \n\t\n\nb</summary>")).toBe(`${SUMMARY_HEADING}\na\n\nb`);
   });
 
-  it("keeps an answer without tags", () => {
+  it("keeps all of a model's answer without tags", () => {
     expect(formatSummary(`\n${sections}\n`)).toBe(sections);
   });
 
-  it("drops the analysis when the summary tag is missing", () => {
+  it("drops the model's analysis when the summary tag is missing", () => {
     expect(formatSummary(`<analysis>secret</analysis>\n${sections}`)).toBe(sections);
   });
 
-  it("drops an analysis whose opening tag is missing", () => {
+  it("drops a model's analysis whose opening tag is missing", () => {
     expect(formatSummary(`secret</analysis>\n<summary>${sections}</summary>`)).not.toContain("<");
     expect(formatSummary(`secret</analysis>\n${sections}`)).toBe(sections);
   });
 
-  it("drops an unclosed analysis up to the summary", () => {
+  it("drops an analysis without a closing tag up to the summary", () => {
     expect(formatSummary(`<analysis>secret\n<summary>\n${sections}\n</summary>`)).toBe(formatted);
   });
 
-  it("keeps a summary that is never closed", () => {
+  it("keeps a summary whose closing tag is missing", () => {
     expect(formatSummary(`<analysis>secret</analysis><summary>\n${sections}`)).toBe(formatted);
   });
 
-  it("keeps the text after a summary that was closed too early", () => {
+  it("keeps text after a closing summary tag that comes too early", () => {
     expect(formatSummary("<summary>first</summary>\nsecond")).toBe(`${SUMMARY_HEADING}\nfirst\nsecond`);
   });
 
-  it("drops the rest of an analysis that was closed too early", () => {
+  it("drops the whole analysis even when it contains several closing tags", () => {
     const raw = `<analysis>secret one</analysis> secret two </analysis> secret three\n<summary>${sections}</summary>`;
     expect(formatSummary(raw)).toBe(formatted);
   });
 
-  it("keeps text before the summary tags", () => {
+  it("keeps text that the model wrote before the summary tags", () => {
     expect(formatSummary(`Note: port 8080.\n<summary>${sections}</summary>`)).toBe(
       `Note: port 8080.\n\n${formatted}`,
     );
   });
 
-  it("treats tags inside code as code", () => {
+  it("keeps summary and analysis tags inside code", () => {
     const inCode = "The prompt has `<analysis>` and\n```xml\n<summary>\n</analysis>\n```\nin it.";
     expect(formatSummary(`<summary>\n${inCode}\n</summary>`)).toBe(`${SUMMARY_HEADING}\n${inCode}`);
     expect(formatSummary(inCode)).toBe(inCode);
@@ -73,12 +73,12 @@ describe("formatSummary", () => {
     );
   });
 
-  it("rescues a summary from an unclosed analysis by its nine headings", () => {
+  it("finds a summary by its nine headings inside an analysis without a closing tag", () => {
     expect(formatSummary(`<analysis>secret\n${sections}`)).toContain("fact 9");
     expect(formatSummary(`<analysis>secret\n${sections}`)).not.toContain("secret");
   });
 
-  it("keeps the section titles of an up-to summary that it rescues", () => {
+  it("keeps the special section titles of an 'up-to' summary inside an analysis without a closing tag", () => {
     const raw = `<analysis>secret\n${sections.replace("Current Work", "Work Completed")}`;
     expect(formatSummary(raw)).toContain("8. Work Completed:\n   - fact 8");
   });
@@ -118,7 +118,7 @@ describe("formatSummary", () => {
     );
   });
 
-  it("removes all text of an analysis and loses nothing of the summary", () => {
+  it("removes all text of the model's analysis and loses nothing of the summary", () => {
     fc.assert(
       fc.property(
         fc.array(word),
@@ -136,7 +136,7 @@ describe("formatSummary", () => {
     );
   });
 
-  it("keeps a summary from its own beginning when it quotes tags of the conversation", () => {
+  it("keeps a summary from its first section on when the summary quotes tags from the conversation", () => {
     const quoted = '"</summary> <analysis>no</analysis> <summary>Everything was approved.</summary>"';
     const raw = `<analysis>a</analysis>\n<summary>\n1. First: the sheep\n2. Second: ${quoted}\n3. Third: the end\n</summary>`;
     const text = formatSummary(raw);

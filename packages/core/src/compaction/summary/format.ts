@@ -28,8 +28,8 @@ export function formatSummary(raw: string): string | undefined {
 }
 
 /**
- * Returns the tags that structure the answer, outside code. An odd fence in the scratchpad can hide the real
- * tags. If an analysis opens and no summary tag is found, tags at the start of any line count.
+ * Returns the tags that structure the answer, outside code. An unclosed fence in the scratchpad can hide the
+ * real tags. If an analysis opens and no summary tag is found, tags at the start of any line count.
  */
 function structuralTags(raw: string): readonly Tag[] {
   const all = findTags(raw);

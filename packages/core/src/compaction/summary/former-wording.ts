@@ -9,7 +9,7 @@ export const FORMER_OPENINGS: readonly string[] = [
   "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.",
 ];
 
-/** Starts of the paragraphs after a summary. */
+/** Starts of the paragraphs that earlier versions wrote after a summary. */
 export const FORMER_AFTERWORDS: readonly string[] = [
   "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: ",
   "Everything that was said and done before can be searched, and read word for word: call the tool ",
@@ -20,7 +20,7 @@ export const FORMER_AFTERWORDS: readonly string[] = [
   "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.",
 ];
 
-/** Labels above groups of items in the built-in summary. */
+/** Labels that earlier versions wrote above groups of items in the built-in summary. */
 export const FORMER_LABELS: readonly string[] = [
   "**What the user wants, as the earlier summary has it:**",
   "**Latest request (from the earlier summary):**",
@@ -38,5 +38,5 @@ export const FORMER_LABELS: readonly string[] = [
   "**Where things stood at the end of this part; newer messages follow:**",
 ];
 
-/** Replaces a long message that is quoted in full under the first heading. */
+/** Line in the list of messages for a long message that the first section quotes in full. */
 export const FORMER_SEE_CURRENT_REQUEST = "- (the current request: see 1)";

@@ -5,7 +5,7 @@ import { ConversationBuilder, toolResult, toolUse } from "../../../../../test/su
 import { pointAt } from "./summary-prompt.ts";
 
 describe("pointAt", () => {
-  it("quotes the beginning of the message at a point, on one short line", () => {
+  it("pointAt quotes the beginning of the first message on one short line", () => {
     const built = new ConversationBuilder();
     built.user(`now\n\nthe  ledger ${"x".repeat(500)}`);
     built.assistant("yes");
@@ -15,7 +15,7 @@ describe("pointAt", () => {
     expect(point?.messages).toBe(2);
   });
 
-  it("names the tool when a message only calls one, and quotes a tool result", () => {
+  it("names the tool when the first message only calls a tool, and quotes the start of a tool result", () => {
     const built = new ConversationBuilder();
     built.assistant([toolUse("a", "Read", {})]);
     expect(pointAt(built.entries)?.description).toBe(`the assistant's message that calls "Read"`);
@@ -24,7 +24,7 @@ describe("pointAt", () => {
     expect(pointAt(answered.entries)?.description).toBe(`the tool result that begins with "line one"`);
   });
 
-  it("describes the first message after a point, and returns undefined when there is none", () => {
+  it("pointAt describes the first message among the entries, and returns undefined when there is none", () => {
     const built = new ConversationBuilder();
     built.boundary();
     expect(pointAt(built.entries)).toBeUndefined();
@@ -33,7 +33,7 @@ describe("pointAt", () => {
     expect(pointAt(built.entries)?.description).toContain('"hello"');
   });
 
-  it("describes a point on one short line, whatever the entries contain", () => {
+  it("pointAt describes the first message on one short line, whatever the entries contain", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const { description } = pointAt(entries) ?? { description: "" };

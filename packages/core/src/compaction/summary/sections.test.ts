@@ -3,7 +3,7 @@ import { presentSections, SECTION_NAMES, sectionHeading, splitSections } from ".
 
 const nine = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   text ${index + 1}`).join("\n\n");
 
-describe("the nine sections", () => {
+describe("the nine sections of a summary", () => {
   it("uses the nine section names that other programs look for, in order", () => {
     expect(SECTION_NAMES).toEqual([
       "Primary Request and Intent",
@@ -18,7 +18,7 @@ describe("the nine sections", () => {
     ]);
   });
 
-  it("finds sections under numbered headings in any letter case", () => {
+  it("finds summary sections under numbered headings in any letter case", () => {
     expect(presentSections(nine)).toEqual(SECTION_NAMES);
     expect(presentSections(nine.toLowerCase())).toEqual(SECTION_NAMES);
   });
@@ -28,27 +28,27 @@ describe("the nine sections", () => {
     "4. **Errors and fixes:**",
     "**4. Errors and Fixes**",
     "Errors and fixes:",
-  ])("finds a section under the heading %s", (heading) =>
+  ])("finds a summary section under the heading %s", (heading) =>
     expect(presentSections(`${heading}\n- one`)).toEqual(["Errors and Fixes"]),
   );
 
-  it("finds no section in running text", () => {
+  it("finds no summary section in running text", () => {
     expect(
       presentSections("The Current Work goes on. Pending Tasks remain, as the errors and fixes show."),
     ).toEqual([]);
   });
 
-  it("finds no section inside fenced code", () => {
+  it("finds no summary section inside fenced code", () => {
     expect(presentSections("1. Current Work\n```md\n## 7. Pending Tasks\n```\n")).toEqual(["Current Work"]);
   });
 
-  it("finds all sections even when a code fence among them was never closed", () => {
+  it("finds all summary sections even when a code fence among them was never closed", () => {
     const torn = nine.replace("text 3", "```ts\nconst a = 1;");
     const closedByNext = torn.replace("text 6", "text\n```");
     expect(presentSections(closedByNext)).toEqual(SECTION_NAMES);
   });
 
-  it("keeps text that is on the line of a section heading", () => {
+  it("keeps text on the same line as a section heading", () => {
     expect(splitSections("7. Pending Tasks: none\n8. Current Work\nmore")).toEqual([
       { name: "Pending Tasks", title: "Pending Tasks", body: "none" },
       { name: "Current Work", title: "Current Work", body: "more" },
@@ -62,7 +62,7 @@ describe("the nine sections", () => {
     }
   });
 
-  it("uses two other titles when newer messages follow, and reads them as the same sections", () => {
+  it("uses two other section titles in an 'up-to' summary, and reads them as the same sections", () => {
     expect(sectionHeading("Current Work", "up-to")).toBe("## 8. Work Completed");
     expect(sectionHeading("Optional Next Step", "up-to")).toBe("## 9. Context for Continuing Work");
     expect(splitSections("8. Work Completed: all\n**9. Context for continuing work**\nnone")).toEqual([

@@ -186,7 +186,7 @@ export interface ContinuationInput {
   readonly recallTool?: string | undefined;
   /** True if recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
-  /** True if the messages before the summary are unchanged and it covers only what followed them. */
+  /** True if the messages before the summary are unchanged. The summary then covers only later messages. */
   readonly keptEarlier?: boolean | undefined;
   /** Form of the unseen results at the end of the conversation: `whole`, or `shortened` to fit. */
   readonly unseen?: "whole" | "shortened" | undefined;

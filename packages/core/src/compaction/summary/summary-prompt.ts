@@ -9,7 +9,10 @@ import { contentText } from "../../messages/untrusted.ts";
 import { countMessages } from "../../request/flatten/count-messages.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionTitle } from "./summary-message.ts";
 
-/** System prompt of the direct call. That call shares no cached prefix, so it can have its own. */
+/**
+ * System prompt of the direct call. The direct call shares no cached prefix, so it can have its own system
+ * prompt.
+ */
 export const SUMMARY_SYSTEM_PROMPT =
   "You write working notes for a coding agent whose conversation no longer fits into its context window. The agent continues its work from your notes. Be exact and complete. Invent nothing. Answer in plain text.";
 
@@ -93,7 +96,10 @@ const CONTENTS: Readonly<Record<SectionName, string>> = {
     "The one next step, only if it follows directly from the user's latest request. Quote verbatim from the newest messages what the user requested and how far the work was. If the work is finished, write that instead.",
 };
 
-/** Contents of sections with their own titles. Newer messages follow, so nothing here is the latest. */
+/**
+ * Contents of the sections with other titles in an `up-to` summary. Newer messages follow it, so nothing in
+ * it is current.
+ */
 const UP_TO_CONTENTS: Readonly<Partial<Record<SectionName, string>>> = {
   "Current Work": "Work that was done by the end of this part, with file names and code.",
   "Optional Next Step":
@@ -137,8 +143,9 @@ export function summaryPrompt(options: SummaryPromptOptions = {}): string {
 }
 
 /**
- * Writes the same task for a provider's own compaction, cut to the length that the provider accepts. The
- * provider has its own answer format. A signed answer cannot be edited, so the task asks for no scratchpad.
+ * Writes the task of {@link summaryPrompt} for a provider's own compaction, cut to the length that the
+ * provider accepts. The provider has its own answer format. A signed answer cannot be edited, so the task
+ * asks for no scratchpad.
  */
 export function compactionInstructions(options: SummaryPromptOptions, mostCharacters: number): string {
   const list = [
@@ -189,7 +196,7 @@ export function isSummaryRequest(text: string): boolean {
   return SECTION_NAMES.filter((name) => text.includes(name)).length >= NAMES_THAT_PROVE_A_REQUEST;
 }
 
-/** Length that identifies a message but is too short to smuggle much into the request. */
+/** Length of a quotation that identifies a message but is too short to smuggle much into the request. */
 const MAX_QUOTE_CHARS = 120;
 
 /**
@@ -217,7 +224,7 @@ function describe(entry: UserEntry | AssistantEntry): string {
   return whose;
 }
 
-/** Quotes a text on one line, so that it cannot look like a paragraph of ours. */
+/** Quotes a text on one line, so that it cannot look like a paragraph of our prompt. */
 function quote(text: string): string | undefined {
   const line = text
     .slice(0, 4 * MAX_QUOTE_CHARS)

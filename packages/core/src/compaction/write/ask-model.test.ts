@@ -20,7 +20,7 @@ async function sent(request: ModelRequest, windowTokens: number): Promise<ModelR
 }
 
 describe("output limit of a summary request", () => {
-  it("limits the output to the room that the prompt leaves in the window", async () => {
+  it("limits the output of a summary request to the tokens that the prompt leaves in the context window", async () => {
     for (const request of [requestOf(20_000), requestOf(20_000, { max_tokens: 64_000 })]) {
       const { max_tokens = Infinity } = (await sent(request, 32_000)) ?? {};
       expect(max_tokens).toBeLessThan(13_000);
@@ -28,17 +28,17 @@ describe("output limit of a summary request", () => {
     }
   });
 
-  it("sends a request unchanged when its output limit fits", async () => {
+  it("sends a summary request unchanged when its output limit fits into the window", async () => {
     const request = requestOf(20_000, { max_tokens: 6_000 });
     expect(await sent(request, 32_000)).toBe(request);
   });
 
-  it("sends a request unchanged when the prompt alone seems too long, so that the provider states the gap", async () => {
+  it("sends a prompt that seems too long unchanged, so that the provider's error states the excess", async () => {
     const request = requestOf(40_000, { max_tokens: 6_000 });
     expect(await sent(request, 32_000)).toBe(request);
   });
 
-  it("keeps the output limit above the thinking budget", async () => {
+  it("keeps the output limit of a summary request above its thinking budget", async () => {
     const thinking = { type: "enabled", budget_tokens: 12_000 };
     const { max_tokens } = (await sent(requestOf(20_000, { max_tokens: 20_000, thinking }), 32_000)) ?? {};
     expect(max_tokens).toBe(14_000);
@@ -63,21 +63,21 @@ describe("output limit of a summary request", () => {
     );
   });
 
-  it("lowers the output limit by the provider's figures after a refusal", async () => {
+  it("lowers the output limit to fit the figures in the provider's error", async () => {
     const refusal = tooLong({ tokens: 209_573, outputTokens: 21_333, limit: 200_000 });
     const model = scriptedModel([refusal, "fine"]);
     await ask(model, requestOf(10, { max_tokens: 21_333 }), {});
     expect(model.requests.map(({ max_tokens }) => max_tokens)).toEqual([21_333, 11_760]);
   });
 
-  it("requests the minimum output when the provider states only a lower bound of the prompt", async () => {
+  it("requests the minimum output when the provider's error states only a lower bound of the prompt size", async () => {
     const refusal = tooLong({ tokens: 262_145, outputTokens: 128_000, limit: 262_144, isLowerBound: true });
     const model = scriptedModel([refusal, "fine"]);
     await ask(model, requestOf(10, { max_tokens: 128_000 }), {});
     expect(model.requests.at(-1)?.max_tokens).toBe(4_000);
   });
 
-  it("does not ask again when the prompt alone is too long", async () => {
+  it("does not retry a request whose prompt alone is too long", async () => {
     for (const figures of [
       { tokens: 211_000, limit: 200_000 },
       { tokens: 219_000, outputTokens: 20_000, limit: 200_000 },

@@ -44,7 +44,7 @@ export interface Unavailable {
   readonly unavailable: string;
 }
 
-/** Retries after a temporary failure. After that the next step is better. */
+/** Number of retries after a temporary failure. After that, the next step of the summary chain is tried. */
 const RETRIES = 2;
 
 export interface AskOptions extends OutputRoomOptions {
@@ -91,12 +91,12 @@ async function send(
   });
 }
 
-/** Attachments that return by themselves after a compaction. Summarizing them would only cost tokens. */
+/** Attachments that the agent adds again after a compaction. Summarizing them would only cost tokens. */
 const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
 
 /**
- * Builds the messages of a direct call: images and documents become marks, and thinking is left out. The
- * provider would refuse thinking after a changed history, and the answers contain its substance.
+ * Builds the messages of a direct call: short texts replace images and documents, and thinking is left out.
+ * The provider would refuse thinking after a changed history, and the answers contain its results anyway.
  */
 export function messagesToSummarize(
   entries: readonly Entry[],
@@ -128,8 +128,8 @@ export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefin
 }
 
 /**
- * Builds a request that shares nothing with the conversation's own. It asks for text alone, without thinking
- * and tools. A model with a smaller output limit gets that limit.
+ * Builds a request that shares no cached prefix with the conversation. It asks for text alone, without
+ * thinking and tools. A model with a smaller output limit gets that limit.
  */
 export function ownRequest(
   model: Model,

@@ -18,7 +18,7 @@ export interface SummaryAttempt {
 
 /** Progress of a running compaction. Counts and codes only. */
 export type SummaryProgress =
-  /** Hooks for this event are running, such as "PreCompact". The next phase ends them. */
+  /** Hooks for this event, such as "PreCompact", are running. They have ended when the next phase starts. */
   | { readonly phase: "hooks"; readonly event: string; readonly hooks: number }
   /** The next step of the chain starts. */
   | { readonly phase: "step"; readonly step: SummaryStep }

@@ -24,7 +24,7 @@ describe("summaries of a part of a conversation", () => {
   const upTo = task({ variant: "up-to", summarized: entries.slice(0, 4), kept: entries.slice(4) });
   const texts = ({ messages }: ModelRequest): string => JSON.stringify(messages);
 
-  it("a fork sends the whole conversation in order and names the point in the prompt", async () => {
+  it("a fork sends the whole conversation and names the message that starts the later part", async () => {
     for (const part of [from, upTo]) {
       const model = named("m", GOOD);
       await run({ model, fork: forkOf(model) }, part);
@@ -34,7 +34,7 @@ describe("summaries of a part of a conversation", () => {
     }
   });
 
-  it("a direct call sends the kept messages before the summarized part, and none after it", async () => {
+  it("a direct call sends kept messages only if they come before the summarized part", async () => {
     const later = named("m", GOOD);
     await run({ model: later }, from);
     expect(texts(later.requests[0] ?? { messages: [] })).toMatch(/request-0.*request-5.*do not repeat them/s);
@@ -45,7 +45,7 @@ describe("summaries of a part of a conversation", () => {
     expect(sent).not.toContain("request-2");
   });
 
-  it("the built-in summarizer covers only the given part", async () => {
+  it("the built-in summarizer summarizes only the given part of a conversation", async () => {
     const later = await run({}, from);
     expect(later.text).not.toContain("request-1");
     expect(later.text).toContain("request-5");
@@ -55,7 +55,7 @@ describe("summaries of a part of a conversation", () => {
     expect(presentSections(earlier.text)).toEqual(SECTION_NAMES);
   });
 
-  it("a fork updates an earlier summary of ours or of the provider at the start of the part", async () => {
+  it("asks the model to update an earlier summary only at the start of the summarized part", async () => {
     const ours = conversation();
     const [first] = ours.entries;
     const marks = [
@@ -74,7 +74,7 @@ describe("summaries of a part of a conversation", () => {
     expect(texts(model.requests[0] ?? { messages: [] })).not.toContain("start with an earlier summary");
   });
 
-  it("a summary of the whole also reads the newest messages, which stay verbatim", async () => {
+  it("a summary of the whole conversation also covers the newest messages, which stay verbatim", async () => {
     const whole = task({ summarized: entries.slice(0, 8), kept: entries.slice(8) });
     const model = named("m", GOOD);
     await run({ model }, whole);
@@ -86,8 +86,8 @@ describe("summaries of a part of a conversation", () => {
   });
 });
 
-describe("any conversation, any part of it and any failures", () => {
-  it("writes a summary of any part after any failures, with valid requests and unchanged entries", async () => {
+describe("summaries of any conversation after any failures", () => {
+  it("writes a summary of any part of a conversation after any failures, with only valid requests", async () => {
     const tooLong = failing({ kind: "too-long", tokens: 1_100, limit: 1_000 });
     const answer = fc.constantFrom<ScriptedAnswer>(GOOD, tooLong, BROKEN, "", "noise");
     const variant = fc.constantFrom("whole", "from", "up-to");

@@ -17,27 +17,27 @@ function tenRounds(): ConversationBuilder {
 }
 
 describe("cutOldest", () => {
-  it("drops only as many of the oldest rounds as the excess requires", () => {
+  it("drops only as many of the oldest rounds of messages as the excess tokens require", () => {
     const whole = uncut(tenRounds().entries);
     const cut = cutOldest(whole, 250, inTokens(ESTIMATORS.o200k));
     expect(cut?.dropped).toBe(4);
     expect(measureEntries(droppedEntries(cut ?? whole), ESTIMATORS.o200k)).toBeGreaterThanOrEqual(250);
   });
 
-  it("drops a fifth of the remaining rounds each time when the excess is unknown", () => {
+  it("drops a fifth of the remaining rounds of messages each time when the excess is unknown", () => {
     const first = cutOldest(uncut(tenRounds().entries), undefined, inTokens(ESTIMATORS.o200k));
     expect(first?.dropped).toBe(2);
     expect(first && cutOldest(first, undefined, inTokens(ESTIMATORS.o200k))?.dropped).toBe(3);
   });
 
-  it("keeps at least one round, and gives up when only one is left", () => {
+  it("keeps at least one round of messages, and gives up when only one round is left", () => {
     const cut = cutOldest(uncut(tenRounds().entries), 1_000_000, inTokens(ESTIMATORS.o200k));
     expect(cut?.dropped).toBe(10);
     expect(cut && cutOldest(cut, 1, inTokens(ESTIMATORS.o200k))).toBeUndefined();
     expect(cut && cutOldest(cut, undefined, inTokens(ESTIMATORS.o200k))).toBeUndefined();
   });
 
-  it("loses or duplicates no entry in any cut, and never splits a call from its result", () => {
+  it("cutOldest loses and duplicates no entry, and never separates a tool call from its result", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.option(fc.integer({ min: 1, max: 5_000 })), (entries, excess) => {
         const readable = entries.filter(isEntry);

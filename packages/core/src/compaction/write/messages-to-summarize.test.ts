@@ -13,7 +13,7 @@ import { checkRequest } from "../../request/check/check.ts";
 import { messagesToSummarize } from "./ask-model.ts";
 
 describe("messagesToSummarize", () => {
-  it("replaces images and documents with marks, also inside tool results", () => {
+  it("replaces images and documents with short texts, also inside tool results", () => {
     const built = new ConversationBuilder();
     built.user([
       image(),
@@ -29,7 +29,7 @@ describe("messagesToSummarize", () => {
     expect(messages[2]?.content).toMatchObject([{ content: [{ text: "[image]" }, { text: "a picture" }] }]);
   });
 
-  it("leaves out thinking, which the provider would refuse after a changed history", () => {
+  it("a summary request leaves out thinking, which the provider would refuse after a changed history", () => {
     const built = new ConversationBuilder();
     built.user("why?");
     built.assistant([thinking("hm"), { type: "text", text: "because" }]);
@@ -38,21 +38,21 @@ describe("messagesToSummarize", () => {
     expect(messages[1]?.content).toEqual([{ type: "text", text: "because" }]);
   });
 
-  it("leaves out attachments that return by themselves after a compaction", () => {
+  it("leaves out attachments that the agent adds again after a compaction", () => {
     const built = new ConversationBuilder();
     built.user("go");
     built.attachment({ type: "skill_listing", content: "- a-skill: does things" });
     expect(JSON.stringify(messagesToSummarize(built.entries))).not.toContain("a-skill");
   });
 
-  it("sends cleared results as cleared in a summary request", () => {
+  it("a summary request contains cleared tool results without their old content", () => {
     const built = new ConversationBuilder();
     built.user("go");
     built.tool("t1", "Read", {}, "long file");
     expect(JSON.stringify(messagesToSummarize(built.entries, new Set(["t1"])))).not.toContain("long file");
   });
 
-  it("builds valid messages from any entries and leaves the entries unchanged", () => {
+  it("builds valid messages for a summary request from any entries and leaves the entries unchanged", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
         const messages = messagesToSummarize(deepFreeze(entries));

@@ -46,7 +46,7 @@ async function outcome(answers: readonly ScriptedAnswer[]): Promise<{
 }
 
 describe("requestSummary", () => {
-  it("requests 20,000 output tokens with thinking off, tools denied and the prompt last", async () => {
+  it("requests a summary with 20,000 output tokens, thinking off, tools denied and the prompt last", async () => {
     const { requests } = await outcome([GOOD]);
     expect(requests[0]).toMatchObject({
       max_tokens: 20_000,
@@ -59,19 +59,19 @@ describe("requestSummary", () => {
     expect(block?.type === "text" && isSummaryRequest(block.text)).toBe(true);
   });
 
-  it("requests no more output than the model supports", async () => {
+  it("requests no more output tokens for a summary than the model supports", async () => {
     const model = scriptedModel([GOOD], { name: "gpt-4o" });
     await requestSummary(model, longConversation().entries);
     expect(model.requests[0]?.max_tokens).toBe(16_384);
   });
 
-  it("requests no more output than a small window reserves", async () => {
+  it("requests no more output tokens for a summary than the caller allows", async () => {
     const model = scriptedModel([GOOD]);
     await requestSummary(model, longConversation().entries, { maxOutputTokens: 3_200 });
     expect(model.requests[0]?.max_tokens).toBe(3_200);
   });
 
-  it("drops the excess by the provider's token count, not by ours", async () => {
+  it("drops messages by the provider's token count, not by our count, when a request is too long", async () => {
     const entries = longConversation(100).entries;
     const model = scriptedModel((request, index) => {
       const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.5);
@@ -82,7 +82,7 @@ describe("requestSummary", () => {
     expect(condensedRounds).toBeLessThan(90);
   });
 
-  it("drops no more than the stated gap, the digest and the minimum answer require", async () => {
+  it("drops no more messages than the stated excess, the digest and the minimum answer require", async () => {
     const entries = longConversation(200).entries;
     const model = scriptedModel((request, index) => {
       const counted = measureRequest(request, ESTIMATORS.o200k);
@@ -96,19 +96,22 @@ describe("requestSummary", () => {
     expect(condensedRounds).toBeLessThan(60);
   });
 
-  it.each([1_000, 5_000, 30_000])("closes a stated gap of %i tokens with one cut", async (gap) => {
-    const entries = longConversation(200).entries;
-    const limits: number[] = [];
-    const model = scriptedModel((request) => {
-      const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.3);
-      limits.push(limits[0] ?? counted - gap);
-      return counted > (limits[0] ?? 0) ? tooLong(counted, limits[0] ?? 0) : GOOD;
-    });
-    await requestSummary(model, entries);
-    expect(model.requests).toHaveLength(2);
-  });
+  it.each([1_000, 5_000, 30_000])(
+    "needs only one cut when the error states an excess of %i tokens",
+    async (gap) => {
+      const entries = longConversation(200).entries;
+      const limits: number[] = [];
+      const model = scriptedModel((request) => {
+        const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.3);
+        limits.push(limits[0] ?? counted - gap);
+        return counted > (limits[0] ?? 0) ? tooLong(counted, limits[0] ?? 0) : GOOD;
+      });
+      await requestSummary(model, entries);
+      expect(model.requests).toHaveLength(2);
+    },
+  );
 
-  it("drops a fifth of the rounds when the error states only a lower bound of the size", async () => {
+  it("drops a fifth of the rounds of messages when the error states only a lower bound of the size", async () => {
     const bound = new ModelError(
       { kind: "too-long", tokens: 11_001, limit: 11_000, isLowerBound: true },
       "too long",
@@ -129,7 +132,7 @@ describe("requestSummary", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("asks again with less when a full window cut the summary off, or keeps it if nothing can be dropped", async () => {
+  it("asks again with fewer messages when a full window cut the summary off, or keeps the cut summary", async () => {
     const full = {
       content: "<summary>\n1. Primary Request and",
       stopReason: "model_context_window_exceeded",
@@ -144,13 +147,13 @@ describe("requestSummary", () => {
     expect(summary).toMatchObject({ isTruncated: true, condensedRounds: 0 });
   });
 
-  it("returns the summary without its scratchpad", async () => {
+  it("returns the summary without the model's scratchpad", async () => {
     const { text } = await outcome([GOOD]);
     expect(text).toMatch(/^Summary:\n1\. Primary Request and Intent/);
     expect(text).not.toContain("thinking aloud");
   });
 
-  it("drops the oldest rounds by the excess in the error, and sends them condensed", async () => {
+  it("drops the oldest messages by the excess in the error, and sends a digest of them", async () => {
     const { requests, progress, text } = await outcome([tooLong(12_000, 11_000), GOOD]);
     expect(text).toBeDefined();
     expect(requests).toHaveLength(2);
@@ -160,7 +163,7 @@ describe("requestSummary", () => {
     expect(progress).toContainEqual(expect.objectContaining({ phase: "cut" }));
   });
 
-  it("drops a fifth at most three times when the error has no figures, then fails with a remedy", async () => {
+  it("drops a fifth of the messages up to three times when the error has no figures, then fails", async () => {
     const silent = new ModelError({ kind: "too-long" }, "too long");
     const { requests, error, progress } = await outcome([silent, silent, silent, silent, GOOD]);
     expect(requests).toHaveLength(4);
@@ -168,7 +171,7 @@ describe("requestSummary", () => {
     expect(error).toMatchObject({ code: "model-too-long", remedy: expect.stringMatching(/^Remove a few/) });
   });
 
-  it("retries when a retry can help, also after an answer that broke off", async () => {
+  it("retries a summary request when a retry can help, also after an answer that broke off", async () => {
     const overloaded = new ModelError({ kind: "overloaded", delayMs: 1 }, "busy");
     const { text, requests, progress } = await outcome([
       overloaded,
@@ -180,7 +183,7 @@ describe("requestSummary", () => {
     expect(progress.filter((step) => step.phase === "retrying")).toHaveLength(2);
   });
 
-  it("fails at once when a retry cannot help", async () => {
+  it("a summary request fails at once when a retry cannot help", async () => {
     const { requests, error } = await outcome([new ModelError({ kind: "authentication" }, "no key"), GOOD]);
     expect(requests).toHaveLength(1);
     expect(error).toMatchObject({ code: "model-authentication" });
@@ -224,7 +227,7 @@ describe("requestSummary", () => {
     ).rejects.toMatchObject({ code: "model-aborted" });
   });
 
-  it("asks to update an earlier summary at the start of the conversation", async () => {
+  it("asks the model to update an earlier summary at the start of the conversation", async () => {
     const built = new ConversationBuilder();
     built.boundary();
     built.summary("Summary:\n1. Primary Request and Intent: to count sheep");
@@ -235,7 +238,7 @@ describe("requestSummary", () => {
     expect(textIn(model.requests[0])).toContain("start with an earlier summary");
   });
 
-  it("sends only valid requests for any conversation with any cuts", async () => {
+  it("sends only valid summary requests for any conversation, however often it drops messages", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), fc.integer({ min: 0, max: 3 }), async (entries, cuts) => {
         const answers = [...Array.from({ length: cuts }, () => tooLong(1_100, 1_000)), GOOD, GOOD];

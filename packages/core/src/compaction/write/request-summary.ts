@@ -111,7 +111,7 @@ export interface CutToFitOptions extends AskOptions {
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
 }
 
-/** Reply to a request, and the part of the conversation in it. */
+/** Reply to a request, and the part of the conversation that the request contained. */
 export interface FittedReply {
   readonly reply: ModelReply;
   readonly request: ModelRequest;
@@ -119,8 +119,8 @@ export interface FittedReply {
 }
 
 /**
- * Sends the request that `draft` makes of a conversation. If it is too long or too large, it sends less each
- * time, without the oldest rounds. It fails if even the newest round is too much.
+ * Sends the request that `draft` makes of a conversation. If the request is too long or too large, sends it
+ * again without the oldest rounds. Fails if even the newest round is too much.
  */
 export async function askCutToFit(
   model: Model,
@@ -163,7 +163,7 @@ function fitIntoBytes(whole: Sent, sending: (cut: Cut) => Sent, options: CutToFi
   }
 }
 
-/** Uses the window that the provider states. */
+/** Replaces the assumed context window with the one that the provider states. */
 function withStatedWindow(options: CutToFitOptions, outcome: ModelReply | ModelError): CutToFitOptions {
   const failure = outcome instanceof ModelError ? outcome.failure : undefined;
   const limit = failure?.kind === "too-long" ? failure.limit : undefined;
@@ -199,7 +199,7 @@ function tooLongEvenCut(failure: ModelFailure, cause?: ModelError): ModelError {
 
 /** Maximum tokens of a digest. It also has at most a third of the tokens of the dropped part. */
 const MAX_DIGEST_TOKENS = 3_000;
-/** Smallest digest that can still name the work. */
+/** Tokens of the smallest digest that can still say what the work is. */
 const MIN_DIGEST_TOKENS = 600;
 const DIGEST_SHARE = 1 / 3;
 
@@ -214,11 +214,12 @@ const ANSWER_SHARE = 0.25;
 const FRAME_BYTES = 32_000;
 
 /**
- * From this multiple of the output on, a figure that may include the output shows how the provider counts.
+ * A provider's figure may include the output. From this multiple of the output on, the figure still shows how
+ * the provider counts.
  */
 const SURE_FIGURE_OUTPUTS = 4;
 
-/** Request that was sent, and the part of the conversation in it. */
+/** Request that was sent, and the part of the conversation that it contained. */
 interface Sent {
   readonly cut: Cut;
   readonly request: ModelRequest;
@@ -271,10 +272,10 @@ function shorterForBytes(
   return cutOldest(cut, excess, (entries) => jsonBytes(messagesToSummarize(entries, clearedToolUseIds)));
 }
 
-/** Returns a cut that removes the excess, although a digest replaces the dropped part. */
+/** Returns a cut that removes the excess, plus the tokens of the digest that replaces the dropped part. */
 function without(excessTokens: number, countedTokens: number, sent: Sent): Cut | undefined {
   const excess = excessTokens / providerRatio(countedTokens, sent);
-  // The digest takes a third of a cut that is half again as large as the excess.
+  // The digest usually takes a third of the cut, so the cut is 1.5 times the excess.
   const dropped = excess + digestTokens(excess / (1 - DIGEST_SHARE));
   return cutOldest(sent.cut, dropped, inTokens(sent.countTokens));
 }
@@ -335,7 +336,7 @@ export function cutOldest(
   return end === dropped ? undefined : { rounds, dropped: end };
 }
 
-/** Returns a measure of entries in tokens of this count. */
+/** Returns a function that measures entries with this token count. */
 export const inTokens =
   (countText: CountText) =>
   (entries: readonly Entry[]): number =>

@@ -38,7 +38,7 @@ function conversation(): ConversationBuilder {
 }
 
 describe("requestFork", () => {
-  it("appends the prompt to the last user message, or sends it separately after an assistant message", async () => {
+  it("a fork appends the prompt to the last user message, or sends it alone after an assistant message", async () => {
     const { entries } = conversation();
     const afterResults = sourceOf(cachingModel());
     await requestFork(afterResults, entries, PROMPT);
@@ -55,7 +55,7 @@ describe("requestFork", () => {
     });
   });
 
-  it("a fork sends the request frame unchanged, except for cache marks and stop sequences", async () => {
+  it("a fork sends system prompt, tools and settings unchanged, except for cache marks and stop sequences", async () => {
     const frame: RequestFrame = {
       system: [{ type: "text", text: "You count.", cache_control: { type: "ephemeral" } }],
       tools: [{ name: "look", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } }],
@@ -82,24 +82,30 @@ describe("requestFork", () => {
     ["forced-output-format", { output_config: { format: { type: "json_schema" } } }],
     ["output-limit", { max_tokens: 2_000 }],
     ["output-limit", { max_tokens: 9_000, thinking: { type: "enabled", budget_tokens: 8_000 } as never }],
-  ] as const)("sends no fork that could not return text: %s", async (unavailable, frame) => {
-    const source = sourceOf(cachingModel(), frame);
-    expect(await requestFork(source, conversation().entries, PROMPT)).toEqual({ unavailable });
-    expect(source.model.requests).toEqual([]);
-  });
+  ] as const)(
+    "sends no fork when the request settings could prevent a text answer: %s",
+    async (unavailable, frame) => {
+      const source = sourceOf(cachingModel(), frame);
+      expect(await requestFork(source, conversation().entries, PROMPT)).toEqual({ unavailable });
+      expect(source.model.requests).toEqual([]);
+    },
+  );
 
   it.each([
     ["calls a tool besides its text", { content: [{ type: "text", text: GOOD }, toolUse("x", "look", {})] }],
     ["stops at the output limit of the conversation", { content: GOOD, stopReason: "max_tokens" }],
     ["has no text", ""],
     ["is no summary", "I would rather not."],
-  ] as const)("fails with the usage of the call when the reply %s", async (_, answer) => {
-    const failure = requestFork(sourceOf(cachingModel(answer)), conversation().entries, PROMPT);
-    await expect(failure).rejects.toMatchObject({
-      code: "no-summary",
-      usage: { input_tokens: expect.any(Number) },
-    });
-  });
+  ] as const)(
+    "fails and reports the token usage of the call when the reply of a fork %s",
+    async (_, answer) => {
+      const failure = requestFork(sourceOf(cachingModel(answer)), conversation().entries, PROMPT);
+      await expect(failure).rejects.toMatchObject({
+        code: "no-summary",
+        usage: { input_tokens: expect.any(Number) },
+      });
+    },
+  );
 
   it("a fork shares the conversation unchanged in a valid request, or sends nothing", async () => {
     await fc.assert(
@@ -127,7 +133,7 @@ describe("requestFork", () => {
     expect(inRow.model.requests[0]?.messages).toHaveLength(2);
   });
 
-  it("sends no fork when the request would need a repair", async () => {
+  it("sends no fork when the request would be invalid without a repair", async () => {
     const torn: ForkSource = {
       ...sourceOf(cachingModel()),
       messagesFor: () => [

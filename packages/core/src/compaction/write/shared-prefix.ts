@@ -15,7 +15,7 @@ export type RequestFrame = Omit<ModelRequest, "messages">;
 /** Source of a second call that shares the main conversation's cached prefix. */
 export interface ForkSource {
   readonly model: Model;
-  /** Frame that the main conversation sends. Any other byte would miss the cache. */
+  /** Frame that the main conversation sends. A frame that differs by one byte would miss the cache. */
   readonly frame: RequestFrame;
   /** Returns the messages that the main conversation sends for these entries, byte for byte. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[];
@@ -88,8 +88,8 @@ export function forkedRequest(
 }
 
 /**
- * Returns a reason why the answer could not be text or the cached prefix is useless. This call cannot change
- * it.
+ * Returns a reason why the answer could not be text or the cached prefix is useless. A fork cannot change
+ * that reason.
  */
 function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   const { tool_choice, output_config } = shared;

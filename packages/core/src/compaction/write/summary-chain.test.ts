@@ -16,8 +16,8 @@ import { attemptsOf, type SummaryProgress } from "./attempts.ts";
 import type { ForkSource } from "./shared-prefix.ts";
 import type { ChainOptions, WrittenSummary } from "./summary-chain.ts";
 
-describe("order of the summary chain", () => {
-  it("tries fork, direct call and built-in summarizer in this order until one succeeds", async () => {
+describe("order of the steps that write a summary", () => {
+  it("tries a fork, a direct call and the built-in summarizer in this order until one step succeeds", async () => {
     const model = named("m", BROKEN, BROKEN);
     const { attempts, source } = await run({ model, fork: forkOf(model) });
     expect(describeAttempts(attempts)).toEqual([
@@ -31,7 +31,7 @@ describe("order of the summary chain", () => {
     expect(describeAttempts(written.attempts)).toEqual(["fork failed model-other", "direct written"]);
   });
 
-  it("uses available notes before any other step, and calls no model then", async () => {
+  it("uses available notes as the summary before any other step, and then calls no model", async () => {
     const model = named("m", GOOD);
     const options: ChainOptions = { model, fork: forkOf(model), summarizer: "provider" };
     const noted = await run(options, task({ offered: { text: "what was noted" } }));
@@ -49,12 +49,12 @@ describe("order of the summary chain", () => {
     ]);
   });
 
-  it("starts with the direct call when there is no prefix to share, and reports why", async () => {
+  it("starts with a direct call when there is no prompt prefix to share, and reports why", async () => {
     const { attempts } = await run({ model: named("m", GOOD) });
     expect(describeAttempts(attempts)).toEqual(["fork unavailable no-shared-prefix", "direct written"]);
   });
 
-  it("tries the provider first only when chosen, and not when earlier messages stay", async () => {
+  it("asks the provider for a summary only when that is configured and no earlier messages are kept", async () => {
     const model = scriptedModel([GOOD, GOOD], {
       capabilities: { compaction: { onDemand: true, threshold: false } },
     });
@@ -70,7 +70,7 @@ describe("order of the summary chain", () => {
     ]);
   });
 
-  it("uses only the built-in summarizer when there is no model or when it was chosen", async () => {
+  it("uses only the built-in summarizer when there is no model or when the caller chose it", async () => {
     expect(describeAttempts((await run({})).attempts)).toEqual(["built-in written"]);
     expect(describeAttempts((await run({ builtInFallback: "never" })).attempts)).toEqual([
       "built-in written",
@@ -94,7 +94,7 @@ describe("order of the summary chain", () => {
     ]);
   });
 
-  it("continues with the next step after any error that a step throws", async () => {
+  it("continues with the next step of the summary chain after any error of a step", async () => {
     const model = named("m", GOOD);
     const broken: ForkSource = {
       ...forkOf(model),
@@ -123,7 +123,7 @@ describe("models that cannot answer", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("does not call the same model through another wrapper, but calls another model", async () => {
+  it("does not call a failed model again through another wrapper, but calls another model", async () => {
     const first = named("m", NO_KEY);
     const again = named("m", GOOD);
     expect(describeAttempts((await run({ model: again, fork: forkOf(first) })).attempts)).toContain(

@@ -33,8 +33,8 @@ import { requestSummary, type SummaryRequestOptions } from "./request-summary.ts
 import { type ForkSource, requestFork } from "./shared-prefix.ts";
 
 /**
- * Summary that existed before the compaction, such as notes taken along the way. It is used before a model is
- * asked.
+ * Summary that existed before the compaction, such as notes written during the session. It is used before a
+ * model is asked.
  */
 export interface SummarySource {
   readonly text: string;
@@ -42,7 +42,7 @@ export interface SummarySource {
    * Returns the reason why the text cannot be used as this summary, or undefined if it can.
    *
    * @param asked the user's own instructions for the summary.
-   * @param instructions these with the additions of PreCompact hooks.
+   * @param instructions the same instructions with the additions of PreCompact hooks.
    */
   decline(asked: string | undefined, instructions: string | undefined): string | undefined;
 }
@@ -62,7 +62,7 @@ export interface SummaryOptions extends ChainOptions, HookOptions {
  */
 export interface PreparedSummary extends SummaryInstructions {
   readonly written: WrittenSummary;
-  /** Outcomes of the hooks that ran before it. */
+  /** Outcomes of the hooks that ran before the summary was written. */
   readonly hookOutcomes: readonly HookOutcome[];
 }
 
@@ -86,9 +86,9 @@ export async function prepareSummary(
 }
 
 /**
- * Returns the budget of the built-in summary: at most a third of the summarized tokens, and at most half of
- * the room under a target. Without room, a shorter summary would not help, so it keeps its size. Next to
- * unseen results it shrinks in their favor.
+ * Returns the budget of the built-in summary. It is at most a third of the summarized tokens, and at most
+ * half of the tokens available under a target. If none are available, a shorter summary would not help, so it
+ * keeps its size. If there are unseen results, it shrinks to leave tokens for them.
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
@@ -125,7 +125,10 @@ export interface SummaryTask
 /** Policy for the built-in summarizer when every model failed. */
 export type BuiltInFallback =
   | "always"
-  /** Not if the user should know: missing key, unknown model, missing package, no connection. */
+  /**
+   * No built-in summary if the user should know about the failure: missing key, unknown model, missing
+   * package, no connection.
+   */
   | "unless-misconfigured"
   | "never";
 
@@ -165,7 +168,7 @@ type StepSummary =
       readonly isAsSent: boolean;
     } & ProviderSummary);
 
-/** Failures with which another call to the same model would end too. */
+/** Failures that another call to the same model would repeat. */
 const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
   "authentication",
   "unknown-model",
@@ -229,7 +232,7 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** Reason of a step that had no time left: the error code of the step before it. */
+/** Reason of a step that was skipped because no time was left: the error code of the step before it. */
 const TIME_IS_OVER = "model-timed-out";
 
 async function take(

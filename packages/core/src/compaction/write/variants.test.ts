@@ -32,12 +32,12 @@ function rounds(word: string, count: number): ConversationBuilder {
   return built;
 }
 
-describe("summary from a point", () => {
+describe("summary of the messages from one point on", () => {
   const before = rounds("kept", 5).entries;
   const after = rounds("told", 5).entries;
   const options = { variant: "from", before } as const;
 
-  it("sends the kept messages first and tells the model not to repeat them", async () => {
+  it("sends the kept messages before the summarized ones and tells the model not to repeat them", async () => {
     const model = scriptedModel([GOOD]);
     await requestSummary(model, after, options);
     expect(textIn(model.requests[0])).toMatch(
@@ -68,7 +68,7 @@ describe("summary from a point", () => {
     expect(textIn(model.requests[1])).toMatch(incremental);
   });
 
-  it("sends only valid requests for a summary from any point with any cuts", async () => {
+  it("sends only valid requests for a summary from any message on, however often it drops messages", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), fc.nat(12), fc.nat(3), async (entries, at, cuts) => {
         const model = scriptedModel((_, index) => (index < cuts ? tooLong(100) : GOOD));
@@ -107,7 +107,7 @@ describe("request with too many bytes", () => {
     return built;
   }
 
-  it("cuts a request by its excess bytes before sending it, and reports the cut", async () => {
+  it("drops messages from a request with too many bytes before sending it, and reports that", async () => {
     const { model, sizes } = sizeRecorder();
     const progress: SummaryProgress[] = [];
     const summary = await requestSummary(model, largeRounds(5, () => "\u0001".repeat(1_500_000)).entries, {
@@ -120,7 +120,7 @@ describe("request with too many bytes", () => {
     expect(progress[0]).toMatchObject({ phase: "cut", droppedRounds: summary.condensedRounds });
   });
 
-  it("does not cut a request because of images, which it does not contain", async () => {
+  it("does not drop messages because of large images, which a summary request does not contain", async () => {
     const { model, sizes } = sizeRecorder();
     const { condensedRounds } = await requestSummary(
       model,
@@ -130,7 +130,7 @@ describe("request with too many bytes", () => {
     expect(sizes[0]).toBeLessThan(20_000);
   });
 
-  it("gives up on a request that cannot be cut, and says what to do", async () => {
+  it("gives up on a request with too many bytes that cannot be cut, and says what to do", async () => {
     const { model, sizes } = sizeRecorder();
     const failure = requestSummary(model, largeRounds(1, () => "\u0001".repeat(6_000_000)).entries);
     await expect(failure).rejects.toMatchObject({

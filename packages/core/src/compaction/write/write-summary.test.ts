@@ -23,7 +23,7 @@ const writeSummary = async (plan: CompactionPlan, options: SummaryOptions): Prom
   (await prepareSummary(plan, options)).written;
 
 describe("writing the summary of a plan", () => {
-  it("summarizes the plan's part through the chain, and reports the author and all attempts", async () => {
+  it("summarizes the messages of a plan, and reports the author and all attempts", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { keepRecentTokens: 500 });
     const model = scriptedModel([new ModelError({ kind: "other", retry: false }, "no"), GOOD]);
@@ -40,7 +40,7 @@ describe("writing the summary of a plan", () => {
     expect(JSON.stringify(model.requests[1])).toContain("stay verbatim after your summary");
   });
 
-  it("uses the section titles and the messages of an up-to plan", async () => {
+  it("summarizes only the earlier messages of an 'up-to' plan, with the section titles of that variant", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { variant: "up-to", at: 20 });
     const { text, attempts } = await writeSummary(plan, {});
@@ -49,14 +49,14 @@ describe("writing the summary of a plan", () => {
     expect(text).not.toContain("request-25");
   });
 
-  it("limits a built-in summary to a third of the summarized tokens and to half of the room", async () => {
+  it("limits a built-in summary to a third of the summarized tokens and to half of the available tokens", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { keepRecentTokens: 0 });
     const { text } = await writeSummary(plan, { summaryBudgetTokens: 100_000 });
     expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarizedTokens / 3);
     const tight = await writeSummary(plan, { targetTokens: 2_000 });
     expect(ESTIMATORS.o200k(tight.text)).toBeLessThanOrEqual(1_000);
-    // If the provider counts twice as many tokens, the room is half as large by our count.
+    // If the provider counts twice as many tokens, the available tokens are half as many by our count.
     const double = { ...plan, tokenRatio: 2, summarizedTokens: plan.summarizedTokens * 2 };
     const halved = await writeSummary(double, { targetTokens: 4_000 });
     expect(ESTIMATORS.o200k(halved.text)).toBeLessThanOrEqual(1_000);

@@ -42,10 +42,7 @@ export class Pace {
     this.#carriedTokens += Math.max(0, clearableTokens);
   }
 
-  /**
-   * Records that the history was rewritten: the context is a new one, and the tokens carried in the old one
-   * no longer count.
-   */
+  /** Records a rewrite of the history. Growth and clearable tokens are counted anew from the next turn on. */
   rewritten(): void {
     this.#tokens = undefined;
     this.#carriedTokens = 0;
@@ -75,26 +72,20 @@ export class Pace {
     return expectedTurns(this.#turns);
   }
 
-  /** Tokens that could have been cleared, summed over all turns since the last rewrite that read them. */
+  /** Clearable tokens, summed over all turns since the last rewrite. Each of these turns read them again. */
   get carriedTokens(): number {
     return this.#carriedTokens;
   }
 }
 
-/**
- * Lower bound of the forecast. A smaller number would predict that a young conversation ends right away,
- * which nobody can know.
- */
+/** Lower bound of the forecast. A lower bound would predict that a young conversation ends right away. */
 const FEWEST_TURNS = 5;
-/**
- * Upper bound of the forecast. A rewrite that pays off only after more turns than this does not count as
- * paying off.
- */
+/** Upper bound of the forecast. A rewrite must pay off within this many turns. */
 const MAX_TURNS = 100;
 
 /**
- * Returns the number of calls that a conversation will still make: as many as it has already made.
- * Conversations that have lasted long usually last longer, and this forecast needs no other input.
+ * Predicts how many calls a conversation will still make: as many as it has already made, within bounds. Long
+ * conversations usually last longer.
  */
 export function expectedTurns(turnsSoFar: number): number {
   const turns = Number.isFinite(turnsSoFar) ? Math.round(turnsSoFar) : 0;
@@ -120,9 +111,9 @@ interface RecordedPace {
 }
 
 /**
- * Computes the pace from all entries of a session file. A compaction or an undo does not change it: copied
- * messages report no usage, and the original lines are still in the file. Calls of subagents count only in
- * the subagent's own file.
+ * Computes the pace from all entries of a session file. A compaction or an undo does not change the pace,
+ * because copied messages report no usage and the original lines are still in the file. Calls of subagents
+ * count only in the subagent's own file.
  */
 export function recordedPace(entries: readonly Entry[]): RecordedPace {
   const pace = new Pace();
@@ -144,7 +135,10 @@ export function recordedPace(entries: readonly Entry[]): RecordedPace {
   return { pace, lastCallAt: lastCallIn(entries, responses.counts), cacheTtl };
 }
 
-/** Reads from the end, because a session may have a million timestamps to parse. */
+/**
+ * Returns the time of the last call. Reads from the end, because parsing all timestamps of a long session
+ * takes long.
+ */
 function lastCallIn(
   entries: readonly Entry[],
   counts: (entry: AssistantEntry) => boolean,

@@ -2,7 +2,7 @@ import { type CacheTtl, type Prices, type PriceTable, pricesOf } from "../window
 import { inProportion, type Thresholds } from "../window/thresholds.ts";
 import { turnsOfRoom } from "./pace.ts";
 
-/** The model, price table and cache lifetime that decide what a conversation's tokens cost. */
+/** The model, price table and cache lifetime that determine the cost of tokens. */
 export interface PricingContext {
   readonly model: string;
   /** Takes precedence over the table of published prices. */
@@ -10,7 +10,9 @@ export interface PricingContext {
   readonly cacheTtl?: CacheTtl | undefined;
 }
 
-/** Lifetimes of a cached prefix that no call reads: the default one, and the longer one that costs more. */
+/**
+ * Lifetimes of a cached prefix that no call reads: the default, and a longer one that costs more to write.
+ */
 export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000, "1h": 3_600_000 };
 
 export const PER_MILLION = 1_000_000;
@@ -31,11 +33,11 @@ export function promptCost(
   return (read * prices.cacheRead + (tokens - read) * writePrice(prices, ttl)) / PER_MILLION;
 }
 
-/** Net gain of rewriting the conversation, and its parts, all in dollars. */
+/** Net saving of a rewrite in dollars, and the figures that it consists of. */
 export interface NetSaving {
   /** `saved` minus `rewrite` and `call`. Below 0, the rewrite does not pay off within `turns`. */
   readonly dollars: number;
-  /** Saved because the expected turns no longer read the removed tokens. */
+  /** Saved dollars, because the expected turns no longer read the removed tokens. */
   readonly saved: number;
   /** Extra cost of tokens that are written to the cache again instead of being read from it. */
   readonly rewrite: number;
@@ -65,7 +67,7 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
   const write = writePrice(prices, rewritten.cacheTtl) / PER_MILLION;
   const freed = tokensBefore - tokensAfter;
   const lostOfCache = Math.max(0, Math.min(cachedTokens, tokensAfter) - unchangedTokens);
-  // With an expired cache, the next call would have written all of it.
+  // With an expired cache, the next call would have written the removed tokens to the cache.
   const saved = freed * (read * (turns - 1) + (cachedTokens > 0 ? read : write));
   const rewrite = lostOfCache * (write - read);
   return { dollars: saved - rewrite - callCost, saved, rewrite, call: callCost, turns };
@@ -80,9 +82,8 @@ export interface Rewriting extends PricingContext {
 }
 
 /**
- * Returns true once carrying old results along has cost as much as clearing them would: the moment to stop
- * renting and buy. Earlier, rewriting costs more than it saves. Later, reading the old results does. This
- * needs no forecast and never costs more than twice the optimum.
+ * Returns true when reading old results has cost as much as clearing them would cost. This rule needs no
+ * forecast and never costs more than twice the optimum.
  */
 export function isClearingDue(rewriting: Rewriting): boolean {
   const { model, contextTokens, rewrittenTokens, carriedTokens } = rewriting;
@@ -94,12 +95,12 @@ export function isClearingDue(rewriting: Rewriting): boolean {
 
 /** Tokens of a typical summary with nine sections. */
 const SUMMARY_TOKENS = 6_000;
-/** Tokens of a typical restoration: usually less than half of the allowed content is available. */
+/** Tokens of typically restored content. Usually less than half of the allowed content is available. */
 const RESTORED_TOKENS = 24_000;
 
 /**
- * Predicts the tokens that a compaction leaves and that the model writes for it, until a first compaction has
- * shown the real figures.
+ * Predicts the size after a compaction and the output tokens of its summary. Used until a first compaction
+ * shows the real figures.
  */
 export function usualCompaction(
   thresholds: Pick<Thresholds, "size">,
@@ -113,9 +114,8 @@ export function usualCompaction(
 }
 
 /**
- * Share of the removed tokens that the agent fetches or works out again. The guesses are cautious. Without
- * them, every rewrite would look harmless. A cleared result is one tool call away. A summary drops more than
- * results, and the agent must notice first that something is missing.
+ * Share of the removed tokens that the agent must fetch again, a cautious guess. A cleared result takes one
+ * tool call. After a summary, the agent must first notice that something is missing.
  */
 const REFETCH_SHARE: Readonly<Record<WeighedOption["name"], number>> = {
   nothing: 0,
@@ -147,8 +147,8 @@ export interface Situation extends PricingContext {
 }
 
 /**
- * One way to continue and its cost in dollars. The cost of the model's answers is excluded, because it is the
- * same for every option.
+ * One option and its cost in dollars. The cost of the model's answers is excluded, because it is the same for
+ * every option.
  */
 export interface WeighedOption {
   readonly name: "nothing" | Alternative["name"];
@@ -181,8 +181,8 @@ export interface Weighing {
   /** The first option is to do nothing. */
   readonly options: readonly WeighedOption[];
   /**
-   * Number of turns that the comparison covers. It ends at the threshold, because a rewrite follows there in
-   * any case.
+   * Number of turns that the comparison covers: at most until the threshold, because a rewrite follows there
+   * in any case.
    */
   readonly expectedTurns: number;
   readonly chosen: WeighedOption["name"];
@@ -194,8 +194,8 @@ interface Way extends Omit<Alternative, "name"> {
 }
 
 /**
- * Computes the cost of each way to continue and chooses the cheapest one that is safe. Returns undefined if
- * the prices are unknown.
+ * Computes the cost of each option and chooses the cheapest one that stays below the threshold. Returns
+ * undefined if the prices are unknown.
  */
 export function weigh(situation: Situation): Weighing | undefined {
   const { contextTokens, thresholdTokens, growthPerTurn, cachedTokens } = situation;
@@ -230,8 +230,8 @@ function choose(
 }
 
 /**
- * Computes the cost of one option. An option that makes room for fewer turns than expected must be repeated,
- * so an option that frees little does not look cheap.
+ * Computes the cost of one option. An option that frees tokens for fewer turns than expected must be
+ * repeated, which multiplies its cost.
  */
 function figuresOf(
   way: Way,
@@ -243,7 +243,7 @@ function figuresOf(
   if (prices === undefined) return undefined;
   const tokensSaved = contextTokens - way.tokensAfter;
   const room = Math.max(1, turnsOfRoom(thresholdTokens - way.tokensAfter, growthPerTurn));
-  // Doing nothing at the threshold makes no room, so it is not a real option. It only serves as the baseline.
+  // Doing nothing frees no tokens and cannot be repeated. It only serves as the baseline.
   const times = way.name === "nothing" ? 1 : Math.max(1, turns / room);
   const grown = (growthPerTurn * Math.min(turns, way.name === "nothing" ? turns : room)) / 2;
   const costNow = costOnce(way, tokensSaved, prices, situation);
@@ -266,10 +266,7 @@ function costOnce(
 
 type Costs = Pick<WeighedOption, "costNow" | "costPerTurn" | "tokensSaved">;
 
-/**
- * Returns the number of calls until break-even. Growth costs the same for both options as long as neither has
- * to be repeated.
- */
+/** Returns the number of calls until break-even. Ignores growth, which costs the same for both options. */
 function breakEven(nothing: Costs, { costNow, costPerTurn }: Costs): number | undefined {
   const extra = costNow - nothing.costNow;
   const saved = nothing.costPerTurn - costPerTurn;

@@ -53,7 +53,7 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
     const clear = option(weighing, "clear");
     // 200,000 read (0.04), 100,000 written (0.25), a tenth of 200,000 fetched again (0.05).
     expect(clear.costNow).toBeCloseTo(0.34, 10);
-    // 300,000 read.
+    // 300,000 tokens read.
     expect(clear.costPerTurn).toBeCloseTo(0.06, 10);
     expect(clear.total).toBeCloseTo(0.94, 10);
     // 0.24 more for the first call, 0.04 less for each later call: break-even six calls after the first.
@@ -89,7 +89,7 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
 
   it("a rewrite costs nothing with a cold cache, because the next call writes everything in any case", () => {
     const cold = known({ ...WARM, cachedTokens: 0, alternatives: [CLEAR] });
-    // 500,000 × $2.50, compared with 300,000 and a tenth of 200,000.
+    // 500,000 × $2.50 per million, compared with (300,000 + a tenth of 200,000) × $2.50 per million.
     expect(option(cold, "nothing").costNow).toBeCloseTo(1.25, 10);
     expect(option(cold, "clear").costNow).toBeCloseTo(0.8, 10);
     expect(option(cold, "clear").breakEvenTurns).toBe(0);
@@ -97,7 +97,7 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
 
   it("includes half of the expected growth in the cost of an average call", () => {
     const nothing = option(known({ ...WARM, growthPerTurn: 10_000 }), "nothing");
-    // 500,000 plus half of 110,000.
+    // 500,000 plus half of the growth of 110,000 tokens in 11 turns, at $0.20 per million.
     expect(nothing.costPerTurn).toBeCloseTo(0.111, 10);
   });
 
@@ -134,7 +134,7 @@ describe("weighing at the threshold", () => {
     const expensive: Alternative = { ...COMPACT, callCost: 5 };
     const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, expensive] });
     const clear = option(weighing, "clear");
-    // Clearing once would be cheaper, but it makes room for only 2 of the 20 turns.
+    // Clearing once would be cheaper, but it frees tokens for only 2 of the 20 turns.
     expect(clear.costNow + 19 * clear.costPerTurn).toBeLessThan(option(weighing, "compact").total);
     expect(clear.total).toBeCloseTo(10 * clear.costNow + 10 * clear.costPerTurn, 10);
     expect(weighing).toMatchObject({ chosen: "compact", why: "cheapest-below-threshold" });

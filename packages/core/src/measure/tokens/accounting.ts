@@ -95,7 +95,7 @@ export function accountKnown(entries: readonly Entry[], known: KnownTokens): Tok
   return ledger.close();
 }
 
-/** Collects the figures in one pass. A tool's name is already known when its result follows. */
+/** Collects the figures in one pass, because a tool call comes before its result. */
 class Ledger {
   readonly #known: KnownTokens;
   readonly #calls = new Map<string, ToolUseBlock>();
@@ -167,7 +167,7 @@ class Ledger {
     if (!isSentAttachment(entry)) return;
     const type = String(entry.attachment?.type ?? UNKNOWN_TOOL);
     add(this.#attachments, type, 1);
-    // The user typed this while the agent worked, so there is no separate user entry for it.
+    // The user typed this text while the agent worked. No user entry contains it.
     const isTyped = type === "queued_command" && !isHarnessText(contentText(entry.attachment.prompt));
     if (isTyped) this.#human += tokens;
     else add(this.#other, "attachment", tokens);
@@ -229,7 +229,10 @@ function describeResult({ block, call, tokens }: LedgerResult): MeasuredResult {
   };
 }
 
-/** Counts all reads of a file but one as waste, at their average size. */
+/**
+ * Returns the files that were read more than once. All reads but one are waste, at the average size of a
+ * read.
+ */
 function duplicateReads(
   reads: ReadonlyMap<string, { readonly reads: number; readonly tokens: number }>,
 ): readonly DuplicateRead[] {

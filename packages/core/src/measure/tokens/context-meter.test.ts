@@ -5,7 +5,7 @@ import { ContextMeter, contextTokens, measureContext, meterFor } from "./context
 
 /** Counts one token per character, so that every sum is easy to verify. */
 const perCharacter = (text: string): number => text.length;
-/** Not a Claude model, so that estimates start uncalibrated. */
+/** Sets a model other than Claude, so that estimates start uncalibrated. */
 const plain = (entries: readonly Entry[]) =>
   entries.map((entry) =>
     entry.type === "assistant" ? { ...entry, message: { ...entry.message, model: "other" } } : entry,

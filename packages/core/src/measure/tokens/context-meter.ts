@@ -20,40 +20,43 @@ import { field, stringListField } from "../../messages/untrusted.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
 
 /**
- * Correction factor learned from the provider's token counts: real tokens per estimated token, as a ratio of
- * sums in which older samples fade. It covers the provider's vocabulary, the overhead of each block, and text
- * that the host injects without recording it.
+ * Correction of our estimate, learned from usage reports. `ratio` is real tokens per estimated token, as a
+ * ratio of sums in which older samples have less weight. It includes text that the host adds without
+ * recording it.
  */
 export interface Calibration {
   readonly ratio: number;
   readonly samples: number;
   /**
-   * Tokens per response that hosts add to the context without writing a line to the file, such as changed
-   * files and reminders. A fading mean of the growth that no ratio could explain.
+   * Tokens per response that hosts add to the context without a line in the file, such as changed files and
+   * reminders. It is the average growth that no ratio can explain.
    */
   readonly hiddenPerResponse: number;
-  /** Fading sums in tokens. */
+  /** Sums in tokens, in which older samples have less weight. */
   readonly estimated: number;
   readonly reported: number;
 }
 
-/** Share of the past that survives each new sample. The last dozen or so responses dominate. */
+/** Weight of all earlier samples relative to a new one. About the last twelve responses dominate. */
 const RETENTION = 0.92;
 /**
- * The prior weighs as much as this many estimated tokens and fades with each sample. A single file read
- * outweighs it.
+ * Weight of the starting ratio, in estimated tokens. It is low: the sample of a single file read outweighs
+ * it.
  */
 const PRIOR_WEIGHT_TOKENS = 2_000;
 const LOWEST_RATIO = 0.4;
 export const HIGHEST_RATIO = 4;
-/** Growth beyond this ratio, plus a small allowance, came from content that we did not see. */
+/** Growth beyond this ratio, plus a small allowance, comes from content that we did not see. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_ALLOWANCE_TOKENS = 1_000;
-/** Hidden growth is rare and comes in lumps, so it is averaged over a longer past than the ratio. */
+/** Hidden growth is rare and large, so its average covers more responses than the ratio. */
 const HIDDEN_RETENTION = 0.98;
-/** Cap for one lump of hidden growth. Beyond it, the usage of the two responses is not comparable. */
+/** Maximum hidden growth in one response. Beyond it, the usage of the two responses is not comparable. */
 const LARGEST_HIDDEN_TOKENS = 40_000;
-/** Number of samples before hidden growth counts. With fewer, a single lump would look like a habit. */
+/**
+ * Number of samples before hidden growth counts. With fewer samples, one large addition would distort the
+ * average.
+ */
 const HIDDEN_MIN_SAMPLES = 8;
 
 /**
@@ -151,10 +154,10 @@ interface Removal {
 
 /**
  * Computes the size after a removal: the report minus the estimate of the removed content. The error of this
- * difference grows with the size of the removal. Once more was removed than remains, an estimate of the
- * remaining content is better. A report above the estimate raises that estimate in proportion if the overhead
- * is known. Otherwise the difference is the safe figure. The estimate is also better if the difference is
- * implausibly small, because the provider had already left out part of the removed content.
+ * difference grows with the size of the removal. If more was removed than remains, an estimate of the
+ * remaining content is better. If the overhead is known, a report above the estimate raises that estimate in
+ * proportion. If not, the larger figure is used. The estimate is also better if the difference is implausibly
+ * small, because the provider had already left out part of the removed content.
  */
 export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
   const { removedTokens, overheadTokens, messageTokens, lowestTokens } = removal;
@@ -188,14 +191,14 @@ export interface ContextMeterOptions {
   readonly overheadTokens?: number;
 }
 
-/** Facts about an entry that the caller knows better than the entry shows. */
+/** Facts about an entry that the caller knows and the entry does not show. */
 interface EntryHints {
   /** Our uncalibrated estimate, if the entry was measured already. The entry is not measured again. */
   readonly tokens?: number;
   /**
-   * Ignore the entry's usage and measure the entry instead. Needed for a message kept from a longer
-   * conversation (timestamps are unreliable when clocks jump) and for figures that cannot be right. For a
-   * marker of cleared results or collapsed spans: the tokens that it saved are not part of this count.
+   * True to ignore the entry's usage and to measure the entry instead: for a message kept from a longer
+   * conversation, and for figures that cannot be right. For a mark of a clearing or collapse, true means that
+   * the saved tokens are not part of this count.
    */
   readonly ignoreUsage?: boolean;
   /**
@@ -210,7 +213,7 @@ interface EntryHints {
   readonly clearedTokens?: number;
 }
 
-/** The newest response with usage, counted from the FIRST of its entries. */
+/** The newest response with usage. Its position is that of its first entry. */
 interface Anchor {
   readonly messageId: string | undefined;
   readonly model: string | undefined;
@@ -236,8 +239,7 @@ export class ContextMeter {
   #removed = 0;
   #compactedAt: string | undefined;
   /**
-   * Timestamp of a summary without a boundary. The host passed its messages in another form or changed one of
-   * them.
+   * Timestamp of a summary without a boundary, from a host that passes plain messages or changed a message.
    */
   #summarizedAt: string | undefined;
   /** Ids of the messages that the last boundary lists as kept. */
@@ -307,7 +309,7 @@ export class ContextMeter {
     return tokens ?? measureEntry(entry, this.#countText);
   }
 
-  /** Updates the figures. The last line of a response has the final ones. */
+  /** Updates the figures of the anchor. The last line of a response has the final figures. */
   #updateAnchor(anchor: Anchor, entry: AssistantEntry, usage: Usage, hints: EntryHints): void {
     anchor.inputTokens = inputTokens(usage);
     anchor.outputTokens = usage.output_tokens;
@@ -337,17 +339,17 @@ export class ContextMeter {
     };
   }
 
-  /** Moves the anchor to a new response. Its report shows how good our estimate of the step was. */
+  /** Moves the anchor to a new response. Learns from its usage how accurate our estimate was. */
   #moveAnchor(nextInput: number, entry: AssistantEntry, { grownTokens = 0, ...hints }: EntryHints): void {
     const { message } = entry;
     const clearedTokens = hints.clearedTokens ?? clearedTokensOf(entry);
     const before = this.#anchor;
     if (before) {
-      // If the provider clears one more result, its figure grows by less than the added content.
+      // Adds the tokens that the provider cleared, because its figure grows by less than the added content.
       const growth = nextInput + clearedTokens - before.inputTokens - before.clearedTokens;
       const trusted = this.#hasTrustedOutput(before);
-      // A shrinking context was cleared or rewound. A different model has a different prompt, tools and
-      // vocabulary.
+      // Learns nothing from a smaller context, which was cleared or rewound, or from another model, which has
+      // another prompt and vocabulary.
       if (growth > 0 && before.model === message.model) {
         const estimated = this.#pending - grownTokens + (trusted ? 0 : before.estimatedOutput);
         this.#calibration = learn(this.calibration, estimated, growth - (trusted ? before.outputTokens : 0));
@@ -361,7 +363,7 @@ export class ContextMeter {
     response: Pick<Anchor, "messageId" | "model" | "clearedTokens">,
     pendingTokens: number,
   ): void {
-    // Written out, because V8 is slow to modify objects built by spreading.
+    // No spread here, because V8 is slow to modify objects that a spread created.
     this.#anchor = {
       messageId: response.messageId,
       model: response.model,
@@ -403,8 +405,8 @@ export class ContextMeter {
 }
 
 /**
- * Number of recent responses that calibrate the estimate. More would not improve it (old samples fade), and
- * the cost of a count must not grow with the conversation.
+ * Number of recent responses that calibrate the estimate. More would hardly change it, and the cost of a
+ * count must not grow with the conversation.
  */
 const CALIBRATION_RESPONSES = 64;
 
@@ -435,7 +437,7 @@ export function meterFor(entries: readonly Entry[], countText?: CountText): Cont
   return meter;
 }
 
-/** Walks back from the end, past enough responses to calibrate with. */
+/** Returns the index of the first entry to count: far enough back for calibration. */
 function startOfCount(entries: readonly Entry[], first: number): number {
   let responses = 0;
   let messageId: string | undefined;

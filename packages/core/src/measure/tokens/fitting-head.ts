@@ -2,16 +2,18 @@ import { headOf } from "../../messages/text.ts";
 
 /** Cuts a text to the beginning that fits a token budget. */
 
-/** Smallest useful head. A shorter one costs more than it tells the model. */
+/** Smallest useful beginning of a text. A shorter one costs more than it helps the model. */
 export const MIN_HEAD_TOKENS = 200;
-/** Upper bound for the average token length of any text. Text beyond it is not even examined. */
+/**
+ * Upper bound for the average length of a token. Text beyond the budget times this length is not examined.
+ */
 const MAX_CHARACTERS_PER_TOKEN = 40;
 /** Steps of the binary search. More steps would only be slower. */
 const STEPS = 12;
 /** A cut moves back to the end of a line unless that costs more than this share of the head. */
 const LINE_SHARE = 0.5;
 
-/** Returns false for a text that is certainly too long, so that no gigabytes are counted in vain. */
+/** Returns false for a text that is certainly too long. This avoids counting gigabytes. */
 export function mayFit(text: string, budgetTokens: number): boolean {
   return text.length <= budgetTokens * MAX_CHARACTERS_PER_TOKEN;
 }

@@ -6,7 +6,7 @@ import { type Entry, isCompactBoundary } from "../../messages/entry.ts";
 import { inputTokens, reportedUsage } from "../../messages/responses.ts";
 import { ContextMeter } from "./context-meter.ts";
 
-/** Enough responses to calibrate with. */
+/** Number of responses that calibrate the estimate before the prediction starts. */
 const RESPONSES_SEEN = 10;
 
 interface Growth {
@@ -43,7 +43,7 @@ function growthOf(entries: readonly Entry[]): Growth {
   return sum;
 }
 
-/** Subagents of old versions wrote to the same file. Each thread has its own context. */
+/** Returns the entries of the larger thread. In old versions, subagents wrote to the same file. */
 function largestThread(entries: readonly Entry[]): Entry[] {
   const side = entries.filter((entry) => entry.isSidechain === true);
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);

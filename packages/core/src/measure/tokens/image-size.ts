@@ -5,7 +5,9 @@
 import type { ContentBlock } from "../../messages/message.ts";
 import { field, stringField } from "../../messages/untrusted.ts";
 
-/** Claude bills an image by its area. It scales larger images down, but never below LARGEST_IMAGE_TOKENS. */
+/**
+ * Claude bills an image by its area. A larger image is scaled down, but costs at least LARGEST_IMAGE_TOKENS.
+ */
 const PIXELS_PER_TOKEN = 750;
 const LARGEST_IMAGE_TOKENS = 1_500;
 
@@ -29,7 +31,7 @@ function pixelsIn(base64: string): number {
     const { size } = readImageHeader(Uint8Array.from(header, (byte) => byte.charCodeAt(0))) ?? {};
     return size === undefined ? 0 : size.width * size.height;
   } catch {
-    // Thrown by `atob`.
+    // `atob` throws for a text that is not base64.
     return 0;
   }
 }
@@ -39,7 +41,7 @@ type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
 export interface ImageHeader {
   readonly type: ImageType;
-  /** Size in pixels. Undefined if the file ends before it. */
+  /** Size in pixels. Undefined if the data ends before the size. */
   readonly size: ImageSize | undefined;
 }
 

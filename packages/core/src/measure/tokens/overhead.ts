@@ -3,16 +3,18 @@ import { responseIdOf } from "../../messages/entry.ts";
 import { inputTokens, reportedUsage, respondingModel } from "../../messages/responses.ts";
 import { type ContextMeter, HIGHEST_RATIO } from "./context-meter.ts";
 
-/** Number of calls at the start that show the overhead. Later, the error of the estimate exceeds it. */
+/**
+ * Number of first calls that show the overhead. Later, the error of the estimate is larger than the overhead.
+ */
 const FIRST_CALLS = 5;
 
 /** A conversation that was counted, with our estimates. */
 export interface CountedConversation {
   readonly meter: Pick<ContextMeter, "size" | "calibration" | "isFromBeforeCompaction">;
   readonly entries: readonly Entry[];
-  /** Estimate of each entry in the form that the first calls carried. */
+  /** Estimate of each entry as the first calls sent it, before any clearing. */
   readonly estimatesThen: ArrayLike<number>;
-  /** Estimate of all entries in the form that the next call carries. */
+  /** Estimate of all entries as the next call sends them. */
   readonly estimateNow: number;
 }
 
@@ -28,8 +30,8 @@ export interface ContextParts {
 }
 
 /**
- * Divides a context into overhead and entries. The first calls show the overhead best. Later, most of the
- * unexplained tokens are an error of the estimate, which belongs to the entries.
+ * Divides a context into overhead and entries. The first calls show the overhead best. In later calls, most
+ * of the unexplained tokens are an error of the estimate and belong to the entries.
  */
 export function divideContext(counted: CountedConversation): ContextParts {
   const { meter, estimateNow } = counted;

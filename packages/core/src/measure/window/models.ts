@@ -19,7 +19,7 @@ export interface ModelFacts {
  * - `reported-usage`: a reported usage above the window of the model table.
  * - `provider-limit`: the limit that the provider named when it refused a request.
  * - `model-table`: the table of models.
- * - `default`: nothing is known of the model.
+ * - `default`: the model is unknown.
  */
 export type WindowOrigin =
   | "option"
@@ -44,7 +44,7 @@ const DEFAULT_FACTS: ModelFacts = { windowTokens: 200_000, maxOutputTokens: 32_0
 /** Suffix that Claude Code adds to the name of a model's long-context variant. */
 const LONG_CONTEXT_SUFFIX = "[1m]";
 const LONG_CONTEXT_TOKENS = 1_000_000;
-/** The windows that one Claude model name can have. The account and the client decide. */
+/** The windows that one Claude model name can have, depending on the account and the client. */
 const CLAUDE_WINDOWS: readonly number[] = [200_000, LONG_CONTEXT_TOKENS];
 
 const model = (windowTokens: number, maxOutputTokens: number): ModelFacts => ({
@@ -57,7 +57,10 @@ const binding = (windowTokens: number, maxOutputTokens: number): ModelFacts => (
   bindsThinking: true,
 });
 
-/** Keys match anywhere in a model's name, between vendor prefixes and dates. The longest match wins. */
+/**
+ * Models by name. A key may match a part of a model's name, without vendor prefix and date. The longest match
+ * wins.
+ */
 export const MODELS: ModelTable = Object.freeze({
   // Anthropic
   "claude-fable-5-2": binding(1_000_000, 128_000),

@@ -35,7 +35,10 @@ function prices(input: number, output: number, readShare: number = READ): Prices
   };
 }
 
-/** Exact line and version, so that a model without published prices does not get those of a similar model. */
+/**
+ * Prices by exact model line and version, so that a model without published prices does not get those of a
+ * similar model.
+ */
 const PRICES: Readonly<Record<string, PriceRow>> = {
   "fable-5.1": prices(10, 50, 0.025),
   "mythos-5.1": prices(10, 50, 0.025),
@@ -75,8 +78,8 @@ export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}):
 const USUAL_MODEL = "claude-sonnet-4-5";
 
 /**
- * Returns the model whose prices apply to a session. If it is a different model, the prices are assumed: tell
- * the user.
+ * Returns the model whose prices apply to a session. If it is another model, the prices are only assumed, and
+ * the user should see that.
  */
 export const pricedModel = (model: string | undefined, own?: PriceTable): string =>
   model !== undefined && pricesOf(model, 0, own) !== undefined ? model : USUAL_MODEL;

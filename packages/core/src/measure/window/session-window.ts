@@ -75,7 +75,7 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
     windowTokens: evidence.windowTokens,
     windowOrigin: "auto-compaction",
   };
-  // A larger usage before that compaction belongs to a larger window, which the session no longer has.
+  // A larger usage before that compaction belongs to an earlier, larger window of the session.
   return withProvenWindow(shown, reports.usageSince);
 }
 
@@ -117,8 +117,8 @@ interface Reports {
 }
 
 /**
- * Reads from the end. Responses of other models after the boundary, or right before it, invalidate it.
- * Messages that a compaction kept are older than its boundary.
+ * Reads the entries from the end. A response of another model after the boundary, or right before it,
+ * invalidates the boundary. Messages that a compaction kept do not count as newer than its boundary.
  */
 function readReports(entries: readonly Entry[], model: string | undefined): Reports {
   const none: Reports = { model, boundary: undefined, usageSince: 0, largestUsage: 0 };
@@ -136,7 +136,7 @@ function readReports(entries: readonly Entry[], model: string | undefined): Repo
     const isKept = kept.has(entry);
     if (name !== undefined && !isKept) {
       if (!isSettled && !isSame) boundary = undefined;
-      // The first response before the boundary shows which model filled the window.
+      // The last response before the boundary shows which model filled the window.
       isSettled ||= !isSame || boundary !== undefined;
     }
     const tokens = isSame ? Math.max(usageTokens(entry), provenTokens(entry, model)) : 0;
@@ -180,10 +180,7 @@ function shownWindow(entry: Entry, model: string): number | undefined {
   return isCredible(held) ? possibleWindows(model).find((tokens) => held <= tokens) : undefined;
 }
 
-/**
- * Returns the window that a reported usage had proven before one of our boundaries, as a usage. Returns 0 if
- * none had.
- */
+/** Returns the window that a usage report proved before one of our boundaries, or 0. */
 const provenTokens = (entry: Entry, model: string): number =>
   isCompactBoundary(entry) ? (recordedTokens(entry, model, "reported-usage") ?? 0) : 0;
 

@@ -47,7 +47,7 @@ type Parse = (value: unknown) => boolean | number | undefined;
 interface SettingRule {
   readonly name: SettingName;
   readonly variable: string;
-  /** True if the environment variable disables and the setting enables. */
+  /** True if the environment variable disables a feature that the setting enables. */
   readonly negated?: boolean;
   readonly parse: Parse;
   readonly expects: string;

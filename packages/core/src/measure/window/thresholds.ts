@@ -1,10 +1,10 @@
 import type { ModelFacts, WindowOrigin } from "./models.ts";
 
-/** Maximum room to keep free for the model to write the summary. */
+/** Maximum number of tokens to keep free for writing the summary. */
 const SUMMARY_RESERVE_TOKENS = 20_000;
 /** Auto-compact starts this far before the effective window, so that the current turn can still finish. */
 const AUTO_COMPACT_BUFFER_TOKENS = 13_000;
-/** Users are warned this far before the relevant threshold. */
+/** The warning appears this many tokens before the auto-compact threshold or the effective window. */
 const WARNING_BUFFER_TOKENS = 20_000;
 /** The last tokens are reserved for a manual compaction. */
 const BLOCKING_BUFFER_TOKENS = 3_000;
@@ -16,7 +16,7 @@ export interface WindowOptions {
   readonly compactEnabled?: boolean;
   /** Default true. If false, warnings are measured against the effective window instead. */
   readonly autoCompactEnabled?: boolean;
-  /** Default false. If true, context collapse makes room instead of auto-compact. */
+  /** Default false. If true, context collapse frees tokens instead of auto-compact. */
   readonly collapseEnabled?: boolean;
   /** Compact at this percentage of the effective window, but never later than by default. */
   readonly autoCompactPercent?: number;
@@ -35,7 +35,7 @@ export interface ResolvedWindowOptions extends WindowOptions {
 }
 
 /**
- * The mechanism that keeps room free before the window is full:
+ * The mechanism that frees tokens before the window is full:
  * - `auto-compact`: a compaction at the auto-compact threshold.
  * - `collapse`: context collapse, span by span.
  * - `overflow`: reactive-only mode. Nothing happens before a call has failed.

@@ -14,7 +14,7 @@ import { flatten } from "../../request/flatten/flatten.ts";
 
 const WINDOW_TOKENS = 80_000;
 const MINUTE_MS = 60_000;
-/** More than a third of the bytes that all images together may have. */
+/** Size of a large image: more than a third of the bytes that all images together may have. */
 const LARGE_PICTURE_BYTES = 8_200_000;
 
 let scene: Scene;
@@ -25,7 +25,7 @@ beforeEach(async () => {
     windowTokens: WINDOW_TOKENS,
     switches: { cacheEdits: true },
     keepBodies: 5,
-    // Results of these tools cannot be cleared.
+    // Exclude these two tools, because their results cannot be cleared.
     play: { seed: 3, uses: (name) => name !== "Task" && name !== "TodoWrite" },
   });
 });
@@ -59,7 +59,7 @@ const edits = (): number => listField(scene.simulator.requests.last?.body, "cach
 const deletedTokens = (): number =>
   Number(scene.simulator.requests.last?.usage?.cache_deleted_input_tokens ?? 0);
 
-/** Works until the edits hide more tokens than the window has. */
+/** Runs the loop until the cache edits hide more tokens than the window has. */
 const workUntilEditsHideMuch = (loop: AgentLoop): Promise<boolean> =>
   workUntil(loop, () => deletedTokens() > WINDOW_TOKENS);
 
@@ -103,62 +103,65 @@ const CASES: readonly (readonly [Form, string])[] = [
   ["messages", "claude-opus-5-5"],
 ];
 
-describe.each(CASES)("results deleted by cache edits, for a host that passes %s and the model %s", (form, modelName) => {
-  it("tool results deleted by cache edits stay deleted when messages are snipped", async () => {
-    const loop = newLoop(form, modelName);
-    expect(await workUntilEditsHideMuch(loop)).toBe(true);
-    continueWith(loop, await loop.compactor.snip(loop.conversation.messages, { from: 3, to: 10 }));
-    expect(loop.eventsOf("snipped")).toHaveLength(1);
-    await checkCall(loop);
-    await checkReadBack(loop);
-  });
-
-  it("tool results deleted by cache edits stay deleted when collapsed spans are expanded", async () => {
-    const loop = newLoop(form, modelName, { collapse: {} });
-    expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
-    await loop.run(1);
-    expect(await workUntil(loop, () => deletedTokens() > WINDOW_TOKENS / 2)).toBe(true);
-    const { length } = loop.conversation.messages;
-    continueWith(loop, await loop.compactor.expand(loop.conversation.messages));
-    expect(loop.conversation.messages.length).toBeGreaterThan(length);
-    await checkCall(loop);
-    await checkReadBack(loop);
-  });
-
-  it("tool results deleted by cache edits stay deleted when old images are replaced", async () => {
-    const loop = newLoop(form, modelName);
-    // The first image of a conversation breaks the cache.
-    loop.conversation.addUser([picture(100)]);
-    expect(await workUntilEditsHideMuch(loop)).toBe(true);
-    loop.conversation.addUser([picture(LARGE_PICTURE_BYTES), picture(LARGE_PICTURE_BYTES)]);
-    await loop.turn();
-    expect(edits()).toBeGreaterThan(10);
-    loop.conversation.addUser([picture(LARGE_PICTURE_BYTES)]);
-    await checkCall(loop);
-    expect(loop.eventsOf("media-replaced")).toMatchObject([{ replaced: 2, left: 2 }]);
-  });
-
-  it("tool results deleted by cache edits stay deleted after a manual clearing of one more result", async () => {
-    const loop = newLoop(form, modelName);
-    expect(await workUntilEditsHideMuch(loop)).toBe(true);
-    const { messages } = loop.conversation;
-    const left = JSON.stringify(messages).split('"tool_result"').length - 1 - edits();
-    await expect(loop.compactor.clear(messages, { keep: left })).rejects.toMatchObject({
-      code: "nothing-to-clear",
+describe.each(CASES)(
+  "results deleted by cache edits, for a host that passes %s and the model %s",
+  (form, modelName) => {
+    it("tool results deleted by cache edits stay deleted when messages are snipped", async () => {
+      const loop = newLoop(form, modelName);
+      expect(await workUntilEditsHideMuch(loop)).toBe(true);
+      continueWith(loop, await loop.compactor.snip(loop.conversation.messages, { from: 3, to: 10 }));
+      expect(loop.eventsOf("snipped")).toHaveLength(1);
+      await checkCall(loop);
+      await checkReadBack(loop);
     });
-    continueWith(loop, await loop.compactor.clear(messages, { keep: left - 1 }));
-    await checkCall(loop);
-    await checkReadBack(loop);
-  });
 
-  it("tool results deleted by cache edits stay deleted after a long pause", async () => {
-    const loop = newLoop(form, modelName);
-    expect(await workUntilEditsHideMuch(loop)).toBe(true);
-    scene.simulator.clock.advance(61 * MINUTE_MS);
-    await checkCall(loop);
-    await checkReadBack(loop);
-  });
-});
+    it("tool results deleted by cache edits stay deleted when collapsed spans are expanded", async () => {
+      const loop = newLoop(form, modelName, { collapse: {} });
+      expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
+      await loop.run(1);
+      expect(await workUntil(loop, () => deletedTokens() > WINDOW_TOKENS / 2)).toBe(true);
+      const { length } = loop.conversation.messages;
+      continueWith(loop, await loop.compactor.expand(loop.conversation.messages));
+      expect(loop.conversation.messages.length).toBeGreaterThan(length);
+      await checkCall(loop);
+      await checkReadBack(loop);
+    });
+
+    it("tool results deleted by cache edits stay deleted when old images are replaced", async () => {
+      const loop = newLoop(form, modelName);
+      // The first image of a conversation breaks the cache.
+      loop.conversation.addUser([picture(100)]);
+      expect(await workUntilEditsHideMuch(loop)).toBe(true);
+      loop.conversation.addUser([picture(LARGE_PICTURE_BYTES), picture(LARGE_PICTURE_BYTES)]);
+      await loop.turn();
+      expect(edits()).toBeGreaterThan(10);
+      loop.conversation.addUser([picture(LARGE_PICTURE_BYTES)]);
+      await checkCall(loop);
+      expect(loop.eventsOf("media-replaced")).toMatchObject([{ replaced: 2, left: 2 }]);
+    });
+
+    it("tool results deleted by cache edits stay deleted after a manual clearing of one more result", async () => {
+      const loop = newLoop(form, modelName);
+      expect(await workUntilEditsHideMuch(loop)).toBe(true);
+      const { messages } = loop.conversation;
+      const left = JSON.stringify(messages).split('"tool_result"').length - 1 - edits();
+      await expect(loop.compactor.clear(messages, { keep: left })).rejects.toMatchObject({
+        code: "nothing-to-clear",
+      });
+      continueWith(loop, await loop.compactor.clear(messages, { keep: left - 1 }));
+      await checkCall(loop);
+      await checkReadBack(loop);
+    });
+
+    it("tool results deleted by cache edits stay deleted after a long pause", async () => {
+      const loop = newLoop(form, modelName);
+      expect(await workUntilEditsHideMuch(loop)).toBe(true);
+      scene.simulator.clock.advance(61 * MINUTE_MS);
+      await checkCall(loop);
+      await checkReadBack(loop);
+    });
+  },
+);
 
 describe("results deleted by cache edits", () => {
   it("tool results deleted by cache edits stay deleted when the provider refuses thinking", async () => {

@@ -16,7 +16,7 @@ const CALLS_UNTIL_EFFECTIVE = 2;
 /** Cache figures of a response's usage. Null or undefined if the provider does not report them. */
 export interface CacheFigures {
   readonly cacheReadTokens: number | null | undefined;
-  /** Everything that edits removed from the prefix of this call, not only the new edits. */
+  /** Tokens that all edits together removed from the prefix of this call, not only the new edits. */
   readonly deletedTokens: number | null | undefined;
 }
 
@@ -36,8 +36,8 @@ export class CachedEdits {
   #index: ResultIndex | undefined;
   #seenUpTo = 0;
   /**
-   * Results that were seen and not deleted, in no particular order. There are never many, because a batch
-   * leaves only the newest.
+   * Results that were seen and not deleted, in no particular order. There are never many, because each batch
+   * of edits leaves only the newest results.
    */
   #waiting: readonly IndexedResult[] = [];
   readonly #deleted = new Set<string>();
@@ -54,13 +54,14 @@ export class CachedEdits {
   }
 
   /**
-   * True if the cache was lost while edits were pinned. Other forms must do the clearing until {@link reset}.
+   * True if the cache was lost while edits were pinned. Until {@link reset}, other forms of clearing must be
+   * used.
    */
   get isSuspended(): boolean {
     return this.#isSuspended;
   }
 
-  /** Tokens that edits left out, as the last response reported. */
+  /** Tokens that edits left out, according to the last response. */
   get deletedTokens(): number {
     return this.#deletedTokens;
   }

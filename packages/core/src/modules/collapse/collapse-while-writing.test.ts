@@ -12,7 +12,7 @@ const round = (nth: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(`t${nth}`, `word${nth} `.repeat(120))] },
 ];
 
-it("does not summarize a span again that was staged during a transcript write", async () => {
+it("a span that was summarized during a transcript write is not summarized again", async () => {
   const events: CompactorEvent[] = [];
   const countEvents = (type: CompactorEvent["type"]): number =>
     events.filter((event) => event.type === type).length;

@@ -29,14 +29,16 @@ export interface CollapseOptions {
   readonly summarizer?: "model" | "built-in" | undefined;
   /** The engine stops waiting for a model after this time per span. Default: 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Default true. `by-setting` enables it only with the setting `collapseEnabled`. */
+  /**
+   * Turns span collapse on, default true. `by-setting` turns it on only with the setting `collapseEnabled`.
+   */
   readonly enabled?: boolean | "by-setting" | undefined;
 }
 
 export interface CollapseCommands {
   /**
-   * Puts the messages of collapsed spans back in place: of the given spans, or of all. These are then the
-   * last to be collapsed again.
+   * Puts the messages of the given spans, or of all collapsed spans, back in place. These messages are then
+   * the last to be collapsed again.
    */
   expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
 }
@@ -80,7 +82,10 @@ const STAGE_SHARE = 0.6;
 const COMMIT_SHARE = 0.9;
 const WAIT_SHARE = 0.95;
 
-/** Growth after which the engine searches again if nothing could be collapsed. */
+/**
+ * If nothing could be collapsed, the engine searches again after the context has grown by this share of the
+ * window.
+ */
 const LOOK_AGAIN_SHARE = 0.02;
 
 /**
@@ -129,7 +134,10 @@ class Collapse implements AttachedModule {
     this.#options = options;
   }
 
-  /** Handles a new response: the next span may be summarized in the background. */
+  /**
+   * Handles a new response. Starts to summarize the next span in the background if the context is large
+   * enough.
+   */
   onResponse(): void {
     if (this.#isOff() || this.#staging !== undefined) return;
     const grown = this.#sizeAfterCommit() - (this.#exhaustedAt ?? Number.NEGATIVE_INFINITY);
@@ -232,14 +240,14 @@ class Collapse implements AttachedModule {
     return this.#parts.gauge.thresholds.effective * share;
   }
 
-  /** Returns true if the context would still exceed this share after a commit. */
+  /** Returns true if the context would still exceed this share of the effective window after a commit. */
   #isAbove(share: number): boolean {
     return this.#sizeAfterCommit() >= this.#tokensAt(share);
   }
 
   /**
-   * Waits until enough is staged. All models together get the time of one summary. After that, the built-in
-   * summarizer writes the rest.
+   * Waits until enough spans are staged. All summaries by models together get the time limit of one
+   * compaction. After that, the built-in summarizer writes the remaining summaries.
    */
   async #wait(signal: AbortSignal | undefined): Promise<void> {
     this.#isWaitedFor = true;
@@ -276,7 +284,7 @@ class Collapse implements AttachedModule {
     this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
-  /** Starts the next span. Nobody may be awaiting this, so an error must not end the process. */
+  /** Starts the next span. Maybe no caller waits for this, so an error must not end the process. */
   #continueStaging(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#staging = undefined;

@@ -7,7 +7,10 @@ import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
 
 /** A span with a finished summary, waiting to be committed. */
 export interface StagedSpan {
-  /** Id of the future line, so that a repeated write produces the same line. */
+  /**
+   * Id of the transcript line for this span. It is fixed here, so that a repeated write produces the same
+   * line.
+   */
   readonly spanId: string;
   readonly uuids: readonly string[];
   readonly messages: number;
@@ -26,12 +29,12 @@ export interface CollapseOptions {
 }
 
 export interface Collapsed {
-  /** The conversation to continue with, ending with the mark. The same list if nothing was collapsed. */
+  /** The conversation after the commit, which ends with the mark. The same list if nothing was collapsed. */
   readonly entries: readonly Entry[];
   readonly spans: readonly CollapsedSpan[];
   /** The messages that each span replaces. */
   readonly gone: readonly (readonly Entry[])[];
-  /** The last line. Undefined if nothing was collapsed. */
+  /** The last of the new lines. Undefined if nothing was collapsed. */
   readonly mark: CollapseMark | undefined;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -117,7 +120,7 @@ function findSpans(entries: readonly Entry[], staged: readonly StagedSpan[]): re
   for (const [index, entry] of entries.entries()) {
     if (isEntry(entry) && typeof entry.uuid === "string") places.set(entry.uuid, index);
   }
-  // Messages that occur here twice would be collapsed twice.
+  // A span that is already in the conversation must not be committed a second time.
   const isNew = ({ spanId }: StagedSpan): boolean => !places.has(spanId);
   const found = staged.filter(isNew).flatMap((span) => placeOf(span, entries, places) ?? []);
   let end = 0;
@@ -130,7 +133,10 @@ function findSpans(entries: readonly Entry[], staged: readonly StagedSpan[]): re
     });
 }
 
-/** Finds a span whose messages are all still neighbors. Skips anything that is not an entry. */
+/**
+ * Returns the position of a span if its messages are all still neighbors. Skips anything that is not an
+ * entry.
+ */
 function placeOf(
   staged: StagedSpan,
   entries: readonly Entry[],
@@ -148,7 +154,7 @@ function placeOf(
   return { staged, from, to };
 }
 
-/** Creates a chain of lines. The first has the newest line of the transcript as its parent. */
+/** Creates a chain of transcript lines. The parent of the first line is the newest line of the transcript. */
 export class LineWriter {
   readonly #options: CollapseOptions;
   readonly #newest: Entry | undefined;

@@ -51,35 +51,38 @@ const CASES: readonly (readonly [Form, string, "off" | "auto"])[] = [
   ["entries", "claude-opus-5-5", "auto"],
 ];
 
-describe.each(CASES)("a transcript with collapsed spans, for a host that passes %s, the model %s and clearing %s", (form, modelName, clearing) => {
-  it("a transcript with collapsed and expanded spans and a compaction is read back correctly", async () => {
-    const transcript = await open();
-    const compactor = { transcript, collapse: {}, clearing: { form: clearing } } as const;
-    const loop = scene.loop({ form, modelName, compactor });
-    const check = async (): Promise<void> => {
-      const { request, messages } = await unchangedTurn(loop);
-      loop.conversation.resumeFrom(messages);
-      // The engine still writes in the background.
-      const read = async (): Promise<readonly string[]> => shown(flatten(await resumed()));
-      await expect.poll(read, { timeout: 5_000, interval: 5 }).toEqual(shown(request.messages));
-    };
-    for (const times of [1, 3]) {
-      expect(await workUntil(loop, hasCommitted(loop, times))).toBe(true);
+describe.each(CASES)(
+  "a transcript with collapsed spans, for a host that passes %s, the model %s and clearing %s",
+  (form, modelName, clearing) => {
+    it("a transcript with collapsed and expanded spans and a compaction is read back correctly", async () => {
+      const transcript = await open();
+      const compactor = { transcript, collapse: {}, clearing: { form: clearing } } as const;
+      const loop = scene.loop({ form, modelName, compactor });
+      const check = async (): Promise<void> => {
+        const { request, messages } = await unchangedTurn(loop);
+        loop.conversation.resumeFrom(messages);
+        // Read the file repeatedly, because the engine may still write in the background.
+        const read = async (): Promise<readonly string[]> => shown(flatten(await resumed()));
+        await expect.poll(read, { timeout: 5_000, interval: 5 }).toEqual(shown(request.messages));
+      };
+      for (const times of [1, 3]) {
+        expect(await workUntil(loop, hasCommitted(loop, times))).toBe(true);
+        await check();
+        await loop.run(times);
+        await check();
+      }
+      loop.conversation.resumeFrom((await loop.compactor.expand(loop.conversation.messages)).messages);
       await check();
-      await loop.run(times);
+      await loop.run(1);
       await check();
-    }
-    loop.conversation.resumeFrom((await loop.compactor.expand(loop.conversation.messages)).messages);
-    await check();
-    await loop.run(1);
-    await check();
-    loop.conversation.resumeFrom((await loop.compactor.compact(loop.conversation.messages)).messages);
-    await loop.run(2);
-    await check();
-    expect(scene.simulator.requests.invalid).toEqual([]);
-    await transcript.close();
-  });
-});
+      loop.conversation.resumeFrom((await loop.compactor.compact(loop.conversation.messages)).messages);
+      await loop.run(2);
+      await check();
+      expect(scene.simulator.requests.invalid).toEqual([]);
+      await transcript.close();
+    });
+  },
+);
 
 /** Starts a new process that continues from the file. */
 async function reopen(): Promise<{ readonly compactor: Compactor; readonly turn: Turn<Entry> }> {
@@ -195,33 +198,36 @@ describe("span collapse while the transcript cannot be written", () => {
   });
 });
 
-describe.each<Form>(["messages", "entries"])("memory use of collapsed spans, for a host that passes %s", (form) => {
-  it("does not keep collapsed messages in memory when the transcript contains them", async () => {
-    const traces = new Traces();
-    const transcript = await open();
-    const loop = scene.loop({
-      form,
-      compactor: { transcript, collapse: {} },
-      onTurn: ({ messages }) => traces.add(messages),
+describe.each<Form>(["messages", "entries"])(
+  "memory use of collapsed spans, for a host that passes %s",
+  (form) => {
+    it("does not keep collapsed messages in memory when the transcript contains them", async () => {
+      const traces = new Traces();
+      const transcript = await open();
+      const loop = scene.loop({
+        form,
+        compactor: { transcript, collapse: {} },
+        onTurn: ({ messages }) => traces.add(messages),
+      });
+      expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
+      await loop.run(2);
+      loop.lastTurn = undefined;
+      collectGarbage();
+      expect(traces.count).toBeGreaterThan(40);
+      expect(traces.retainedOutside(loop.conversation.messages)).toBeLessThan(5);
     });
-    expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
-    await loop.run(2);
-    loop.lastTurn = undefined;
-    collectGarbage();
-    expect(traces.count).toBeGreaterThan(40);
-    expect(traces.retainedOutside(loop.conversation.messages)).toBeLessThan(5);
-  });
 
-  it("keeps collapsed messages without a transcript, so that they can be expanded", async () => {
-    const loop = scene.loop({ form, compactor: { collapse: {} } });
-    expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
-    const before = await unchangedTurn(loop);
-    const whole = await loop.compactor.expand(loop.conversation.messages);
-    expect(whole.messages.length).toBeGreaterThan(before.messages.length);
-    expect(loop.eventsOf("spans-expanded")).toMatchObject([
-      { spans: loop.eventsOf("spans-committed")[0]?.spans },
-    ]);
-    const again = await loop.compactor.expand(whole.messages);
-    expect(again.messages).toBe(whole.messages);
-  });
-});
+    it("keeps collapsed messages without a transcript, so that they can be expanded", async () => {
+      const loop = scene.loop({ form, compactor: { collapse: {} } });
+      expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
+      const before = await unchangedTurn(loop);
+      const whole = await loop.compactor.expand(loop.conversation.messages);
+      expect(whole.messages.length).toBeGreaterThan(before.messages.length);
+      expect(loop.eventsOf("spans-expanded")).toMatchObject([
+        { spans: loop.eventsOf("spans-committed")[0]?.spans },
+      ]);
+      const again = await loop.compactor.expand(whole.messages);
+      expect(again.messages).toBe(whole.messages);
+    });
+  },
+);

@@ -190,7 +190,7 @@ describe("a compaction with collapsed spans", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("discards a span that is being summarized during a compaction", async () => {
+  it("a compaction discards a span that is being summarized at that time", async () => {
     const gate: { open: () => void; passed?: Promise<void> } = { open: () => undefined };
     gate.passed = new Promise((resolve) => {
       gate.open = resolve;
@@ -211,7 +211,7 @@ describe("a compaction with collapsed spans", () => {
   it("recovers from an overflow by compaction when no span can be collapsed, then collapses spans again", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(1);
-    // All of this text is in the newest message.
+    // All of this text is in the newest message, which is never collapsed.
     loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(3_600));
     await loop.turn();
     expect(loop.recoveries).toBe(1);

@@ -27,7 +27,7 @@ interface Collapsing {
 
 type Originals = (uuids: readonly string[]) => Promise<readonly Entry[]>;
 
-/** Puts collapsed messages back in place: either all requested ones or none. */
+/** Puts the messages of the requested spans back in place: either of all spans or of none. */
 export async function expandMessages<T extends Message>(
   parts: EngineParts,
   collapse: Collapsing | undefined,
@@ -150,7 +150,7 @@ function messagesNotFound(spans: number): LonghaulError {
   );
 }
 
-/** Original messages of committed spans, for conversations without a transcript. */
+/** Keeps the original messages of committed spans for conversations without a transcript. */
 export class CollapsedOriginals {
   #entries: Map<string, Entry> = new Map();
 
@@ -158,7 +158,7 @@ export class CollapsedOriginals {
     for (const entry of entries) if (entry.uuid !== undefined) this.#entries.set(entry.uuid, entry);
   }
 
-  /** Returns the known entries among these. */
+  /** Returns the original messages with these ids, as far as they are known. */
   of(uuids: readonly string[]): readonly Entry[] {
     return uuids.flatMap((uuid) => this.#entries.get(uuid) ?? []);
   }
@@ -179,7 +179,7 @@ export class CollapsedOriginals {
   }
 }
 
-/** The conversation to continue with, ending with the mark. The same list if nothing was expanded. */
+/** The conversation after the expansion, which ends with the mark. The same list if nothing was expanded. */
 type Expanded = Pick<Shown, "entries" | "spans" | "messages" | "thinkingBlocks"> & {
   readonly mark: CollapseMark | undefined;
 };

@@ -14,8 +14,8 @@ import { canBeReplaced, isCollapsedSpan } from "../../messages/stand-ins.ts";
 import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 
 /**
- * Share of the window for one span. Small enough that its summary loses little, large enough that the prompt
- * cache rarely breaks.
+ * Share of the window for one span. It is small enough that the summary loses little, and large enough that
+ * the prompt cache rarely breaks.
  */
 const SPAN_SHARE = 0.1;
 /**
@@ -24,13 +24,15 @@ const SPAN_SHARE = 0.1;
  */
 const ENOUGH_SHARE_OF_SPAN = 0.8;
 /**
- * Minimum share when room is needed now. A smaller part is not worth a call. Between spans, it is collapsed
- * together with them.
+ * Minimum share when room is needed now. A smaller part is not worth a call, but between two spans it is
+ * collapsed together with them.
  */
 const MIN_SHARE_OF_SPAN = 0.25;
 /** Maximum share of the usual span. A part that would exceed it becomes a separate span. */
 const MAX_SHARE_OF_SPAN = 1.5;
-/** Maximum share of a summary in its messages. A larger summary saves too little. */
+/**
+ * Maximum size of a summary as a share of the messages that it replaces. A larger summary saves too little.
+ */
 const SUMMARY_SHARE = 1 / 3;
 /** Maximum summary size for every window. It is enough to continue the work. */
 const MAX_SUMMARY_TOKENS = 8_000;
@@ -48,7 +50,7 @@ export interface SpanOptions extends SizeOptions {
   readonly taken?: ReadonlySet<string> | undefined;
 }
 
-/** The next span to collapse and the budget of its summary, as data. */
+/** The next span to collapse and the token budget of its summary. */
 export interface SpanPlan {
   /** Consecutive entries, in the form in which they are sent. */
   readonly entries: readonly Entry[];
@@ -60,8 +62,8 @@ export interface SpanPlan {
 
 /**
  * Finds the oldest part of a conversation that is worth collapsing and can be removed separately. If all old
- * messages are in spans, it merges the oldest neighboring spans. A conversation can therefore continue
- * without limit.
+ * messages are already collapsed, plans to merge the oldest neighboring spans. A conversation can therefore
+ * continue without limit.
  */
 export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | undefined {
   const sized = measureConversation(snapshot, options);

@@ -33,7 +33,10 @@ export function spanReport(span: CollapsedSpan): SpanReport {
   };
 }
 
-/** Skips headings and our own line in brackets above them. */
+/**
+ * Returns the first line of a span's own text. Skips headings and the line in brackets that we add above
+ * them.
+ */
 function firstLineOf(text: string): string {
   const lines = text.split("\n").map((line) => line.trim());
   return (

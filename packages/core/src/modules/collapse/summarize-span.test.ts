@@ -102,14 +102,17 @@ describe("summarizeSpan", () => {
     ["more than a third of the span", asCondensed("and so on, and ".repeat(400))],
     ["a tool call", { content: [{ type: "tool_use", id: "x", name: "Read", input: {} }] }],
     ["a failure", new ModelError({ kind: "authentication" }, "no")],
-  ] as const)("uses the built-in summarizer for a span when the model answers with %s", async (_case, answer) => {
-    const { summary, failures } = await summarized(() => answer as never);
-    expect(failures).toHaveLength(1);
-    expect(summary).toMatchObject({ by: "built-in", usage: undefined });
-    expect(summary.text).toContain("do not touch the tests");
-    expect(summary.text).toContain("src/parser.ts");
-    expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
-  });
+  ] as const)(
+    "uses the built-in summarizer for a span when the model answers with %s",
+    async (_case, answer) => {
+      const { summary, failures } = await summarized(() => answer as never);
+      expect(failures).toHaveLength(1);
+      expect(summary).toMatchObject({ by: "built-in", usage: undefined });
+      expect(summary.text).toContain("do not touch the tests");
+      expect(summary.text).toContain("src/parser.ts");
+      expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
+    },
+  );
 
   it("uses the built-in summarizer for a span when the model hangs until an abort or there is no model", async () => {
     const { summary, failures } = await summarized([{ content: "<conden", hangs: true }], {
@@ -118,7 +121,7 @@ describe("summarizeSpan", () => {
     expect(summary.by).toBe("built-in");
     expect(failures).toEqual(["model-aborted"]);
     expect((await summarizeSpan(plan, { countTokens })).text).toBe(summary.text);
-    // A model that ignores the signal makes no difference.
+    // The result is the same for a model that ignores the signal.
     const deaf = {
       ...scriptedModel([]),
       stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }),

@@ -26,13 +26,21 @@ import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelUsage } from "../../models/port.ts";
 import type { SpanPlan } from "./plan-span.ts";
 
-/** Share of the summary's budget for the model. The rest is for user messages that the model left out. */
+/**
+ * Share of the summary's token budget that the model may use. The rest is for user messages that the model
+ * left out.
+ */
 const MODEL_SHARE = 0.75;
-/** Cautious figure, because names and code have more tokens per word than prose. */
+/**
+ * Tokens per word of a summary. The figure is high, because names and code have more tokens per word than
+ * prose.
+ */
 const TOKENS_PER_WORD = 1.5;
 
 export interface SpanSummaryOptions {
-  /** The built-in summarizer writes if there is no model or the model fails. */
+  /**
+   * Model that summarizes the span. If there is none or it fails, the built-in summarizer writes the summary.
+   */
   readonly model?: Model | undefined;
   /** Estimates the tokens that the provider would count. */
   readonly countTokens: CountText;
@@ -56,7 +64,9 @@ export interface SpanSummary {
   readonly usage: ModelUsage | undefined;
 }
 
-/** Summarizes a span. Throws `no-summary` only if no summary would be smaller than the messages. */
+/**
+ * Summarizes a span. Throws `summary-too-large` if the built-in summary does not fit the token budget either.
+ */
 export async function summarizeSpan(plan: SpanPlan, options: SpanSummaryOptions): Promise<SpanSummary> {
   const { model, onFailure } = options;
   if (model !== undefined) {
@@ -82,7 +92,7 @@ async function askForSummary(
     { role: "user", content: [{ type: "text", text: prompt }] },
   ];
   const request = ownRequest(model, messages, { system: SPAN_SYSTEM_PROMPT, maxOutputTokens: room });
-  // A model may ignore the signal.
+  // Stop waiting at an abort, because a model may ignore the signal.
   const asking = ask(model, request, { signal, countTokens, windowOf, firstByteMs });
   const reply = await untilAborted(signal, asking);
   const text = summaryIn(reply);
@@ -100,9 +110,7 @@ function summaryIn(reply: ModelReply): string {
   throw new NoSummaryError(reply, text === "" ? "its answer is empty" : "its answer lacks the tags");
 }
 
-/**
- * Writes a deterministic summary within the budget. If not even the headings fit, there is nothing to gain.
- */
+/** Writes a deterministic summary within the token budget. Throws if not even the headings fit. */
 function writeBuiltIn(plan: SpanPlan, options: SpanSummaryOptions): SpanSummary {
   const { countTokens } = options;
   const budgetTokens = roomFor(plan, options);
@@ -190,7 +198,7 @@ export function condensedIn(answer: string): string | undefined {
   return begin === -1 || end < begin ? undefined : answer.slice(begin + TAG.length + 2, end).trim();
 }
 
-/** Wraps a text in the form that the prompt asks for. */
+/** Wraps a text in the tags that the prompt asks for. */
 export const asCondensed = (text: string): string => `<${TAG}>\n${text}\n</${TAG}>`;
 
 const HEADING = "## All User Messages";
@@ -212,8 +220,8 @@ function missingUserMessages(
   let left = budgetTokens - countTokens(`${HEADING}\n${leftOut(missing.length)}`);
   if (left < 0) return "";
   const items = new Array<string | undefined>(missing.length).fill(undefined);
-  // A message that needs less than its share leaves the rest to the others. Messages without room get a
-  // second chance.
+  // A message that needs less than its share leaves the rest to the other messages. The second pass tries the
+  // messages that did not fit in the first one.
   for (const isLast of [false, true]) {
     for (const [index, words] of missing.entries()) {
       if (items[index] !== undefined) continue;

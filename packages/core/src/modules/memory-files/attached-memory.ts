@@ -6,11 +6,11 @@ import { copiedIds } from "../../messages/lines.ts";
 /** A memory file that was attached to a conversation. */
 export interface AttachedMemory {
   readonly path: string;
-  /** Tokens of its newest attachment, in the form in which it is sent. */
+  /** Tokens of the newest attachment of the file, in the form in which it is sent. */
   readonly tokens: number;
   /** Number of attachments, without copies that a compaction or an undo made. */
   readonly times: number;
-  /** True if the current conversation contains it. */
+  /** True if the current conversation contains the file. */
   readonly isVisible: boolean;
 }
 

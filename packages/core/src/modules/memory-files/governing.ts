@@ -13,13 +13,16 @@ export interface Governance {
 export interface RuleFolder {
   readonly folder: PlacedPath;
   /**
-   * The folder that its patterns are relative to and that its rules apply to. Empty for the working
+   * The folder to which the rules apply and to which their patterns are relative. Empty for the working
    * directory.
    */
   readonly base: string;
 }
 
-/** Collects the names and folders, except those that lead out of the working directory. */
+/**
+ * Collects the names of memory files and the rule folders, except those that lead out of the working
+ * directory.
+ */
 export function memoryRulesOf(
   project: Place,
   names: readonly string[] = MEMORY_NAMES,

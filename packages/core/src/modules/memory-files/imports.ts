@@ -4,13 +4,13 @@ import { absolutePath, folderOf, keyOf, type PlacedPath, placedIn } from "./plac
 /** Maximum depth of a memory file's imports. */
 const IMPORT_DEPTH = 5;
 /**
- * Maximum number of files. A file that imports a thousand others is a mistake or an attack, and each import
- * would need permission.
+ * Maximum number of files that are loaded together. A file that imports a thousand others is a mistake or an
+ * attack, and each import would need permission.
  */
 const MAX_FILES = 200;
 
 export interface ImportTree {
-  /** Each file once, followed by its imports. */
+  /** The loaded files. Each file occurs once, before its imports. */
   readonly files: readonly ReadMemory[];
   readonly skipped: readonly SkippedMemory[];
 }
@@ -23,8 +23,8 @@ interface ImportTreeOptions {
 }
 
 /**
- * Loads files and their imports level by level. The shortest path to a file therefore counts, and import
- * cycles end.
+ * Loads files and their imports level by level. The depth of a file is therefore the length of the shortest
+ * import path, and import cycles end.
  */
 export async function loadWithImports(
   roots: readonly PlacedPath[],
@@ -108,7 +108,8 @@ export function importsIn(text: string): readonly string[] {
   const references = new Set<string>();
   if (!text.includes("@")) return [];
   for (const [, found = ""] of withoutCode(text).matchAll(REFERENCE)) {
-    // Checked first, because finding the end of a long reference would restart at each character.
+    // Check the length first, because the search for the end of a long reference would restart at each
+    // character.
     if (found.length > LONGEST_REFERENCE) continue;
     const path = (found.split("#", 1)[0] ?? "").replace(AFTER_REFERENCE, "").replaceAll("\\ ", " ");
     if (FIRST_CHARACTER.test(path) && !path.includes("://")) references.add(path);
@@ -154,7 +155,7 @@ function withoutFences(text: string): string {
     if (fence !== undefined) {
       if (marks.startsWith(fence) && rest.trim() === "") fence = undefined;
       kept.push("");
-      // More backticks after the opening ones make it a code span within a line of text.
+      // If more backticks follow in the line, the line contains a code span and does not open a fence.
     } else if (marks !== "" && !(marks.startsWith("`") && rest.includes("`"))) {
       fence = marks;
       kept.push("");
@@ -164,12 +165,15 @@ function withoutFences(text: string): string {
 }
 
 /**
- * Blanks out code spans. A code span ends with as many backticks as it began with. Without a match, they are
- * plain backticks.
+ * Blanks out code spans. A code span ends with as many backticks as it began with. Backticks without a match
+ * are plain text.
  */
 function withoutSpans(paragraph: string): string {
   const runs = [...paragraph.matchAll(/`+/g)];
-  /** The next run of the same length for each run. Found from the end, so that each run is visited once. */
+  /**
+   * For each run of backticks, the next run of the same length. The search starts at the end, so that it
+   * visits each run once.
+   */
   const closing = new Array<number | undefined>(runs.length);
   const lastOfLength = new Map<number, number>();
   for (let index = runs.length - 1; index >= 0; index--) {
@@ -183,7 +187,7 @@ function withoutSpans(paragraph: string): string {
     const end = closing[index];
     if (end === undefined) continue;
     const close = runs[end];
-    // The mark separates the text before the span from the text after it and from an `@`.
+    // Two backticks replace the span, so that the text before it does not join the text or an `@` after it.
     kept.push(paragraph.slice(at, runs[index]?.index), "``");
     at = (close?.index ?? 0) + (close?.[0].length ?? 0);
     index = end;

@@ -17,7 +17,10 @@ import { NestedMemory } from "./nested-memory.ts";
 /** Token budget for the memory files of one turn. More would leave little of the window for the work. */
 const BUDGET_TOKENS = 20_000;
 
-/** Attaches memory files when the agent touches files that they apply to. Each subagent has its own. */
+/**
+ * Attaches memory files when the agent touches files that they apply to. Each subagent has its own memory
+ * files.
+ */
 export function memoryFiles(options: MemoryFilesOptions): EngineModule {
   requireMemoryFilesOptions(options);
   return {

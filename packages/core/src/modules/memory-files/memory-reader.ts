@@ -32,13 +32,16 @@ export interface MemoryFilesOptions {
    */
   readonly fromStart?: boolean | undefined;
   /**
-   * Asked before a file is read, even if the file does not exist. A file is not read if this refuses or
-   * throws. The answer is valid until the next compaction.
+   * Asks for permission before a file is read, even if the file does not exist. The file is read only if the
+   * function returns true. The answer is valid until the next compaction.
    */
   readonly mayRead?: ((path: string) => boolean | Promise<boolean>) | undefined;
 }
 
-/** Access to the current files. Paths are absolute. A file that cannot be read is a normal answer. */
+/**
+ * Access to the current files. Paths are absolute. A file that cannot be read is a normal result, not an
+ * error.
+ */
 export interface MemoryFilesPort {
   /**
    * Reads a file. `displayPath` is its real path with links resolved, relative to the working directory
@@ -62,15 +65,17 @@ export interface SkippedMemory {
   readonly reason: string;
 }
 
-/** Maximum length of a memory file. Nobody reads more, and every later call would pay for it. */
+/**
+ * Maximum length of a memory file. Nobody reads more, and every later call would pay for the extra tokens.
+ */
 export const MEMORY_FILE_CHARACTERS = 40_000;
-/** Time limit for a permission. The user may have to answer first. */
+/** Time limit for the answer to a permission request. The user may have to give it. */
 const PERMISSION_TIMEOUT_MS = 300_000;
 
 /** Places that may contain memory files and imports. */
 export interface MemoryPlaces {
   readonly project: Place;
-  /** Set only if the host allows it. */
+  /** The user's home folder. Set only if the host allows reading from it. */
   readonly home: Place | undefined;
 }
 
@@ -224,7 +229,7 @@ export class MemoryReader {
   }
 }
 
-/** The reason for a missing answer. */
+/** The reason why the port or the permission callback gave no usable answer. */
 interface Reason {
   readonly reason: string;
 }

@@ -216,13 +216,16 @@ describe("failures when memory files and rules are read", () => {
   it.each([
     ["rejects", () => Promise.reject(new Error("no")), "failed"],
     ["returns nonsense", async () => "rules", "invalid"],
-  ])("reports the rule folder as skipped and tries it again when the port's list function %s", async (_how, list, reason) => {
-    const gone: MemoryFilesPort["read"] = async () => ({ state: "unavailable", reason: "gone" });
-    const memory = memoryOf(failing(gone, list as unknown as MemoryFilesPort["list"]));
-    const skipped = [{ path: "/p/.claude/rules", reason }];
-    expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
-    expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
-  });
+  ])(
+    "reports the rule folder as skipped and tries it again when the port's list function %s",
+    async (_how, list, reason) => {
+      const gone: MemoryFilesPort["read"] = async () => ({ state: "unavailable", reason: "gone" });
+      const memory = memoryOf(failing(gone, list as unknown as MemoryFilesPort["list"]));
+      const skipped = [{ path: "/p/.claude/rules", reason }];
+      expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
+      expect((await touchAndDrain(memory, "a.ts")).skipped).toEqual(skipped);
+    },
+  );
 
   it("reads a rule file again after a failed read", async () => {
     const port = testPort({ "/p/.claude/rules/a.md": "rule" });

@@ -68,11 +68,14 @@ describeRecorded("recorded sessions with rules", () => {
     },
   );
 
-  it.each(sessions)("memoryFilesIn reports every memory file of the recorded session %s with its tokens", (_name, entries) => {
-    const report = memoryFilesIn(entries, countTokens);
-    expect(report.reduce((sum, { times }) => sum + times, 0)).toBe(
-      entries.filter((entry) => memoryPathOf(entry) !== undefined).length,
-    );
-    for (const { tokens } of report) expect(tokens).toBeGreaterThan(0);
-  });
+  it.each(sessions)(
+    "memoryFilesIn reports every memory file of the recorded session %s with its tokens",
+    (_name, entries) => {
+      const report = memoryFilesIn(entries, countTokens);
+      expect(report.reduce((sum, { times }) => sum + times, 0)).toBe(
+        entries.filter((entry) => memoryPathOf(entry) !== undefined).length,
+      );
+      for (const { tokens } of report) expect(tokens).toBeGreaterThan(0);
+    },
+  );
 });

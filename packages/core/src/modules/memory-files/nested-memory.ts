@@ -54,7 +54,7 @@ export class NestedMemory {
   readonly #isFromStart: boolean;
   /** Touched paths within the working directory. */
   readonly #touched = new Set<string>();
-  /** Files that were found but did not fit. They come first next time. */
+  /** Files that were found but did not fit. They are attached first in the next turn. */
   readonly #waiting = new Map<string, PlacedPath>();
   readonly #attached = new Set<string>();
   /** Files that the agent read itself. */
@@ -192,7 +192,7 @@ export class NestedMemory {
     for (const { path, file } of files) {
       const whole = itemOf(file, countTokens);
       const fits = whole.tokens <= left;
-      // A file that is first and does not fit never will, so only its beginning is attached.
+      // If even the first file does not fit, it never will. So only its beginning is attached.
       const item = fits ? whole : items.length === 0 ? headItem(file, left, countTokens) : undefined;
       if (item === undefined) {
         this.#waiting.set(keyOf(path), path);

@@ -20,7 +20,7 @@ describe("pathPatterns", () => {
     ["src/**", "src", false],
     ["a**b/c", "axxb/c", true],
     ["**", "any/thing", true],
-    // Any single character, one of a set, one outside a set.
+    // `?` matches any single character, `[…]` one character of a set, `[!…]` one character outside a set.
     ["?.ts", "a.ts", true],
     ["?.ts", "ab.ts", false],
     ["?.ts", "🙂.ts", true],
@@ -30,7 +30,7 @@ describe("pathPatterns", () => {
     ["[^abc].ts", "d.ts", true],
     ["[]x].ts", "].ts", true],
     ["a[b.ts", "a[b.ts", true],
-    // Alternatives.
+    // Braces list alternatives.
     ["src/**/*.{ts,tsx}", "src/a.tsx", true],
     ["{src,lib}/*.ts", "lib/a.ts", true],
     ["{src,lib}/*.ts", "docs/a.ts", false],

@@ -22,9 +22,10 @@ interface Alternative {
 
 /**
  * Compiles patterns with the rules of `.gitignore`, as agents interpret them. A pattern without `/` (except
- * at its end) matches at any depth, otherwise from the folder on. A match on a folder covers everything below
- * it. The last matching pattern decides, and `!` at the start excludes. In addition, `{a,b}` means either. A
- * list of exclusions only excludes from everything. Returns undefined if there are too many patterns.
+ * at its end) matches at any depth. Other patterns start at the folder of the rules. A match on a folder
+ * covers everything below it. The last matching pattern decides, and `!` at the start excludes. In addition,
+ * `{a,b}` matches `a` or `b`. A list with only exclusions matches everything else. Returns undefined if there
+ * are too many patterns.
  */
 export function pathPatterns(
   patterns: readonly string[],
@@ -63,7 +64,7 @@ const isAnyNames = (step: Step): boolean => step === "any-names";
 const fitsStep = (step: Step, name: readonly string[]): boolean =>
   step !== "any-names" && fitsName(step, name);
 
-/** Converts a pattern to one step per name. The steps at the end cover everything below. */
+/** Converts a pattern to one step per name. The last step matches everything below the folder. */
 function stepsOf(pattern: string): readonly Step[] {
   const parts = partsOf(pattern);
   const names = parts.filter((name) => name !== "" && name !== ".");

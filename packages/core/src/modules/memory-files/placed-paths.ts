@@ -3,7 +3,7 @@ export interface Place {
   /** Absolute, as given, without a trailing separator. */
   readonly root: string;
   readonly separator: "/" | "\\";
-  /** True for drive letters or shares, both separators, and case-insensitive names. */
+  /** True for Windows paths: with drive letters or shares, both separators, and case-insensitive names. */
   readonly isWindows: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface PlacedPath {
   readonly relative: string;
 }
 
-/** Maximum length of a path. No system allows longer ones, and they would slow down processing. */
+/** Maximum length of a path. No system allows longer paths, and they would slow down processing. */
 const LONGEST_PATH = 4_096;
 const DRIVE = /^[A-Za-z]:[\\/]/;
 /** `\\server\share`, but not `\\?\` and `\\.\`, which name devices. */

@@ -65,15 +65,15 @@ function patternsIn(lines: readonly string[]): readonly string[] | undefined {
 const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);
 
 /**
- * Returns true if a line continues a value. List items may have the same indentation as their key. So may a
- * closing bracket.
+ * Returns true if a line continues a value. List items and a closing bracket may have the same indentation as
+ * their key.
  */
 const isContinued = (line: string): boolean => isBlank(line) || /^(?:[ \t]|-(?:[ \t]|$)|\])/.test(line);
 
 function valuesOf(value: string, below: readonly string[]): readonly string[] | undefined {
   const more = below.filter((line) => !isBlank(line)).map((line) => line.trim());
   if (value.startsWith("[")) {
-    // Joined into one line, a comment would swallow everything after it.
+    // When the lines are joined into one line, a comment would hide everything after it.
     const hasRemarks = more.length > 0 && [value, ...more.slice(0, -1)].some((line) => /[ \t]#/.test(line));
     return hasRemarks ? undefined : inBrackets([value, ...more].join(" "));
   }

@@ -39,8 +39,8 @@ describe("token count after a snip", () => {
     const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
     const whole = [...round(0, 10_000), ...rest];
     const { tokens } = await compactor.before(whole);
-    // The provider counts slightly less than the estimate. The plain difference would subtract all of it from
-    // the remaining messages.
+    // The provider counts slightly less than the estimate. A plain subtraction would apply the whole
+    // estimation error to the remaining messages.
     const usage = { input_tokens: Math.round(tokens * 0.95), output_tokens: 5 };
     compactor.after({ id: "msg_1", usage });
     const list = [...whole, { role: "assistant", content: "Done." } as const];
@@ -178,29 +178,32 @@ describe("token count in a resumed session after the host changed its messages",
     ["messages", "entries"].map((form) => [edit, form] as const),
   );
 
-  it.each(cases)("ignores usage reports from before the host %s, for a host that passes %s", async (edit, form) => {
-    const path = join(folder, `${edit} ${form}.jsonl`);
-    const writer = await openTranscript(path);
-    const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports: sameTime });
-    const host = new Host(form);
-    host.say(edit === "removed messages" ? "Begin." : "page ".repeat(20_000));
-    await host.call(compactor, "msg_1");
-    host.say(edit === "removed messages" ? "page ".repeat(20_000) : "More.");
-    await host.call(compactor, "msg_2");
-    host.say("More.");
-    const large = await host.call(compactor, "msg_3");
-    host.list = EDITS[edit]?.(host.list) ?? [];
-    host.say("Go on.");
-    const small = await host.call(compactor, "msg_4");
-    await compactor.close();
-    await writer.close();
-    expect(large).toBeGreaterThan(20_000);
-    expect(small).toBeLessThan(2_000);
-    const { conversation } = await resumeSession(path);
-    const end = conversation.findIndex((entry) => JSON.stringify(entry).includes("Said msg_4."));
-    const { tokens } = await engine().before(conversation.slice(0, end));
-    expect(tokens).toBeLessThan(small * 2);
-  });
+  it.each(cases)(
+    "ignores usage reports from before the host %s, for a host that passes %s",
+    async (edit, form) => {
+      const path = join(folder, `${edit} ${form}.jsonl`);
+      const writer = await openTranscript(path);
+      const compactor = createCompactor({ ...OPTIONS, transcript: writer, ports: sameTime });
+      const host = new Host(form);
+      host.say(edit === "removed messages" ? "Begin." : "page ".repeat(20_000));
+      await host.call(compactor, "msg_1");
+      host.say(edit === "removed messages" ? "page ".repeat(20_000) : "More.");
+      await host.call(compactor, "msg_2");
+      host.say("More.");
+      const large = await host.call(compactor, "msg_3");
+      host.list = EDITS[edit]?.(host.list) ?? [];
+      host.say("Go on.");
+      const small = await host.call(compactor, "msg_4");
+      await compactor.close();
+      await writer.close();
+      expect(large).toBeGreaterThan(20_000);
+      expect(small).toBeLessThan(2_000);
+      const { conversation } = await resumeSession(path);
+      const end = conversation.findIndex((entry) => JSON.stringify(entry).includes("Said msg_4."));
+      const { tokens } = await engine().before(conversation.slice(0, end));
+      expect(tokens).toBeLessThan(small * 2);
+    },
+  );
 });
 
 /** Options of an engine whose estimate is low. The provider's tokenizer counts two thirds more tokens. */

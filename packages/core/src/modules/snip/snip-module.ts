@@ -23,12 +23,14 @@ export function messageSnip(): EngineModule<SnipCommands> {
 
 function attachSnip(parts: EngineParts): AttachedModule<SnipCommands> {
   const { gauge } = parts;
-  /** Tokens in the last usage that the conversation no longer contains, as the provider counts. */
+  /**
+   * Tokens that the last usage includes but the conversation no longer contains, as the provider counts them.
+   */
   let removedTokens = 0;
   const onFreed = (tokens: number): void => {
     removedTokens += tokens;
   };
-  // The newest report is about the conversation without the removed messages.
+  // A credible usage report in new entries already excludes the removed messages.
   const isReported = (entry: Entry): boolean => isUsageReport(entry) && gauge.isCredible(entry.message.usage);
   return {
     commands: { snip: (messages, selection) => snipMessages(parts, messages, selection, onFreed) },
@@ -53,7 +55,7 @@ async function snipMessages<T extends Message>(
 ): Promise<SnipTurn<T>> {
   const { options, thread, gauge, transcript, reporter } = parts;
   ingest(parts, messages);
-  // The marker says that the removed messages are in the transcript.
+  // Write all messages first, because the marker says that the removed messages are in the transcript.
   await transcript.flush();
   const rewrite = beginRewrite(parts);
   const snipped = snip(rewrite.entries, inEntries(parts, messages, selection), {

@@ -160,7 +160,7 @@ describe("snip", () => {
     const { entries } = snipped(c.entries, { keepLastTurns: 0 });
     expect(entries.map(isSnipMarker)).toEqual([true, false, false, true]);
     expect(entries.slice(1, 3)).toEqual([progress, summary]);
-    // There is no model response between them, so they are one message.
+    // No model response separates the two removed user entries, so they count as one message.
     expect(textOf(entries[0])).toContain("1 message was");
     expect(textOf(entries[3])).toContain("1 message was");
     expect(entries[0]?.parentUuid).toBe(c.entries.at(-1)?.uuid);
@@ -193,7 +193,10 @@ describe("snip", () => {
 });
 
 describe("snip with any selection", () => {
-  /** Drawn selections. The test applies them to existing uuids, because an index changes with each removal. */
+  /**
+   * Generated selections. The test converts their numbers to uuids, because an index changes with each
+   * removal.
+   */
   const selections = fc.array(
     fc.oneof(
       fc.record({ ids: fc.array(fc.nat(60), { minLength: 1, maxLength: 4 }) }),

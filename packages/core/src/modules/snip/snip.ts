@@ -26,7 +26,7 @@ import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
  */
 export type SnipSelection =
   | { readonly ids: readonly string[] }
-  /** Includes both ends. */
+  /** A range of messages that includes both ends. */
   | { readonly from: MessageRef; readonly to: MessageRef }
   | { readonly keepLastTurns: number };
 
@@ -45,11 +45,11 @@ export interface SnipOptions {
 }
 
 export interface Snipped {
-  /** The same list if nothing was removed. */
+  /** The conversation after the snip. The same list if nothing was removed. */
   readonly entries: readonly Entry[];
   /** Number of removed entries, attachments included. */
   readonly removed: number;
-  /** Number of request messages that they make up. */
+  /** Number of request messages that the removed entries make up. */
   readonly messages: number;
   /** Number of removed entries that were not chosen but belong to a chosen one. */
   readonly added: number;
@@ -156,7 +156,7 @@ function range(
   return [Math.min(one, other), Math.max(one, other) + 1];
 }
 
-/** Finds the start of the turns to keep. Returns the start of the conversation if there are no more turns. */
+/** Finds the start of the turns to keep. Returns the start of the conversation if it has fewer turns. */
 function turnStart(entries: readonly Entry[], { keepLastTurns }: { readonly keepLastTurns: number }): number {
   if (!(keepLastTurns > 0)) return keepLastTurns === 0 ? entries.length : 0;
   let turns = 0;
@@ -259,7 +259,7 @@ function takeOut(
 function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["snipped"] {
   const uuids: string[] = [];
   for (const entry of gone) {
-    // Content before the boundary does not affect anything after it.
+    // Skip markers from before a compaction, because they do not affect anything after its boundary.
     if (isSnipMarker(entry) && !isSettled(entry)) for (const uuid of snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }

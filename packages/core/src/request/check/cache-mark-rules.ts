@@ -11,7 +11,7 @@ import {
   withBlock,
 } from "./rule.ts";
 
-/** Thinking blocks cannot carry cache marks. The block itself does not change. */
+/** Thinking blocks cannot carry cache marks. The rest of the block does not change. */
 export const noMarksOnThinking: Rule = {
   reports: ["cache-mark-on-thinking"],
   looksAt: "messages",

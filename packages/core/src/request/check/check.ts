@@ -50,7 +50,8 @@ export function checkRequest(request: ApiRequest, options: CheckOptions = {}): C
   draft.messages = readMessages(draft, given.messages);
   applyRules(draft, checkSettings(options));
   const { findings } = draft;
-  // Accepted messages of the same role were merged only for the rules.
+  // Without a repair, return the given request. The draft may have merged consecutive messages only for the
+  // rules.
   const isRepaired = findings.some(({ action }) => action !== "reported");
   return { valid: findings.length === 0, request: isRepaired ? finishDraft(draft) : given, findings };
 }
@@ -68,7 +69,10 @@ const BLOCK_RULES: readonly Rule[] = [
   systemSupport,
 ];
 
-/** Each of these can trigger another: removing a message can join two messages of the same role. */
+/**
+ * Rules for the order of messages. One can trigger another: removing a message can join two messages of the
+ * same role.
+ */
 const SEQUENCE_RULES: readonly Rule[] = [
   noEmptyMessages,
   serverTools,
@@ -78,8 +82,8 @@ const SEQUENCE_RULES: readonly Rule[] = [
 ];
 
 /**
- * After each group, the sequence rules run again. Pair rules need alternating roles, and moving results can
- * leave gaps. A message added at the end can close an open turn.
+ * Groups of further rules. After each group, the sequence rules run again. Pair rules need alternating roles,
+ * and moving results can leave gaps. A message added at the end can close an open turn.
  */
 const GROUPED_RULES: readonly (readonly Rule[])[] = [
   [toolPairs],
@@ -87,7 +91,7 @@ const GROUPED_RULES: readonly (readonly Rule[])[] = [
   [thinkingBeginsToolTurn],
 ];
 
-/** The byte limit comes after all rules that change the size. */
+/** Rules that are applied last. The byte limit comes after all rules that change the size. */
 const REQUEST_RULES: readonly Rule[] = [
   messageCount,
   toolsDefined,
@@ -104,7 +108,10 @@ export const RULES: readonly Rule[] = [
   ...REQUEST_RULES,
 ];
 
-/** Applies all rules. For a tail, skips the rules that need the whole request. */
+/**
+ * Applies all rules. If the draft is only the end of a conversation, skips the rules that need the whole
+ * request.
+ */
 export function applyRules(draft: Draft, settings: CheckSettings): void {
   applyEach(BLOCK_RULES, draft, settings);
   settleSequence(draft, settings);

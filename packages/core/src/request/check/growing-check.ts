@@ -38,7 +38,7 @@ interface Tie {
 }
 
 interface CheckedPart extends Checked {
-  /** Ids in its items before the rules changed them. */
+  /** Ids in the items of this part, before the rules changed them. */
   readonly ties: readonly Tie[];
 }
 
@@ -210,14 +210,14 @@ export class GrowingCheck<Item> {
     return draft.findings;
   }
 
-  /** Reuses the known object if the message did not change. */
+  /** Converts a draft to a message. Reuses the known object if the message did not change. */
   #finish(draft: DraftMessage, known: ApiMessage | undefined): ApiMessage {
     const message = finishMessage(draft);
     const isKnown = this.#form.makesMessages && known !== undefined && hasSameContent(known, message);
     return isKnown ? known : message;
   }
 
-  /** Extends the closed part as far as possible. The draft has all messages after it. */
+  /** Extends the closed part as far as possible. The draft has all messages after the closed part. */
   #close(draft: Draft, ties: readonly Tie[]): void {
     const { messages, findings } = draft;
     const cut = lastCut(draft);
@@ -309,8 +309,8 @@ function tiesIn({ messages }: Draft): Tie[] {
 }
 
 /**
- * Returns true if a new response cannot change this part: the user had the last word, nothing was found, and
- * no rule waits for more.
+ * Returns true if a new response cannot change this part: its last message is from the user, it has no
+ * findings, and no rule waits for more messages.
  */
 function isComplete(open: CheckedPart): boolean {
   const { messages, findings } = open;

@@ -6,7 +6,7 @@ export const MAX_REQUEST_BYTES = 32_000_000;
 /** Maximum number of images and documents in one request, for models with a large window. */
 export const MAX_MEDIA = 600;
 
-/** The same maximum for models with a 200,000-token window. Pass it as `maxMedia`. */
+/** Maximum number of images and documents for models with a 200,000-token window. Pass it as `maxMedia`. */
 export const MAX_MEDIA_SMALL_WINDOW = 100;
 
 const SMALL_WINDOW_TOKENS = 200_000;

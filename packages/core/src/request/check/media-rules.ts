@@ -180,7 +180,7 @@ interface MessageSize {
   readonly message: ApiMessage;
   readonly media: number;
   readonly minBytes: number;
-  /** Undefined until the texts are measured. */
+  /** Exact size of the message. Undefined until its texts are measured. */
   bytes?: number;
 }
 
@@ -199,14 +199,15 @@ class RequestSize implements RuleMemory {
   /** Number of closed messages that were measured exactly. */
   #readMessages = 0;
   #readBytes = 0;
-  /** Lower bound for the remaining closed messages. */
+  /** Lower bound for the bytes of all other closed messages. */
   #unreadMinBytes = 0;
   /** True if the request exceeds the byte limit although all media are replaced. */
   #isOver: boolean;
   /** True if the full check replaced media because of a limit. */
   readonly #isLimited: boolean;
   /**
-   * Size of the request at that time. With other media or fewer bytes, the rule would replace other media.
+   * Size of the request at that full check. With another number of media or fewer bytes, the rule would
+   * replace other media.
    */
   #limited: { readonly media: number; readonly bytes: number } | undefined;
   #isMeasured = false;
@@ -302,9 +303,11 @@ function messageSizeOf(message: ApiMessage): MessageSize {
   return { message, media, minBytes: minJsonBytes(message) + COMMA_BYTES };
 }
 
-/** The worst case is a control character: six bytes (`\u001b`) for one character. */
+/** Maximum bytes per character. The worst case is a control character, which takes six bytes (`\u001b`). */
 const MAX_BYTES_PER_CHARACTER = 6;
-/** Quotes, comma or colon, and brackets around a value, or the digits of a number. */
+/**
+ * Maximum bytes for the quotes, comma or colon, and brackets around a value, or for the digits of a number.
+ */
 const MAX_BYTES_AROUND_VALUE = 32;
 const QUOTES_BYTES = 2;
 

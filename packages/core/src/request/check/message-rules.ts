@@ -264,7 +264,7 @@ export const systemSupport: Rule = {
 
 /**
  * Returns true if the model accepts system messages. Model names before generation 4 have the version first.
- * Names that are not Claude's pass.
+ * Returns true for names of other models than Claude.
  */
 function takesSystemMessages(model: unknown): boolean {
   const version = claudeVersion(model);

@@ -83,7 +83,7 @@ export interface Finding {
   readonly path: string;
   readonly message: string;
   readonly action: RepairAction;
-  /** Ids, names and counts, but never content. */
+  /** Details of the finding: ids, names and counts, but never content. */
   readonly detail: Readonly<Record<string, string | number>>;
 }
 
@@ -139,7 +139,10 @@ export interface Rule {
   readonly apply: (draft: Draft, settings: CheckSettings) => void;
   /** An id that links a block with others at any distance. Messages that share an id are checked together. */
   readonly linkIdOf?: (block: ContentBlock) => string | undefined;
-  /** Returns a function that says if a checked draft may be split before a message, or after the last one. */
+  /**
+   * Returns a function that returns true if a checked draft may be split before the message with this index,
+   * or after the last message.
+   */
   readonly allowsCut?: (checked: Checked) => (index: number) => boolean;
   /** Creates the memory of the rule after a full check, before any message is closed. */
   readonly remember?: (checked: Draft, settings: CheckSettings) => RuleMemory;

@@ -45,7 +45,7 @@ function hasValidIds(messages: readonly DraftMessage[]): boolean {
   return true;
 }
 
-/** One call of an id. An id that was reused has several. */
+/** One call with an id. A reused id has several calls. */
 interface Call {
   readonly id: string;
   readonly messageIndex: number;
@@ -133,8 +133,8 @@ class CallQueue {
   }
 
   /**
-   * Finds the call for a result. A result before its call gets the next later call. A surplus result repeats
-   * the last one.
+   * Finds the call for a result. A result before its call gets the next later call. A surplus result gets the
+   * call of the result before it.
    */
   answerFrom(messageIndex: number): string | undefined {
     this.#pass(messageIndex);
@@ -241,7 +241,10 @@ function withParsedFields(input: JsonRecord, schema: JsonRecord): JsonRecord {
   return Object.keys(parsed).length === 0 ? input : { ...input, ...parsed };
 }
 
-/** Reported once, at the first tool block. */
+/**
+ * Some models refuse tool blocks in a request without tools. The rule reports this once, at the first tool
+ * block.
+ */
 export const toolsDefined: Rule = {
   reports: ["tools-missing"],
   looksAt: "request",

@@ -141,7 +141,7 @@ function keepOrphan(draft: Draft, part: ResultPart): readonly Part[] {
   return sendAsText(draft, part, kept, "tool-result-orphan", "A tool result has no tool use");
 }
 
-/** Drops an identical second result. A different one becomes text. */
+/** Handles a second result for a call. Drops an identical result, and converts a different result to text. */
 function keepSecond(draft: Draft, part: ResultPart, first: ResultPart): readonly Part[] {
   const isRepeat = JSON.stringify(part.block.content) === JSON.stringify(first.block.content);
   const kept = isRepeat ? [] : toolResultAsContent(part.block, SECOND_RESULT_LABEL);

@@ -54,7 +54,7 @@ export function attachmentContent(attachment: Attachment): readonly ContentBlock
   return typeof content === "string" ? reminder(content) : content;
 }
 
-/** Text is sent as a reminder. Empty text is not sent. */
+/** Returns the content of an attachment. Text is sent as a reminder, and empty text is not sent. */
 type ContentOf = (attachment: JsonRecord) => string | readonly ContentBlock[];
 
 /**
@@ -238,7 +238,7 @@ function taskList(attachment: JsonRecord): string {
 /** Events whose hook output goes to the model. The output of other hooks is only displayed. */
 const EVENTS_FOR_MODEL: ReadonlySet<string> = new Set(["SessionStart", "UserPromptSubmit"]);
 
-/** Returns context that a hook adds explicitly. A hook without output adds nothing. */
+/** Returns the context that a hook adds explicitly. Returns "" for a hook without output. */
 function hookContext(attachment: JsonRecord): string {
   const said = stringsField(attachment, "content").join("\n").trim();
   return said === "" ? "" : `${hookOf(attachment)}:\n${said}`;

@@ -24,8 +24,8 @@ export function countMessages(entries: readonly Entry[]): number {
 }
 
 /**
- * Counts the request messages for these entries. Each stand-in counts as the messages that it replaced. A
- * message that is only partly replaced counts on both sides of the stand-in.
+ * Counts the request messages for these entries. A snip marker or collapsed span counts as the messages that
+ * it replaced. A message that is only partly replaced is counted twice.
  */
 export function countOriginalMessages(entries: readonly Entry[]): number {
   let [messages, from] = [0, 0];
@@ -39,8 +39,8 @@ export function countOriginalMessages(entries: readonly Entry[]): number {
 }
 
 /**
- * Returns the recorded number of messages. Undefined for an entry that is not a stand-in or does not record
- * its number of messages.
+ * Returns the recorded number of messages. Undefined for an entry that is no snip marker and no collapsed
+ * span, or that records no number.
  */
 function recordedMessages(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;

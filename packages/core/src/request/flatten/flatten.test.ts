@@ -54,7 +54,7 @@ describe("flatten", () => {
     expect(findings).toEqual([]);
   });
 
-  it("moves an attachment from between a tool call and its result behind the result", () => {
+  it("moves an attachment between a tool call and its result to the place after the result", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);

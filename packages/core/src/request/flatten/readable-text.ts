@@ -3,7 +3,7 @@ import type { ContentBlock } from "../../messages/message.ts";
 import { contentText, field, isRecord, stringField } from "../../messages/untrusted.ts";
 import { sentContent } from "./attachment-content.ts";
 
-/** Maximum depth, because a model can nest inputs to any depth. */
+/** Maximum depth of a tool input that is read. A model can nest inputs to any depth. */
 const MAX_DEPTH = 12;
 
 /**

@@ -177,13 +177,16 @@ function asMessage(turn: Turn): DraftMessage {
 
 /**
  * Removes repeated blocks. A resumed session may contain the entries of a response twice, and the API refuses
- * repeated thinking. Equal text alone proves nothing, because a response may repeat itself. It counts as
+ * repeated thinking. Equal text alone proves nothing, because a response may repeat itself. A text counts as
  * repeated only after repeated thinking or a repeated call.
  */
 class RepeatFilter {
   readonly #signatures = new Set<string>();
   readonly #calls = new Set<string>();
-  /** Searched only after a repetition was found, because hashing every text would take long. */
+  /**
+   * Texts of the response. They are searched only after a repetition was found, because hashing every text
+   * would take long.
+   */
   readonly #texts: string[] = [];
   #textsOfCopy: Set<string> | undefined;
   #isCopy = false;
@@ -211,7 +214,7 @@ class RepeatFilter {
       if (isRepeat) this.#isCopy = true;
       return isRepeat;
     }
-    // The id rules separate or drop calls with equal ids. Here they only reveal the copy.
+    // The id rules separate or drop calls with equal ids. Here they only show that the entry is a copy.
     if (block.type === "tool_use" && this.#calls.has(block.id)) this.#isCopy = true;
     return block.type === "text" && this.#isCopy && this.#hasText(block.text);
   }

@@ -12,9 +12,9 @@ import type { Tally } from "../tally.ts";
 
 /** A slash command that a person can type instead of a prompt. */
 export interface ChatCommand {
-  /** Includes the slash. */
+  /** Name of the command, including the slash. */
   readonly name: string;
-  /** Arguments, for the help. */
+  /** Arguments of the command, as the help shows them. */
   readonly usage?: string;
   readonly about: string;
   /**
@@ -32,7 +32,7 @@ export interface ChatCommand {
 export interface CommandContext {
   readonly agent: Agent;
   readonly screen: Screen;
-  /** The screen, for the views of other commands. */
+  /** The screen as a terminal, for views that it shares with the commands of `longhaul`. */
   readonly terminal: Terminal;
   readonly composition: ChatSetup["composition"];
   readonly tally: Tally;
@@ -40,7 +40,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   say(text: string): void;
   modelNamed(name: string): Promise<Model>;
-  /** Switches to another session, by its file. */
+  /** Switches to the session in this file. */
   resumeFrom(session: string): Promise<void>;
   leave(): void;
 }
@@ -61,7 +61,7 @@ export function misused(
 
 interface Numbered {
   readonly command: ChatCommand;
-  /** The counted thing, such as `round`. */
+  /** Word for the numbered items, such as `round`. */
   readonly noun: string;
   readonly count: number;
 }
@@ -102,7 +102,9 @@ export async function liveSession(
   }
 }
 
-/** With less room next to the names, descriptions go below them. */
+/**
+ * Minimum columns for descriptions next to the names. With fewer columns, descriptions go below the names.
+ */
 const MIN_ROOM = 24;
 
 /** Lists names with descriptions. Cuts nothing and wraps the descriptions. */

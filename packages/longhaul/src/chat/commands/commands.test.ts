@@ -33,7 +33,7 @@ interface Ran {
   readonly context: CommandContext;
 }
 
-/** Returns the output after a person types this. */
+/** Runs the command that a person types, and returns its output. */
 async function written(
   text: string,
   parts: Partial<Agent> = session,
@@ -148,12 +148,15 @@ describe("chat commands", () => {
     expect((await written("/context", {})).said).toBe("There are no messages yet.");
   });
 
-  it.each(["x", "0", "-1", "1.5"])("/recall rejects --page %s with the same rule as longhaul recall", async (page) => {
-    await expect(written(`/recall --all harbour --page=${page}`)).rejects.toMatchObject({
-      code: "command-misused",
-      message: expect.stringContaining(`--page "${page}" is invalid.`),
-    });
-  });
+  it.each(["x", "0", "-1", "1.5"])(
+    "/recall rejects --page %s with the same rule as longhaul recall",
+    async (page) => {
+      await expect(written(`/recall --all harbour --page=${page}`)).rejects.toMatchObject({
+        code: "command-misused",
+        message: expect.stringContaining(`--page "${page}" is invalid.`),
+      });
+    },
+  );
 
   it("/ledger, /memory and /recall show facts of the session and reject an unknown flag", async () => {
     expect((await written("/ledger")).said).toContain("This conversation has no compaction");

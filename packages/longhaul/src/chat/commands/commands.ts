@@ -45,7 +45,7 @@ const quitCommand: ChatCommand = {
   run: (_, { leave }) => leave(),
 };
 
-/** Every command, in help order. */
+/** Every command, in the order of the help. */
 export const COMMANDS: readonly ChatCommand[] = [
   contextCommand,
   compactCommand,
@@ -84,7 +84,7 @@ const named = (name: string): ChatCommand | undefined =>
 /** Returns true if a text begins with the name of a known command. */
 export const isCommand = (text: string): boolean => named(CALL.exec(text.trim())?.[1] ?? "") !== undefined;
 
-/** Returns undefined for a prompt, including one that begins with a path. */
+/** Finds the command in a text. Returns undefined for a prompt, including one that begins with a path. */
 export function commandIn(text: string): CalledCommand | undefined {
   const [, name = "", argument = ""] = CALL.exec(text.trim()) ?? [];
   if (name === "") return undefined;
@@ -115,7 +115,10 @@ export function completions(text: string): readonly string[] {
   return values.filter((value) => value.startsWith(begun)).map((value) => `${name} ${value}`);
 }
 
-/** A name with more differences is a different word. */
+/**
+ * Maximum differences between a misspelled name and a command. A name with more differences is a different
+ * word.
+ */
 const MAX_MISTAKES = 2;
 
 /** Returns the most similar name. Undefined if none is similar. */

@@ -92,7 +92,7 @@ export const ledgerCommand: ChatCommand = {
   },
 };
 
-/** Options of the command line, as its hints name them. */
+/** Options of `longhaul recall`. They have the same names here, because the hints name them. */
 const RECALL_OPTIONS = {
   all: { type: "boolean" },
   exact: { type: "boolean" },

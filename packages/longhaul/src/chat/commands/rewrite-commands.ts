@@ -67,7 +67,7 @@ export const redoCommand: ChatCommand = {
   run: async (_, { agent, signal }) => agent.redo({ signal }),
 };
 
-/** Nobody reads a longer list. The argument can name any round. */
+/** Maximum rounds in the list, because nobody reads a longer one. The argument can name any round. */
 const MAX_ROUNDS_LISTED = 30;
 const KEPT = "(kept by the last compaction)";
 const ABOUT_ROUNDS =
@@ -148,7 +148,7 @@ function roundChoice(rounds: readonly Round[], { screen, composition }: CommandC
   };
 }
 
-/** Returns the numbers that the person selects, from 1. */
+/** Returns the numbers of the options that the person selects. The first option has the number 1. */
 async function pickNumbers(choice: Choice, { screen, signal }: CommandContext): Promise<readonly number[]> {
   const chosen = await screen.choose({ ...choice, mayChooseSeveral: true, signal });
   return (chosen?.picked ?? []).map((index) => index + 1);
@@ -186,7 +186,10 @@ export const collapseCommand: ChatCommand = {
   },
 };
 
-/** Returns the spans, oldest first. Spans that a compaction absorbed can no longer be expanded. */
+/**
+ * Returns the spans that can be expanded, oldest first. A compaction makes this impossible for the spans that
+ * it summarizes.
+ */
 const spansOf = ({ conversation }: Pick<Agent, "conversation">): readonly SpanReport[] =>
   collapsedIn(conversation).filter(({ canBeExpanded }) => canBeExpanded);
 
@@ -231,7 +234,7 @@ async function expand(argument: string, chat: CommandContext): Promise<void> {
   if (ids.length > 0) await chat.agent.expand(ids);
 }
 
-/** Nobody reads a longer list. To go back further, rewind twice. */
+/** Maximum prompts in the list, because nobody reads a longer one. To go back further, rewind twice. */
 const MAX_PROMPTS_LISTED = 15;
 const REWOUND = "The conversation now ends before that prompt. You can change the prompt and send it again:";
 const NEXT_QUESTION = "Next you choose: go back, summarize from the prompt, or summarize up to it.";
@@ -246,8 +249,8 @@ export const rewindCommand: ChatCommand = {
     const prompt = await choosePrompt(chat);
     const action = prompt && (await chooseAction(prompt, chat));
     if (prompt === undefined || action === undefined) return;
-    // Forced, because a person who picks a place wants a summary there even if it saves little. /undo reverts
-    // it.
+    // The compaction is forced, because a person who selects a prompt wants a summary there even if it saves
+    // little. /undo reverts it.
     if (action === "from") await agent.compact({ from: prompt.uuid, force: true, signal });
     else if (action === "up-to") await agent.compact({ upTo: prompt.uuid, force: true, signal });
     else {
@@ -300,7 +303,10 @@ async function chooseAction(
   return actions[chosen?.picked[0] ?? -1]?.[0];
 }
 
-/** Only messages in the context can be summarized, and "up to here" needs messages before it. */
+/**
+ * Returns the possible actions. Only messages in the context can be summarized, and "up to here" needs
+ * messages before the prompt.
+ */
 function actionsFor(
   { uuid }: PromptAt,
   conversation: readonly Entry[],

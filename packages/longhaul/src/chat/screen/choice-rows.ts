@@ -12,18 +12,19 @@ export interface ChoiceRows extends EditorRows {
   readonly isCut: boolean;
 }
 
-/** Maximum share of the title, because the detail and the answers need room too. */
+/** Maximum share of the rows for the title, because the detail and the answers need rows too. */
 const TITLE_SHARE = 1 / 3;
 /** Minimum rows of the detail next to a long list of options: its beginning, a note, its end. */
 const MIN_DETAIL_ROWS = 3;
 /**
- * Maximum rows of an option in a permission question. A long path must not push the others off the screen.
+ * Maximum rows of an option in a permission question. A long path must not push the other options off the
+ * screen.
  */
 const MAX_LABEL_ROWS = 3;
-/** Maximum consecutive empty rows. More of them would push the rest off the screen. */
+/** Maximum consecutive empty rows. More empty rows would push text off the screen. */
 const MAX_EMPTY_ROWS = 2;
 const INDENT = "  ";
-/** Marks foreign lines, so that none of them can look like an option. */
+/** Marks each line of the detail, because others wrote it and it must not look like an option. */
 const GUTTER = "│ ";
 
 /** Lays out a question: title, detail, options, and how to answer. */
@@ -42,7 +43,8 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   const rows = [...above, ...options.rows, ...hint];
   return {
     rows,
-    // A cursor before an option would look like a selection.
+    // Without a selection, the cursor is in the last row, because a cursor before an option would look like
+    // one.
     cursor:
       state.at === undefined
         ? { row: rows.length - 1, before: "" }
@@ -68,7 +70,7 @@ function folded(text: string, width: number, indent: string = ""): readonly stri
 
 interface Row {
   readonly text: string;
-  /** Number of lines in it. More than one for a note about omitted lines. */
+  /** Number of text lines that this row replaces. More than one for a note about omitted lines. */
   readonly lines: number;
 }
 
@@ -126,7 +128,7 @@ function detailRows({ detail, grants }: Choice, look: Look): readonly Row[] {
 }
 
 /**
- * Replaces runs of empty rows with one row that counts them. Otherwise they would push the rest off the
+ * Replaces a long run of empty rows with one row that counts them, because empty rows would push text off the
  * screen.
  */
 function withoutEmptyRuns(all: readonly Row[], lead: string, colors: Colors): readonly Row[] {
@@ -151,7 +153,8 @@ function withoutEmptyRuns(all: readonly Row[], lead: string, colors: Colors): re
 
 /**
  * Cuts rows to fit. Keeps both ends, because the end of a path or of a command matters as much as its
- * beginning. A note between them counts the omitted lines: nobody should allow what they cannot see.
+ * beginning. A note between the ends counts the omitted lines, because nobody should allow a command that
+ * they cannot see.
  */
 function headAndTail(all: readonly Row[], room: number, note: (hidden: number) => string): CutRows {
   const texts = all.map(({ text }) => text);
@@ -212,7 +215,7 @@ function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look
 
 function leadOf(state: ChoiceState, index: number): string {
   const marker = state.at === index ? ">" : " ";
-  // A number would suggest that the person can type it.
+  // A permission question shows no numbers, because a number would suggest that the person can type it.
   if (state.choice.grants) return `${marker} `;
   const isOther = index === state.choice.options.length;
   const box = state.choice.mayChooseSeveral && !isOther ? (state.picked.has(index) ? "[x] " : "[ ] ") : "";
@@ -233,7 +236,7 @@ function otherOption(state: ChoiceState, look: Look, height: number): EditorRows
   if (prompt === named || !state.choice.grants || height < 2) {
     return editorRows(state.words, { prompt: styled(prompt), width, height, dim: colors.dim });
   }
-  // Without a number, the lead alone would look like the input line.
+  // A permission option has no number, so text without a label above it would look like the input line.
   const words = editorRows(state.words, { prompt: INDENT, width, height: height - 1, dim: colors.dim });
   const cursor = { ...words.cursor, row: words.cursor.row + 1 };
   return { rows: [styled(`${lead}${label}:`), ...words.rows], cursor };

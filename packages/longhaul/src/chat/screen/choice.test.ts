@@ -231,17 +231,20 @@ describe("choiceRows, the rows of a question", () => {
     return { text: rows.join("\n"), isCut };
   };
 
-  it.each([3, 6, 9, 23])("shows both ends of a question's long title on a terminal with %i rows, with an ellipsis", (height) => {
-    const { text, isCut } = whole(
-      { title: `Read /begin/${"x/".repeat(MILLION)}end/id_rsa`, detail: "d" },
-      height,
-    );
-    expect(text).toContain("Read /begin/");
-    expect(text).toContain("end/id_rsa");
-    expect(text).toContain("…");
-    expect(isCut).toBe(true);
-    if (height >= 9) expect(text).toContain("lines left out, Ctrl-O shows all");
-  });
+  it.each([3, 6, 9, 23])(
+    "shows both ends of a question's long title on a terminal with %i rows, with an ellipsis",
+    (height) => {
+      const { text, isCut } = whole(
+        { title: `Read /begin/${"x/".repeat(MILLION)}end/id_rsa`, detail: "d" },
+        height,
+      );
+      expect(text).toContain("Read /begin/");
+      expect(text).toContain("end/id_rsa");
+      expect(text).toContain("…");
+      expect(isCut).toBe(true);
+      if (height >= 9) expect(text).toContain("lines left out, Ctrl-O shows all");
+    },
+  );
 
   it.each([
     ["empty lines", "\n"],

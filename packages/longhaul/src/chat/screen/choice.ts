@@ -59,7 +59,7 @@ export function pressInChoice(state: ChoiceState, press: KeyPress): ChoiceOutcom
   return press.type === "text" ? pressLetter(state, press.text) : open(state);
 }
 
-/** Esc and Ctrl-C never grant permission, so they count at any moment. */
+/** Returns true for Esc and Ctrl-C. They never grant permission, so a question accepts them at any moment. */
 const isRefusal = (press: KeyPress): boolean =>
   press.type === "key" && (press.name === "esc" || press.name === "ctrl-c");
 
@@ -77,14 +77,18 @@ const ignoring = (state: ChoiceState): ChoiceState => ({
 function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "enter" && state.at !== undefined) return accept(state);
-  // Not Ctrl-P and Ctrl-N: terminals remove the arrows' escape sequences from a paste, but not these.
+  // Ctrl-P and Ctrl-N do not select. Terminals remove the escape sequences of arrow keys from a paste, but
+  // not these.
   if (name === "up") return select(state, -1);
   if (name === "down") return select(state, 1);
   if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
   return open(ignoring(state));
 }
 
-/** Stops at both ends, so that one key too many does not lead from the own text to "Yes". */
+/**
+ * Moves the selection. Stops at both ends, so that an extra key press does not lead from the text option to
+ * "Yes".
+ */
 function select(state: ChoiceState, by: number): ChoiceOutcome {
   const last = countOf(state.choice) - 1;
   const from = state.at ?? (by > 0 ? -1 : last + 1);
@@ -142,7 +146,7 @@ export interface Questions {
   press(press: KeyPress): void;
   /** Called when the screen has drawn the current question. */
   drawn(): void;
-  /** Called when the screen was suspended. Clears the selection and restarts the half second. */
+  /** Called when the screen was suspended. Clears the selection and ignores keys for another half second. */
   wasAway(): void;
   declineAll(): void;
 }
@@ -155,14 +159,20 @@ interface QuestionsOptions {
 
 interface Waiting {
   state: ChoiceState;
-  /** When the screen first showed it, and with which selection. Undefined if it was not shown yet. */
+  /**
+   * Time when the screen first showed the question, and the selection on the screen. Undefined if it was not
+   * shown yet.
+   */
   shown: { readonly since: number; readonly at: number | undefined } | undefined;
   /** Time of the newest key. */
   pressedAt: number;
   answer(chosen: Chosen | undefined): void;
 }
 
-/** People look before they confirm. Bytes of a paste or of a typing program arrive faster. */
+/**
+ * Minimum time between a key and Enter. People look before they confirm. Bytes of a paste or of a typing
+ * program arrive faster.
+ */
 export const QUIET_MS = 100;
 
 export function createQuestions({ changed, now }: QuestionsOptions): Questions {

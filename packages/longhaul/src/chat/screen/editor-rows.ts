@@ -18,12 +18,12 @@ export interface EditorLook {
   readonly dim: (text: string) => string;
 }
 
-/** A unit that cannot be broken. */
+/** A unit of text that a line break cannot split, such as a character. */
 interface Cell {
   readonly shown: string;
   readonly columns: number;
   readonly isBlank: boolean;
-  /** True if the cursor is before it. */
+  /** True if the cursor is before this cell. */
   readonly hasCursor: boolean;
 }
 
@@ -69,7 +69,9 @@ function cellRows(state: EditorState, { dim }: EditorLook): readonly (readonly C
   return lines;
 }
 
-/** One blank may extend past the end of a row, into the cursor's column. */
+/**
+ * Wraps the cells of a line into rows. One blank may extend past the end of a row, into the cursor's column.
+ */
 function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cell[])[] {
   const rows: Cell[][] = [[]];
   let used = 0;
@@ -91,8 +93,8 @@ function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cel
 const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
 
 /**
- * Returns the cells to move to the next row: the word of this cell, unless it fills the row or is too long
- * for any.
+ * Returns the cells to move to the next row: the word of this cell, unless the word fills the whole row or is
+ * too long for any row.
  */
 function wordBefore(row: readonly Cell[], cell: Cell, room: number): Cell[] {
   const start = cell.isBlank ? row.length : row.findLastIndex(({ isBlank }) => isBlank) + 1;

@@ -2,12 +2,12 @@ import { withoutControls } from "@longhaul/core/internal/messages";
 
 /** A text that a person is editing, with the input history. */
 export interface EditorState {
-  /** A folded paste is one character in it. */
+  /** The edited text. A folded paste is one character in it. */
   readonly text: string;
-  /** In UTF-16 units, never inside a character. */
+  /** Position of the cursor in UTF-16 units, never inside a character. */
   readonly cursor: number;
   readonly pastes: readonly string[];
-  /** Newest last. */
+  /** Sent inputs, newest last. */
   readonly history: readonly string[];
   /** Index of the shown history item. Undefined for the draft. */
   readonly shown: number | undefined;
@@ -58,7 +58,10 @@ const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 const fitToEdit = (text: string): string =>
   withoutControls(text.replace(/\r\n?/g, "\n")).toWellFormed().replace(PLACEHOLDERS, "");
 
-/** Moves the cursor there, or after the character that contains this position. */
+/**
+ * Sets the text, and moves the cursor to this position. Inside a character, moves it to the end of the
+ * character.
+ */
 function at(state: EditorState, text: string, cursor: number): EditorState {
   const around = CHARACTERS.segment(text).containing(cursor);
   const isWithin = around !== undefined && around.index < cursor;
@@ -81,7 +84,7 @@ export function paste(state: EditorState, pasted: string): EditorState {
   return insertRaw({ ...state, pastes: [...state.pastes, text] }, placeholder);
 }
 
-/** Replaces the text. The history keeps the old one. */
+/** Replaces the text. The history keeps the old text. */
 export function replaceText(state: EditorState, text: string): EditorState {
   return insert(clear(state), text);
 }
@@ -98,7 +101,9 @@ export function clear(state: EditorState): EditorState {
 export const wholeText = ({ text, pastes }: EditorState): string =>
   text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
 
-/** Replaces a backslash at the end with a line break. Undefined without one. */
+/**
+ * Replaces a backslash at the end of the text with a line break. Returns undefined if there is no backslash.
+ */
 export function continued(state: EditorState): EditorState | undefined {
   if (state.cursor !== state.text.length || !state.text.endsWith("\\")) return undefined;
   const text = `${state.text.slice(0, -1)}\n`;
@@ -136,7 +141,10 @@ function wordRightOf(text: string, cursor: number): number {
   return word === undefined ? text.length : cursor + word.index + word.segment.length;
 }
 
-/** At least 0, because a backwards search from before the start would find the first character. */
+/**
+ * Returns the start of the cursor's line. A search from -1 would find a line break at position 0, so 0 is
+ * separate.
+ */
 const lineStart = (text: string, cursor: number): number =>
   cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 

@@ -9,9 +9,9 @@ export type KeyPress =
   | { readonly type: "key"; readonly name: string };
 
 /**
- * Time after which Esc counts as a single key, because the sequences of other keys also begin with it.
- * Readline's half a second is too long to stop an agent. Bytes of one key arrive together, except on the
- * slowest lines.
+ * Time after which Esc counts as a single key, because the sequences of other keys also begin with Esc.
+ * Readline waits half a second by default, which is too long for a person who wants to stop an agent. Bytes
+ * of one key arrive together, except on the slowest connections.
  */
 const ESC_ALONE_MS = 80;
 
@@ -24,7 +24,10 @@ export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyP
   return () => input.removeListener("keypress", read);
 }
 
-/** A line may stall within a paste. To leave a paste that never ends, press Ctrl-C or Esc after a pause. */
+/**
+ * Pause after which Ctrl-C or Esc ends a paste that never ends. The connection may stall for a shorter time
+ * within a paste.
+ */
 const QUIET_AFTER_PASTE_MS = 1_000;
 
 type KeyReader = (text: string | undefined, key: Key) => void;
@@ -32,7 +35,7 @@ type KeyReader = (text: string | undefined, key: Key) => void;
 /** Combines the events of readline: pastes arrive as single characters, and everything in them is text. */
 function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
   let pasted: string[] | undefined;
-  /** Time when a paste was cancelled. The rest of it is ignored. */
+  /** Time of the last input of a cancelled paste. The rest of the paste is ignored. */
   let droppedAt: number | undefined;
   const endPaste = (): void => {
     if (pasted !== undefined) pressed({ type: "paste", text: pasted.join("") });
@@ -75,7 +78,7 @@ const RENAMED: Readonly<Record<string, string>> = { return: "enter", enter: "ctr
 /** Shift-Enter, on terminals that distinguish it from Enter. */
 const SHIFT_ENTER = "\u001b[13;2u";
 
-/** Returns undefined for text and for unknown keys. */
+/** Returns the name of a key. Undefined for text and for unknown keys. */
 function nameOf(key: Key): string | undefined {
   if (key.sequence === SHIFT_ENTER) return "alt-enter";
   if (key.name === undefined || key.name === "undefined") return undefined;

@@ -9,8 +9,8 @@ export interface Frame {
 }
 
 /**
- * The lines at the bottom that are redrawn, below all finished output. It moves up only to its own first row,
- * and never clears the screen or the scrollback.
+ * The live lines at the bottom, below all finished output. A redraw moves the cursor up only to the first
+ * live line, and never clears the screen or the scrollback.
  */
 export interface LiveRegion {
   /** Removes the live lines, writes the finished lines in their place, and draws the new live lines below. */
@@ -25,7 +25,7 @@ interface LiveRegionOptions {
   readonly reflow: Reflow;
 }
 
-/** Makes all output appear at once, in terminals that support it. Others ignore it. */
+/** Makes all output appear at once in terminals that support this sequence. Other terminals ignore it. */
 const BEGIN = "\u001b[?2026h\u001b[?25l";
 const END = "\u001b[?25h\u001b[?2026l";
 /** A row that a terminal measures wider than we do must not wrap, or our row count would be wrong. */
@@ -62,9 +62,8 @@ export function createLiveRegion({ write, columns, reflow }: LiveRegionOptions):
  * How a terminal treats rows that are wider than its new width. There is no way to query it.
  * - `cut`: hides their ends.
  * - `fold`: wraps them, and the cursor keeps its place in the text. Most terminals do this.
- * - `xterm.js`: wraps row by row from the last one up, and moves the cursor down by every added row, even
- *   those below
- *   it. A row that then contains the cursor is skipped.
+ * - `xterm.js`: wraps one row after the other, from the last to the first. Each added row moves the cursor
+ *   down, even if it is below the cursor. A row that then contains the cursor is skipped.
  */
 type Reflow = "cut" | "fold" | "xterm.js";
 
@@ -76,12 +75,12 @@ export function reflowOf(environment: NodeJS.ProcessEnv): Reflow {
 }
 
 interface DrawnRows {
-  /** Widths in columns when they were drawn. */
+  /** Widths of the rows in columns when they were drawn. */
   readonly widths: readonly number[];
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/** Returns the number of rows from the first row to the cursor. */
+/** Returns the number of rows from the first row to the cursor after a resize. */
 export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, reflow: Reflow): number {
   if (reflow === "cut") return cursor.row;
   const added = widths.map((width) => Math.max(0, Math.ceil(width / columns) - 1));

@@ -70,7 +70,10 @@ describe("questions on a terminal with plain lines", () => {
     expect(lines.at(-5)).toBe("Run it?");
   });
 
-  it.each(["0", "4", "1 2", "maybe", "99999999999"])("asks a question again after the invalid answer %j", (line) => {
-    expect(answerOf(choice, line).type).toBe("unclear");
-  });
+  it.each(["0", "4", "1 2", "maybe", "99999999999"])(
+    "asks a question again after the invalid answer %j",
+    (line) => {
+      expect(answerOf(choice, line).type).toBe("unclear");
+    },
+  );
 });

@@ -8,7 +8,7 @@ import { watchProcess } from "./terminal-mode.ts";
 
 interface Asked {
   readonly choice: Choice;
-  /** Options that were selected together with the own text. The next line is that text. */
+  /** Options that the person selected together with the text option. The next line is the text. */
   picked: readonly number[] | undefined;
   /** Time of the last hint on how to answer. */
   since: number;
@@ -18,7 +18,10 @@ interface Asked {
   answer(chosen: Chosen | undefined): void;
 }
 
-/** Lines of a paste arrive faster. Nobody types a line in this time. */
+/**
+ * Time in which no other line may follow an answer. Nobody types a line in this time, but lines of a paste
+ * arrive faster.
+ */
 const ALONE_MS = 150;
 const SEVERAL_LINES = "longhaul ignored several lines that came at once. Answer with one number.";
 
@@ -106,7 +109,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
     this.#isAtPrompt = true;
   }
 
-  /** Prompts when all pending output is printed and nothing runs. */
+  /** Shows the prompt when all pending output is printed and nothing runs. */
   #promptSoon(): void {
     if (this.#isPromptDue) return;
     this.#isPromptDue = true;
@@ -202,7 +205,7 @@ const promptFor = ({ choice, picked }: Asked): string =>
 type PlainAnswer =
   /** No selection means that the person declined. */
   | { readonly type: "answered"; readonly chosen: Chosen | undefined }
-  /** The person wants to enter text, which comes next, together with these options. */
+  /** The person selected these options and the text option. The next line is the text. */
   | { readonly type: "words"; readonly picked: readonly number[] }
   | { readonly type: "unclear"; readonly words: string };
 
@@ -221,7 +224,7 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
   const other = otherLabel === undefined ? [] : [`${options.length + 1}. ${otherLabel}`];
   const how = mayChooseSeveral ? "Enter numbers with spaces between them" : "Enter a number";
   const titleLines = safe(title).map((line) => colors.bold(line));
-  // The bar marks foreign lines, so that none of them can look like an option.
+  // The bar marks each line of the detail, because others wrote it and it must not look like an option.
   const lead = grants ? "| " : "  ";
   const detailLines = detail === undefined ? [] : safe(detail).map((line) => `${lead}${line}`);
   return [
@@ -235,7 +238,8 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
 
 /**
  * Parses an answer line: numbers, or the letter of an option. A permission question accepts only the number
- * of an option. The own text follows after its option was selected, together with `pickedBefore`.
+ * of an option. If the person selected the text option before, together with `pickedBefore`, the line is the
+ * text.
  */
 export function answerOf(choice: Choice, line: string, pickedBefore?: readonly number[]): PlainAnswer {
   const text = line.trim();

@@ -4,7 +4,7 @@ import type { ScreenHandlers } from "./screen.ts";
 import { foldLine, PLAIN, safeLines } from "./styled-text.ts";
 import type { ScreenInput, ScreenOutput } from "./terminal-mode.ts";
 
-/** Default for terminals that do not report it. */
+/** Default width for terminals that do not report their width. */
 const USUAL_COLUMNS = 80;
 
 export interface ScreenOptions {
@@ -56,7 +56,7 @@ export abstract class PrintingScreen {
 interface StreamText {
   /** Adds a piece and returns the lines that it completed. */
   add(piece: string): readonly string[];
-  /** Returns the rest as a line. */
+  /** Ends the text and returns its incomplete last line. */
   end(): readonly string[];
   drop(): void;
   /** Returns the rows of the incomplete line. Only the last ones if there are many. */

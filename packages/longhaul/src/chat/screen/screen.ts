@@ -10,15 +10,20 @@ export interface Screen {
   readonly colors: Colors;
   /** Prints final text above the live lines. The terminal wraps longer lines. */
   print(text: string): void;
-  /** Adds a piece of a streamed text. Complete lines go into the scrollback, the rest is live. */
+  /**
+   * Adds a piece of a streamed text. Complete lines go into the scrollback, the incomplete last line is live.
+   */
   stream(text: string): void;
   /** Ends the streamed text. Does nothing if there is none. */
   endStream(): void;
-  /** Drops the live rest of a streamed text, because it will be sent again. */
+  /** Drops the incomplete last line of a streamed text, because the model will send the text again. */
   dropStream(): void;
-  /** Sets the live lines above the input that show current activity. Called again when the width changes. */
+  /**
+   * Sets the live lines above the input that show current activity. The screen calls `lines` again when its
+   * width changes.
+   */
   setActivity(lines: (width: number) => readonly string[]): void;
-  /** Sets the bottom line. */
+  /** Sets the status line at the bottom. */
   setStatus(line: (width: number) => string): void;
   /** Puts a text into the input line, which the person can edit or send. */
   suggest(text: string): void;
@@ -48,11 +53,14 @@ export interface Choice {
   readonly otherLabel?: string;
   /** Effect of not answering, for the hint. Default: `declines`. */
   readonly declining?: string;
-  /** True if the answer may grant a permission. Typed text never answers it, only a selection and Enter. */
+  /**
+   * True if the answer may grant a permission. Typed text never answers such a question, only a selection and
+   * Enter do.
+   */
   readonly grants?: boolean;
   /**
    * True if the question appears by itself, not after a command of the person. It ignores keys in its first
-   * moment.
+   * half second.
    */
   readonly appearsUnasked?: boolean;
   readonly signal?: AbortSignal;
@@ -61,28 +69,30 @@ export interface Choice {
 export interface ChoiceOption {
   readonly label: string;
   readonly description?: string;
-  /** Key that selects it directly, such as `y`. */
+  /** Key that selects the option directly, such as `y`. */
   readonly key?: string;
 }
 
 export interface Chosen {
   /** Indexes into the options. */
   readonly picked: readonly number[];
-  /** Text that the person entered for the other option. */
+  /** Text that the person entered in the additional option for text. */
   readonly words?: string;
 }
 
-/** Actions of the person. */
+/** Functions that the screen calls for actions of the person. */
 export interface ScreenHandlers {
-  /** Enter: a prompt or a command, never empty. Possible while the agent works. */
+  /**
+   * The person sent a prompt or a command with Enter. The text is never empty, and the agent may still work.
+   */
   submitted(text: string): void;
-  /** Ctrl-C, unless it applies to the input line or a question. */
+  /** The person pressed Ctrl-C, and it did not apply to the input line or a question. */
   interrupted(): void;
-  /** Esc, unless it applies to a question. The input stays. */
+  /** The person pressed Esc, and it did not apply to a question. The input stays. */
   escaped(): void;
-  /** Ctrl-D on an empty line, or the terminal is closed. */
+  /** The person pressed Ctrl-D on an empty line, or the terminal was closed. */
   ended(): void;
-  /** Ctrl-O. */
+  /** The person pressed Ctrl-O. */
   unfold(): void;
   /** Returns the completions of a partly typed command, such as `/comp`. */
   complete(text: string): readonly string[];

@@ -1,5 +1,6 @@
-// Our own wrapping instead of wrap-ansi: rows are wrapped at each key, each must end with a plain reset so
-// that it can be placed anywhere, and the widths must be ours (see view/text-width.ts).
+// This file wraps text itself, without wrap-ansi, for three reasons. Rows are wrapped again at each key. Each
+// row must end with a reset, so that it can be placed anywhere. The widths must be ours (see
+// view/text-width.ts).
 import { shownText, textWidth } from "../../view/text-width.ts";
 
 /** Active styles at a position of a text, by category, with the sequence that switched each on. */
@@ -11,12 +12,14 @@ const RESET = "\u001b[0m";
 /** The only escape sequences that reach the terminal. The screen's `colors` writes only these. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const COLOR = /(\u001b\[\d{1,3}m)/;
-/** Bidirectional marks make a line look different from what it is, such as a command to be allowed. */
+/**
+ * Bidirectional marks make a line look different from what it is, such as a command that a person must allow.
+ */
 const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const NEEDS_CARE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|\p{Bidi_Control}|\p{Cs}/u;
 
-/** The usual width in editors. The eight columns of terminals make code wide. */
+/** Width of a tab, as usual in editors. The eight columns of terminals make code wide. */
 const TAB_COLUMNS = 4;
 
 const SWITCHED_OFF_BY: Readonly<Record<number, readonly string[]>> = {
@@ -45,8 +48,8 @@ function concernOf(code: number): string | undefined {
 }
 
 /**
- * Returns the style after a sequence. Undefined for foreign sequences, such as the one that makes text
- * invisible.
+ * Returns the style after a sequence. Undefined for sequences that we never write, such as the one that makes
+ * text invisible.
  */
 function styleAfter(style: Style, sequence: string): Style | undefined {
   const code = Number(sequence.slice(2, -1));
@@ -68,8 +71,8 @@ export interface SafeLines {
 
 /**
  * Splits a text into lines that cannot control the terminal: no control characters except colors, and tabs as
- * blanks. Each line is self-contained and ends without style. Remove colors from foreign text first, because
- * they look like ours here.
+ * blanks. Each line is self-contained and ends without style. Remove colors from the text of a model or a
+ * file first, because this function keeps all colors.
  */
 export function safeLines(text: string, hasColors: boolean, before: Style = PLAIN): SafeLines {
   if (before.size === 0 && !NEEDS_CARE.test(text)) return { lines: text.split("\n"), style: before };
@@ -110,8 +113,8 @@ function withoutTabs(line: string): string {
 
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /**
- * Each ASCII character is separate. The segmenter takes microseconds per character, which is noticeable for
- * long commands.
+ * ASCII text needs no segmenter, because each character is separate. The segmenter takes microseconds per
+ * character, which is noticeable for long commands.
  */
 const ASCII = /^[ -~]*$/;
 

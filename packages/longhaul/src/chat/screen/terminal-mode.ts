@@ -19,12 +19,15 @@ export interface TerminalMode {
 }
 
 const MARK_PASTES = "\u001b[?2004h";
-/** Also resets what an interrupted drawing changes: wrapping, the cursor, and the style. */
+/**
+ * Ends the marking of pastes. Also resets what an interrupted drawing changes: wrapping, the hidden cursor,
+ * and synchronized output.
+ */
 const AS_BEFORE = "\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?2026l";
 
 export function createTerminalMode(input: ScreenInput, output: ScreenOutput): TerminalMode {
   let isEntered = false;
-  // The terminal may be closed. Then there is nothing to set.
+  // Ignores errors, because the terminal may be closed.
   const setRaw = (isRaw: boolean): void => {
     try {
       input.setRawMode?.(isRaw);
@@ -76,7 +79,7 @@ export function watchProcess(events: ProcessEvents): () => void {
     ["SIGTERM", end],
     ["SIGHUP", end],
     ["exit", () => events.exiting()],
-    // Runs before Node prints the error, so that it appears below the output in a restored terminal.
+    // Runs before Node prints the error, so that the error appears below the output in a restored terminal.
     ["uncaughtExceptionMonitor", () => events.exiting()],
   ];
   const release = (): void => {
@@ -87,8 +90,8 @@ export function watchProcess(events: ProcessEvents): () => void {
 }
 
 /**
- * Stops the process like Ctrl-Z, with its whole process group, because the shell would otherwise wait for the
- * others. Without a parent that can continue it, the system does not stop it.
+ * Stops the whole process group like Ctrl-Z, because the shell would otherwise wait for the other processes.
+ * The system does not stop a group without a parent that can continue it.
  */
 export function stopProcess(): void {
   if (process.platform !== "win32") process.kill(0, "SIGTSTP");

@@ -9,11 +9,11 @@ import type { Choice, Chosen, Look, Screen } from "./screen.ts";
 import { cutLine, safeLines } from "./styled-text.ts";
 import { createTerminalMode, stopProcess, type TerminalMode, watchProcess } from "./terminal-mode.ts";
 
-/** Default for terminals that do not report it. */
+/** Default height for terminals that do not report their height. */
 const USUAL_ROWS = 24;
 /** Maximum share of the terminal for the input. A longer input shows the rows around the cursor. */
 const INPUT_SHARE = 1 / 2;
-/** A lower terminal has room only for the input. */
+/** A terminal with fewer rows has room only for the input. */
 const MIN_HEIGHT_FOR_STATUS = 3;
 
 /**
@@ -205,7 +205,10 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     this.#drawSoon();
   }
 
-  /** Shows the open question in full, or the last call if the question is already completely visible. */
+  /**
+   * Shows the open question in full. If the question is already completely visible, shows the last call
+   * instead.
+   */
   #showAll(choice: Choice | undefined): void {
     if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {
       this.options.handlers.unfold();

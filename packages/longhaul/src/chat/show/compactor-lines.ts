@@ -111,7 +111,7 @@ const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>
     `The session file cannot be written. ${plural(waiting, "message")} not saved yet.`,
 };
 
-/** Without notes there is nothing to report. */
+/** Reasons not to use notes that need no report, because there are no notes. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(["disabled", "no-file", "only-template"]);
 
 const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {
@@ -170,7 +170,7 @@ export interface CompactionOutcome {
   readonly hasSummary: boolean;
 }
 
-/** Ways to open the text of a compaction. */
+/** Hint on how to show the summary of a compaction. */
 export const SUMMARY_HINT = "/summary or Ctrl-O shows the summary.";
 
 export const sizeWords = (compacted: Shrunk): string => `Compacted: ${sizes(compacted)}`;

@@ -14,7 +14,7 @@ interface LineStyle extends Pick<Terminal, "width" | "colors"> {
   readonly indent?: string;
 }
 
-/** Lines of an edit, enough to recognize it. */
+/** Maximum changed lines of an edit to show, enough to recognize the edit. */
 const DIFF_LINES_SHOWN = 6;
 
 /** Shows a call in one line. For a file change, adds some of the changed lines. */
@@ -43,7 +43,7 @@ const firstLine = (display: string): string =>
     .map(oneLine)
     .find((line) => line !== "") ?? "";
 
-/** Returns only the changed lines. The file names are above the first `@@`, if there is one. */
+/** Returns only the changed lines of a diff. The file names are above the first `@@`, if there is one. */
 function changeLines(display: string, { width, colors, indent = "" }: LineStyle): readonly string[] {
   const rows = shownText(display).split("\n");
   const all = rows

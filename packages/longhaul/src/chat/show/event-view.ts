@@ -45,7 +45,7 @@ interface CompactionPieces {
   readonly summary?: string | undefined;
 }
 
-/** A shorter time is not worth a line. */
+/** Minimum thinking time to show. A shorter time is not worth a line. */
 const SHORTEST_THOUGHT_MS = 500;
 const SUBAGENT_INDENT = "    ";
 
@@ -54,7 +54,7 @@ export class EventView {
   readonly #options: EventViewOptions;
   readonly #wrap: WordWrap;
   #last: Kind | undefined;
-  /** True if the current answer has been shown so far. */
+  /** True while the text of an answer arrives and is shown. */
   #isStreaming = false;
   #hasStreamed = false;
   #thoughts = "";
@@ -64,7 +64,8 @@ export class EventView {
   #compaction: CompactionPieces = {};
   #todos = "[]";
   /**
-   * Background output while an answer arrives. It is printed after the answer, not in the middle of a word.
+   * Background output that waits while an answer arrives. It is printed after the answer, not in the middle
+   * of a word.
    */
   #held: readonly (() => void)[] = [];
 
@@ -182,7 +183,10 @@ export class EventView {
     if (thought >= SHORTEST_THOUGHT_MS) this.#line(`✻ ${title}`, screen.colors.dim);
   }
 
-  /** The text was already streamed. After a compaction or an undo, entries are the kept ones. */
+  /**
+   * Handles an entry without printing its text, because the text was already streamed, or a compaction or an
+   * undo kept the entry.
+   */
   #entry(entry: Entry): void {
     if (isCompactBoundary(entry)) {
       if (undoRecordOf(entry) === undefined) this.#compactionOver({ boundary: entry });
@@ -224,8 +228,8 @@ export class EventView {
   }
 
   /**
-   * The boundary, whose ledger knows where the facts are, and the outcome arrive separately but are shown
-   * together.
+   * Shows the result of a compaction when both parts have arrived: its figures, and the boundary with its
+   * ledger.
    */
   #compactionOver(pieces: CompactionPieces): void {
     this.#compaction = { ...this.#compaction, ...pieces };
@@ -233,7 +237,7 @@ export class EventView {
     if (compacted !== undefined && boundary !== undefined) this.#showCompaction(compacted, boundary);
   }
 
-  /** If one of the two is missing, the other must still be shown. */
+  /** Shows the figures of a compaction even if its boundary has not arrived. */
   #endCompaction(): void {
     const { compacted, boundary } = this.#compaction;
     if (compacted !== undefined) this.#showCompaction(compacted, boundary);

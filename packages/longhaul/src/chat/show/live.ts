@@ -25,7 +25,7 @@ interface RunningCall {
   readonly progress: string;
 }
 
-/** More calls would push the input out of a small terminal. */
+/** Maximum number of running calls to show. More calls would push the input out of a small terminal. */
 const MAX_CALLS_SHOWN = 5;
 
 /** Current activity: the live lines above the input. */
@@ -116,7 +116,7 @@ export class Live {
   }
 }
 
-/** Always shows the time, and as much of the rest as fits. */
+/** Shows a running call in one line: always its time, and as much of its title and progress as fits. */
 function runningLine({ tool, title, startedAt, progress }: RunningCall, now: number, width: number): string {
   const time = ` · ${formatSeconds(now - startedAt)}`;
   const shown = `○ ${fitToolName(tool, Math.max(24, Math.floor(width / 2)))} ${oneLine(title)}`.trimEnd();

@@ -2,17 +2,20 @@
 import { textWidth } from "../../view/text-width.ts";
 
 const FENCE = /^\s*(?:```|~~~)/;
-/** Tables and code are unreadable if they are wrapped. */
+/** Matches lines of tables and code, which are unreadable if they are wrapped. */
 const AS_IT_IS = /^(?: {4}|\t|\s*\|)/;
-/** Text after a list marker is indented below the item's text. */
+/**
+ * Matches the start of a line up to its text. Wrapped text is indented by this width, so that it is below the
+ * text of a list item.
+ */
 const LEAD = /^\s*(?:[-*+]\s+|\d{1,3}[.)]\s+)?/;
 
-/** Wraps a streamed text between words, because the terminal would break within one. */
+/** Wraps a streamed text between words, because the terminal would break lines within a word. */
 export class WordWrap {
   readonly #width: () => number;
-  /** The original line so far. */
+  /** The current line of the original text so far. */
   #line = "";
-  /** Used columns of the row. */
+  /** Used columns of the current row. */
   #column = 0;
   /** Text that is held back: spaces and the beginning of a word. */
   #pending = "";
@@ -37,7 +40,7 @@ export class WordWrap {
     return out;
   }
 
-  /** Ends the text and returns the rest. */
+  /** Ends the text and returns the part that was held back. */
   end(): string {
     const out = this.#flush();
     this.#reset();
@@ -66,7 +69,8 @@ export class WordWrap {
     const pending = this.#pending;
     this.#pending = "";
     const width = textWidth(pending);
-    // A word that is longer than a row arrives in parts, which belong together.
+    // Only a part that begins with a space may start a new row, because the parts of a very long word belong
+    // together.
     const isOver = pending.startsWith(" ") && this.#column > 0 && this.#column + width > this.#width();
     if (!isOver || this.#isAsItIs()) {
       this.#column += width;

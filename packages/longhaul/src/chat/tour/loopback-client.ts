@@ -65,7 +65,10 @@ export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {
 const refused = (status: number, headers: Headers, error: unknown): Error =>
   Object.assign(new Error(`The simulator answered ${status}.`), { name: "Refused", status, headers, error });
 
-/** Each line that begins with `data:` is one JSON. An `error` event ends the stream, as with the SDK. */
+/**
+ * Yields the events of a stream. Each line that begins with `data:` contains one JSON event. An `error` event
+ * ends the stream, as in the SDK.
+ */
 async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<unknown> {
   if (body === null) return;
   const decoder = new TextDecoder();

@@ -29,7 +29,7 @@ async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
     await writeFile(join(here, path), text);
   }
   const args = ["--test", "--test-reporter=spec", "test/slots.test.js"];
-  // With this variable, Node would treat its own child as a test process that reports to it.
+  // With this variable, Node would treat the child process as a part of this test run.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const output = await promisify(execFile)(process.execPath, args, { cwd: here, env }).then(
     ({ stdout }) => stdout,

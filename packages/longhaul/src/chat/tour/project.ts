@@ -3,7 +3,7 @@ import { createRandom, demoFilesAtStart, type Random, tourProjectFiles } from "@
 /** Demo files that need packages. The tour replaces them with versions that run on Node alone. */
 const REPLACED = /^(?:src\/scheduler\/|test\/(?:slots|tides|expiry)\.test\.ts$)/;
 
-/** Contains the figure that the person wants to change. */
+/** File that contains the figure that the person wants to change. */
 export const RULES_FILE = "src/scheduler/rules.js";
 export const SLOTS_FILE = "src/scheduler/slots.js";
 export const TEST_FILE = "test/slots.test.js";
@@ -21,10 +21,10 @@ export function tourFiles(seed: number): ReadonlyMap<string, string> {
 
 export const GAUGE_LOG = "logs/gauge.log";
 
-/** The time that the person asks about after the file is deleted. */
+/** Time whose water level the person asks for after the log is deleted. */
 export const ASKED_MOMENT = "2026-03-30T02:30Z";
 
-/** Fine enough for realistic data, coarse enough for a small window. */
+/** Time between two readings: short enough for realistic data, long enough for a small window. */
 const STEP_MINUTES = 15;
 const FIRST_READING_MS = Date.UTC(2026, 2, 29, 18);
 const READINGS = 64;
@@ -35,7 +35,7 @@ const TIDE_METRES = 0.8;
 const WAVES_MM = 40;
 const TIDE_HOURS = 12.42;
 
-/** Returns a night of readings. No other file of the project contains them. */
+/** Returns a log with the readings of one night. No other file of the project contains these readings. */
 function gaugeLog(random: Random): string {
   const lines = Array.from({ length: READINGS }, (_, index) => {
     const minutes = index * STEP_MINUTES;
@@ -47,7 +47,9 @@ function gaugeLog(random: Random): string {
   return `# gauge N3, Skarvøy, UTC\n${lines.join("\n")}\n`;
 }
 
-/** Finds the level at that time in a text. Undefined if the text does not contain the log. */
+/**
+ * Finds the water level at {@link ASKED_MOMENT} in a text. Undefined if the text does not contain the log.
+ */
 export function levelIn(text: string): string | undefined {
   return new RegExp(`${ASKED_MOMENT} N3 level (\\d+\\.\\d{3}) m`).exec(text)?.[1];
 }

@@ -2,7 +2,7 @@ import type { Thresholds } from "@longhaul/core/measure";
 import { ASKED_MOMENT, GAUGE_LOG, levelIn, RULES_FILE, SLOTS_FILE, TEST_FILE } from "./project.ts";
 import { call, type ModelView, type Scene, type Step } from "./stand-in.ts";
 
-/** Figure in the person's first message that must survive to the end. */
+/** Figure in the person's first message that must still be known at the end. */
 export const RESERVE_METRES = "0.65";
 
 export const OVERVIEW_PROMPT: string = `This is harbour, our berth booking service. Two rules: never touch migrations/, and leave ${RESERVE_METRES} m of water under every keel, not the 0.5 m that the code has. Read ${GAUGE_LOG} first, it is deleted at noon. Then look around; a helper can survey the tests.`;
@@ -21,7 +21,7 @@ export const RECALL_PROMPT: string = `What level did ${GAUGE_LOG} give for 02:30
 const BUGGY_WINDOW = `  const until = earlier(stay.leavesAt, endOfDay(stay.arrivesAt));
   const water = berth.depthMetres + lowestBetween(stay.arrivesAt, until);`;
 const WHOLE_WINDOW = "  const water = berth.depthMetres + lowestBetween(stay.arrivesAt, stay.leavesAt);";
-/** These are unused after the fix. */
+/** Functions that are unused after the fix. */
 const DAY_HELPERS = `
 function endOfDay(at) {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), 23, 59, 59));
@@ -39,7 +39,10 @@ const OVERNIGHT_TEST = `test("looks at the low water after midnight too", () => 
 
 `;
 
-/** Share of the threshold. The next two files would not reach it. */
+/**
+ * Share of the auto-compact threshold at which a scene ends. The next two files would not reach the
+ * threshold.
+ */
 const NEARLY_FULL = 0.85;
 
 const RESERVE = /leave (\d+\.\d+) m of water under every keel/;
@@ -59,7 +62,8 @@ export const tourScenes = ({
   SURVEY,
   {
     ...RESOURCE_REVIEW,
-    // Leaves something to see at the next compaction.
+    // Ends the scene only when results were cleared and the window is nearly full, so that the next
+    // compaction has visible effects.
     enough: { from: 3, is: ({ cleared, tokens }) => cleared > 0 && tokens >= NEARLY_FULL * autoCompact },
   },
   FIX,
@@ -174,7 +178,7 @@ const FIX: Scene = {
     "Fixed: `isDeepEnough` uses the lowest water of the whole stay, and a test covers that. Your reserve is in `src/scheduler/rules.js`. `src/config.ts` has a separate figure that only the server reads. Should I change that too?",
 };
 
-/** Shows the result of the test runner, in its own figures. */
+/** Describes the result of the test run with the figures of the test runner. */
 function verdict({ result }: ModelView): string {
   const output = result("Bash");
   const count = (name: string): string | undefined => new RegExp(`\\b${name} (\\d+)`).exec(output)?.[1];

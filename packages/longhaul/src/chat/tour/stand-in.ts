@@ -14,9 +14,9 @@ interface Place {
 const ID = /^toolu_tour_([a-z]+)_(\d+)_/;
 
 /**
- * Plays the model by scenes, with the tools of the request. It reads its position from the ids of its own
- * calls, so cleared results and compactions do not matter. Only if a compaction left no call at all, it
- * continues after its last action. The next behavior answers prompts that no scene knows.
+ * Simulates a model that plays scenes with the tools of the request. It reads its position in a scene from
+ * the ids of its own calls, so cleared results and compactions do not matter. If a compaction left no call,
+ * it continues after its last action. The next behavior answers prompts that no scene knows.
  */
 export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behavior {
   let last: Place | undefined;
@@ -54,7 +54,10 @@ function play(
   return { turn: { blocks }, isLast: false };
 }
 
-/** Searches from the newest message back for one of our calls or a person's message. */
+/**
+ * Finds the position in a scene. Searches back from the newest message for one of our calls or a person's
+ * message.
+ */
 function placeIn(
   messages: readonly ApiMessage[],
   scenes: readonly Scene[],
@@ -81,13 +84,16 @@ function placeOfCalls(blocks: ReturnType<typeof contentBlocks>, scenes: readonly
   return undefined;
 }
 
-/** The view of the simulated model: only the current request. */
+/** Everything that the simulated model knows: only the current request. */
 export interface ModelView {
-  /** Tokens of the whole request as the simulator counts them, apart from a few marks. */
+  /** Tokens of the whole request. The simulator counts a few more for the structure of the request. */
   readonly tokens: number;
   /** Number of cleared results. */
   readonly cleared: number;
-  /** Returns true if a message of the person is exactly this text. After a compaction it is only quoted. */
+  /**
+   * Returns true if a message of the person is exactly this text. After a compaction, the context only quotes
+   * the message.
+   */
   isQuotedExactly(words: string): boolean;
   /** Returns the newest remaining result of this tool. Empty if there is none. */
   result(tool: string): string;
@@ -142,13 +148,13 @@ export interface Call {
   readonly input: JsonRecord;
 }
 
-/** A prompt of the person and the work on it. The answered calls show the position. */
+/** A prompt of the person and the work on it. The ids of the calls show which steps are done. */
 export interface Scene {
-  /** Letters only, because the ids of calls contain it. */
+  /** Name of the scene. It contains only letters, because it is a part of the ids of calls. */
   readonly name: string;
   readonly prompt: string;
   readonly steps: readonly (Step | ((sight: ModelView) => Step))[];
-  /** Checked from this step. The remaining steps run only until the condition is met. */
+  /** Condition that ends the scene early. It is checked from the step `from` on. */
   readonly enough?: { readonly from: number; is(sight: ModelView): boolean };
   readonly answer: (sight: ModelView) => string;
 }
@@ -158,8 +164,8 @@ export const call = (tool: string, input: JsonRecord): Call => ({ tool, input })
 const PATH_FIELDS: readonly string[] = ["file_path", "path"];
 
 /**
- * Makes the behavior's paths absolute, as tools need them, and keeps them in the folder. The person would be
- * asked about each path outside.
+ * Makes the paths of a behavior absolute, as tools need them, and keeps them in the folder. For each path
+ * outside, the agent would ask the person.
  */
 export function insideOf(folder: string, behavior: Behavior): Behavior {
   return (request) => {
@@ -179,7 +185,7 @@ function withPathsIn(folder: string, input: JsonRecord): JsonRecord {
   return Object.fromEntries(entries);
 }
 
-/** Treats a path that leads out as relative to the folder. */
+/** Returns an absolute path in the folder. Treats a path outside the folder as relative to it. */
 const inside = (folder: string, path: string): string =>
   path.startsWith(folder) && !relative(folder, path).startsWith("..")
     ? path

@@ -3,7 +3,7 @@ import type { CompactorEvent } from "@longhaul/core/engine";
 
 type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
 
-/** Record of the agent's events. The guide mentions only what really happened. */
+/** Record of the agent's events, so that the guide mentions only events that really happened. */
 export class TourEvents {
   /** Number of model calls of the main conversation. */
   turns = 0;

@@ -10,7 +10,7 @@ export interface GuideParts {
   settled(): Promise<void>;
 }
 
-/** Leads through the steps and waits until each is done. In between, the person can do anything. */
+/** Guides through the steps and waits until each step is done. In between, the person can do anything. */
 export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuideParts): Guide {
   const stops = steps[Symbol.iterator]();
   let waitsFor: string | undefined;
@@ -177,7 +177,7 @@ function lines(...parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** Occasional requests of a person in a long run. The number makes each of them searchable. */
+/** Requests that a person sends in a long run. A number in each request makes it easy to search for. */
 const REQUESTS: readonly string[] = [
   "page the list of bookings, and never more than NUMBER rows at once",
   "give the tide board a cache of NUMBER seconds",
@@ -189,12 +189,12 @@ const REQUESTS: readonly string[] = [
   "rename the pilots' roster; ticket NUMBER has the names",
 ];
 
-/** The first number. Each request uses the next, so that no two are equal. */
+/** Number in the first request. Each request uses the next number, so that no two requests are equal. */
 const FIRST_NUMBER = 4_000;
 
 /**
- * Yields the steps of the tour, then request after request until the number of calls is reached. Requests
- * notes again in the second half.
+ * Yields the steps of the tour, and then one request after the other until the number of model calls is
+ * reached. Requests notes again in the second half.
  */
 export function* longRun(
   steps: readonly TourStep[],

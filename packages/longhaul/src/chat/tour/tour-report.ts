@@ -72,10 +72,10 @@ async function countSurvivingPrompts(
   };
 }
 
-/** Ignores line breaks in comparisons. */
+/** Replaces white space with single spaces, so that comparisons ignore line breaks. */
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
 
-/** Shows only a few lost messages. */
+/** Maximum number of lost messages to show. */
 const MAX_SHOWN = 5;
 
 /** Shows the closing table of an unattended tour. */

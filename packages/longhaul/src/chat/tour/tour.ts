@@ -32,27 +32,30 @@ import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
 import { type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
-/** A window so small that everything happens within a minute. */
+/** The window is so small that everything happens within a minute. */
 const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
 const DEFAULT_SEED = 7;
 
-/** Slow enough to watch, while the tour takes less than a minute. */
+/** Delays of the answers: long enough to watch them, short enough that the tour takes less than a minute. */
 const WATCHED_FIRST_BYTE_MS = 300;
 const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
 
-/** Calls after a prompt that no scene knows. */
+/** Options of the simulated coder, which answers prompts that no scene knows. */
 const CODER = { turns: 6, inventsPaths: true, folder: "src" };
-/** Without a viewer it works longer on each prompt and writes more. */
+/** If nobody watches, the coder works longer on each prompt and writes more. */
 const UNATTENDED_CODER = { ...CODER, turns: 14, chattiness: 1 };
 /**
- * The coder invents its actions. They must not reach a shell, the network, or a person who would be asked.
+ * Tools of the coder. It invents its actions, so they must not reach a shell or the network, or ask a person.
  */
 const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
 
 export interface TourOptions {
   /** True if a person watches. Answers then arrive at the speed of a real model. */
   readonly isWatched?: boolean | undefined;
-  /** After the steps of the tour, it continues until this number of model calls. */
+  /**
+   * Number of model calls. After its steps, the tour continues with other requests until this number is
+   * reached.
+   */
   readonly turns?: number | undefined;
   /** Equal seeds give equal tours. */
   readonly seed?: number | undefined;
@@ -153,7 +156,8 @@ async function openTourIn(folder: string, options: TourOptions): Promise<Tour> {
       }),
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
-      // A person who watches gets the question.
+      // A person who watches is asked for permission to run the tests. Without a person, the tests are
+      // allowed.
       permissions: { mode: "accept-edits", allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
       notes: "model",
       // Ignores the user's environment, which could switch features off.
@@ -183,7 +187,7 @@ async function writeProject(project: string, seed: number): Promise<void> {
 
 async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
   const scenes = tourScenes(computeThresholds(MODEL_FACTS));
-  // Gives equal figures with and without an installed tokenizer, and needs no loading.
+  // This estimator gives the same figures with and without an installed tokenizer, and needs no loading.
   const countText = ESTIMATORS.o200k;
   const counter = await createTokenCounter(countText);
   return await startSimulator({

@@ -19,7 +19,7 @@ export interface SeenCall {
   readonly input: JsonRecord;
   readonly result: string;
   readonly isError: boolean;
-  /** True if the newest message contains its result. */
+  /** True if the newest message contains the result of this call. */
   readonly isNew: boolean;
 }
 
@@ -28,19 +28,19 @@ export interface CoderView {
   /** Calls, newest first. */
   readonly calls: readonly SeenCall[];
   /**
-   * Files that calls and results named, without those that could not be opened. Only absolute paths inside
-   * the working folder, or all paths as shown if no such folder is known.
+   * Files that calls and results named, without files that could not be opened. If the working folder is
+   * known, these are absolute paths inside it. Otherwise, these are all paths as shown.
    */
   readonly paths: readonly string[];
   /** The client's working folder, if known. */
   readonly root: string | undefined;
 }
 
-/** Only this much of a result is inspected. */
+/** Maximum characters of a tool result that the coder reads. */
 const MAX_RESULT_CHARS = 8_000;
 const MAX_PATHS = 200;
 
-/** Matches whole words only, because a part of a path is a different path. */
+/** Matches a path only as a whole word, because a part of a path would be a different path. */
 const FILE_PATH =
   /(?<![^\s"'`(<[=:,|])\/?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.(?:ts|tsx|js|jsx|mjs|cjs|json|md|py|go|rs|rb|java|kt|c|h|cpp|cs|php|css|html|sql|yml|yaml|toml|sh|txt)\b(?![\w/-]|\.\w)/g;
 const NOT_OURS = /node_modules|\.git\/|^https?:|\.min\.|\.lock$|example\.com/;
@@ -90,7 +90,7 @@ export function seenCalls(recent: readonly ApiMessage[]): readonly SeenCall[] {
   return calls.reverse();
 }
 
-/** Returns the kind of a call. For an editor tool, its command decides. */
+/** Returns the kind of a call. The kind of a call to an editor tool depends on its command. */
 function kindIn({ name, input }: { name: string; input: JsonRecord }): ToolKind {
   if (input.command === "view") return "read";
   if (input.command === "create") return "write";
@@ -112,8 +112,8 @@ export function pathIn(input: JsonRecord): string | undefined {
 }
 
 /**
- * Finds the paths in a result. The working folder may have blanks in its name, so paths inside it become
- * relative first.
+ * Finds the paths in a tool result. The name of the working folder may contain blanks, so the function
+ * removes the folder from paths first.
  */
 function pathsIn(result: string, root: string | undefined): string[] {
   const text = root === undefined ? result : result.replaceAll(`${root}/`, "./");

@@ -6,12 +6,12 @@ import { type CoderView, fileLines, pathIn } from "./coder-view.ts";
 import type { ToolKind } from "./tools.ts";
 import { pathInside, shellWord } from "./working-folder.ts";
 
-/** Purpose of a call, independent of the tool's input format. */
+/** Content of a tool call, independent of the tool's input format. */
 export interface Idea {
   readonly kind: ToolKind;
-  /** Path of a suitable file. Undefined if none is known. */
+  /** Path of a suitable file. Undefined if no file is known. */
   readonly path: string | undefined;
-  /** False if no folder is known to write to. */
+  /** False if the coder knows no folder that it may write to. */
   readonly mayWrite: boolean;
   readonly folder: string | undefined;
   readonly command: string;
@@ -33,20 +33,25 @@ export interface IdeaSource {
   readonly random: Random;
   readonly step: number;
   readonly topic: string;
-  /** Folder of the coder's own files. It writes only there. Undefined if it may write nothing. */
+  /**
+   * Folder of the coder's own files. The coder writes only there. Undefined if the coder may write nothing.
+   */
   readonly ownFolder: string | undefined;
-  /** Folder of invented files. Undefined if inventing is not allowed. */
+  /** Folder of invented paths. Undefined if the coder may not invent paths. */
   readonly madeUpFolder: string | undefined;
-  /** Maximum characters of a file that it writes. */
+  /** Maximum characters of a file that the coder writes. */
   readonly contentChars: number;
 }
 
 /**
- * Last line at which a read can start. Reads start at a varying line, so that repeated reads of a file
- * differ.
+ * Highest line number at which a read can start. Reads start at a random line, so that repeated reads of a
+ * file differ.
  */
 const LAST_FIRST_LINE = 30;
-/** Percentage of reads of its own files, because it may edit only those. */
+/**
+ * Percentage of reads that choose the coder's own files. The coder may edit only these files, and only after
+ * reading them.
+ */
 const OWN_PERCENT = 50;
 const FEWEST_LINES = 15;
 const MAX_LINES = 200;
@@ -76,27 +81,33 @@ export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
   };
 }
 
-/** Distributes file sizes like those of real files: mostly small, sometimes large. */
+/** Makes up the content of a new file. Like real files, most are small and some are large. */
 function newContent(path: string, { random, contentChars }: IdeaSource): string {
   const share = random.pick([0.05, 0.1, 0.1, 0.2, 0.3, 0.5, 1]);
   return fileText(path, random, Math.round(contentChars * share * (random.between(60, 140) / 100)));
 }
 
-/** Returns the task text of a subagent. It identifies the conversation if the client does not. */
+/**
+ * Returns the task text of a subagent. For clients without subagent headers, this text shows that a
+ * conversation is a subagent's.
+ */
 const delegation = (topic: string, subject: string, step: number): string =>
   `For "${topic}": find out how ${subject} are handled, and name the files (step ${step}).`;
 
 export const isDelegation = (text: string): boolean =>
   /For ".*": find out how .+ are handled, and name the files \(step \d+\)\./.test(text);
 
-/** Makes up a path. Its number keeps it from repeating in a long session. */
+/** Makes up a path. The number in its name makes it unique in a long session. */
 function newPath({ random, step, ownFolder }: IdeaSource): string | undefined {
   const ending = random.pick(["ts", "ts", "ts", "test.ts", "md", "json"]);
   const name = `${quality(random)}-${thing(random)}-${step}.${ending}`;
   return ownFolder === undefined ? undefined : `${ownFolder}/${area(random)}/${name}`;
 }
 
-/** Uses only paths that were shown, because an invented path could be any real file. */
+/**
+ * Picks a path that tool results have shown. An invented path could be any real file, so it is used only if
+ * `madeUpFolder` allows that.
+ */
 function knownPath({ view: { paths }, random, ownFolder, madeUpFolder }: IdeaSource): string | undefined {
   if (paths.length === 0 && madeUpFolder !== undefined) {
     return `${madeUpFolder}/${area(random)}/${thing(random)}.ts`;
@@ -117,15 +128,15 @@ interface Change {
 }
 
 /**
- * Picks a line that was really read and that occurs once, so that the edit succeeds. Changes only the coder's
- * own files.
+ * Picks a line for an edit. The coder has read the line in one of its own files, and the line occurs once, so
+ * that the edit succeeds.
  */
 function changeOf({ view, random, step, ownFolder, madeUpFolder }: IdeaSource): Change | undefined {
   if (ownFolder === undefined) return undefined;
   for (const call of view.calls) {
     const read = call.kind === "read" && !call.isError ? pathIn(call.input) : undefined;
     const path = read === undefined || madeUpFolder !== undefined ? read : pathInside(ownFolder, read);
-    // A comment would break a JSON file.
+    // Skips JSON files, because the edit adds a comment, which JSON does not allow.
     if (path === undefined || path.endsWith(".json")) continue;
     const lines = fileLines(call.result);
     const usable = lines.filter(
@@ -138,7 +149,9 @@ function changeOf({ view, random, step, ownFolder, madeUpFolder }: IdeaSource): 
   return undefined;
 }
 
-/** Start of a line comment by file type. For unknown types, the remark is a line of text. */
+/**
+ * Start of a line comment for each file type. In files of other types, the coder adds a plain line of text.
+ */
 const COMMENTS: readonly (readonly [ending: RegExp, start: string])[] = [
   [/\.(?:[cm]?[jt]sx?|go|rs|java|kt|c|h|cpp|cs|php)$/, "// "],
   [/\.(?:py|rb|sh|ya?ml|toml)$/, "# "],

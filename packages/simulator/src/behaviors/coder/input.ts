@@ -4,7 +4,9 @@ import { type Suggest, valueFor } from "../schema/value.ts";
 import type { Idea } from "./ideas.ts";
 import type { CoderTool } from "./tools.ts";
 
-/** Maps property names to parts of an idea. Names are compared without case and `_`. */
+/**
+ * Maps property names of a tool input to parts of an idea. Names are compared in lower case and without `_`.
+ */
 const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unknown])[] = [
   [
     /^(filepath|file|filename|targetfile|absolutepath|notebookpath|relativeworkspacepath)$/,
@@ -28,7 +30,8 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
   [/^(viewrange|range)$/, ({ offset, limit }) => [offset, offset + limit]],
   [/^(cwd|dir|directory|folder|workdir|workingdirectory)$/, ({ folder }) => folder],
   [/^subagenttype$/, () => "general-purpose"],
-  // A background result would arrive as a separate message, long after the work is done.
+  // Subagents do not run in the background. Their result would arrive as a separate message, long after the
+  // work is done.
   [/^runinbackground$/, ({ kind }) => (kind === "agent" ? false : undefined)],
   [/^outputmode$/, () => "content"],
   [/^headlimit$/, () => 50],

@@ -9,7 +9,10 @@ export interface Action {
   readonly kind: ToolKind;
 }
 
-/** Typical course of work: explore, read, change, test, repeat. Repeated kinds are more likely. */
+/**
+ * Typical course of work: explore, read, change, test, repeat. A kind that is listed more than once is more
+ * likely.
+ */
 const COURSE: readonly (readonly [ToolKind, ...ToolKind[]])[] = [
   ["list", "list", "grep", "todo"],
   ["grep", "grep", "list", "agent"],
@@ -40,13 +43,13 @@ const REMEDIES: Readonly<Record<ToolKind, readonly ToolKind[]>> = {
   other: ["read", "grep", "list", "shell"],
 };
 
-/** Percentage of calls to unusual tools if usual ones are available too. */
+/** Percentage of calls to unusual tools if usual tools are available too. */
 const UNUSUAL_PERCENT = 10;
 /** Kinds that do not depend on each other's outcome, so they can run together. */
 const TOGETHER: readonly ToolKind[] = ["read", "grep", "list", "fetch", "web-search"];
 const MAX_TOGETHER = 4;
 
-/** See `CoderOptions`. */
+/** Options for planning. See `CoderOptions` for most of them. */
 interface PlanOptions {
   readonly tools: readonly CoderTool[];
   readonly parallelPercent: number;
@@ -113,7 +116,10 @@ function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | 
   return firstOf([liked, ...wanted], trusted, random) ?? pickFrom(trusted, random);
 }
 
-/** Replacement kinds: a file is read before it is edited, and a shell lists and searches. */
+/**
+ * Kind of call to use if there is no tool for the wanted kind: a read instead of an edit, and a shell command
+ * instead of a list or a search.
+ */
 const INSTEAD: Partial<Readonly<Record<ToolKind, ToolKind>>> = {
   edit: "read",
   list: "shell",
@@ -130,7 +136,10 @@ function firstOf(kinds: readonly ToolKind[], actions: readonly Action[], random:
   return undefined;
 }
 
-/** Avoids tools that just failed or failed twice before, if there are others. */
+/**
+ * Removes tools that failed in the newest message or in their two latest calls, unless no other tools are
+ * left.
+ */
 function withoutFailing(actions: readonly Action[], calls: readonly SeenCall[]): readonly Action[] {
   const justFailed = new Set(calls.filter((call) => call.isNew && call.isError).map((call) => call.name));
   const others = actions.filter(({ tool }) => !justFailed.has(tool.name));

@@ -4,11 +4,11 @@ import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import { hashText } from "../chance.ts";
 
 /**
- * Position of the coder in its work. It keeps no state. The ids of its calls and marks in its texts contain
- * the progress, so it finds its place again after a compaction or a restart.
+ * Position of the coder in its work. The coder keeps no state. The ids of its calls and the marks in its
+ * texts contain the progress, so it finds its place again after a compaction or a restart.
  */
 export interface Progress {
-  /** Number of the next turn. 1 for the first after a human message. */
+  /** Number of the next turn. The first turn after a human message has the number 1. */
   readonly step: number;
   /** The user's request in a few words. */
   readonly topic: string;
@@ -20,12 +20,15 @@ export interface Progress {
 /** Number of newest messages to inspect. The cost of a turn must not grow with the history. */
 export const LOOK_BACK_MESSAGES = 20;
 
-/** Maximum distance between texts with a mark, so that one is always among the inspected messages. */
+/**
+ * Maximum number of turns between two texts with a mark. It ensures that the inspected messages always
+ * contain a mark.
+ */
 export const TURNS_PER_MARK = 4;
 
 const NO_TOPIC = "the task";
 const MAX_TOPIC_CHARS = 60;
-/** Text that the client adds for the model, not a person. */
+/** Matches text that the client, not a person, adds for the model. */
 const REMINDER = /^\s*<(?:system-reminder|task-notification)>/;
 
 interface Trace {
@@ -67,7 +70,7 @@ export function readProgress(messages: readonly ApiMessage[]): Progress {
 
 /**
  * Returns the mark that a summary of these messages needs, so that the coder finds its place again. A request
- * that it has not started is at step 0. Returns undefined for a conversation that is not the coder's.
+ * without any work on it is at step 0. Returns undefined if the coder has not worked in this conversation.
  */
 export function progressLine(messages: readonly ApiMessage[]): string | undefined {
   const recent = withoutSummaryRequest(messages.slice(-LOOK_BACK_MESSAGES));
@@ -86,7 +89,8 @@ const next = ({ step, topic }: Trace): Omit<Progress, "chain"> => ({
 });
 
 /**
- * Continues the count. Calls of another model have no step in their ids, so the inspected ones are counted.
+ * Returns the progress of work that continues. Calls of another model have no step in their ids, so the
+ * function counts the inspected replies instead.
  */
 function continueWork(
   trace: Trace | undefined,
@@ -100,7 +104,10 @@ function continueWork(
   return { step: turnsSeen + 1, topic, chain: hashText(newest), isNewTask: false };
 }
 
-/** Finds the newest trace of the coder's own work, with the newest topic at or before it. */
+/**
+ * Finds the newest trace of the coder's work. If this trace has no topic, takes the topic from the trace
+ * before it.
+ */
 function newestTrace(recent: readonly ApiMessage[]): Trace | undefined {
   let found: Trace | undefined;
   for (const message of recent.toReversed()) {
@@ -134,8 +141,8 @@ function traceInId(id: unknown): Trace | undefined {
 }
 
 /**
- * Finds the current mark in a text. A summary may contain older marks anywhere, but the current one is under
- * "Current Work".
+ * Finds the current mark in a text. A summary may contain older marks anywhere, but its current mark is in
+ * the section "Current Work".
  */
 function traceInText(text: string): Trace | undefined {
   const current = splitSections(text).find(({ name }) => name === "Current Work")?.body;
@@ -176,7 +183,9 @@ function isSpoken(block: ContentBlock): block is Extract<ContentBlock, { type: "
 /** True for a block from a person. An image or a document without text also counts. */
 const isHuman = (block: ContentBlock): boolean => block.type !== "text" || isSpoken(block);
 
-/** Takes the first meaningful line, without characters that would end a mark early. */
+/**
+ * Returns the first meaningful line of the text as the topic, without characters that would end a mark early.
+ */
 function topicOf(text: string): string {
   if (isSummary(text)) return traceInText(text)?.topic ?? NO_TOPIC;
   const bare = text.slice(0, 2_000).replace(/<[^>\n]*>/g, " ");

@@ -12,7 +12,9 @@ export interface Speaker {
   readonly characters: number;
 }
 
-/** Writes the text before calls. The mark comes first, so that a shortened text still has it. */
+/**
+ * Writes the text before tool calls. The step mark comes first, so that a shortened text still contains it.
+ */
 export function textBefore(speaker: Speaker, ideas: readonly Idea[]): string {
   const { progress, view } = speaker;
   const opening = `${stepMark(progress.step, progress.topic)} `;
@@ -63,8 +65,7 @@ export function thoughts(speaker: Speaker, ideas: readonly Idea[]): string {
 }
 
 /**
- * Writes the closing text of a task. The short id differs each time, so that no two tasks end with the same
- * text.
+ * Writes the closing text of a task. It contains a random id, so that no two tasks end with the same text.
  */
 export function closing({ progress, view, random }: Speaker, steps: number): string {
   const { topic, chain } = progress;

@@ -1,7 +1,7 @@
 import { asList, field, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { SeenRequest } from "../../exchange.ts";
 
-/** Tool kinds, with tool names without case and punctuation. */
+/** Kinds of tools, each with the names of such tools in lower case and without punctuation. */
 const NAMES = {
   read: "read readfile viewfile openfile fileread catfile readtextfile getfilecontents",
   write: "write writefile createfile filewrite writetofile savefile createnewfile",
@@ -16,7 +16,7 @@ const NAMES = {
   agent: "task agent subagent dispatchagent spawnagent",
 } as const;
 
-/** Kind of a tool. An unusual tool (`other`) is called by its schema alone. */
+/** Kind of a tool. For an unusual tool (`other`), the coder derives the input from the schema alone. */
 export type ToolKind = keyof typeof NAMES | "other";
 
 const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
@@ -27,14 +27,14 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
 
 export interface CoderTool {
   readonly name: string;
-  /** Kinds of calls. An editor tool that takes commands has several. */
+  /** Kinds of calls that the tool can make. An editor tool that takes commands has several kinds. */
   readonly kinds: readonly ToolKind[];
   readonly schema: JsonRecord;
   /** Form of the input. `editor` and `memory` take a command, which decides the other fields. */
   readonly form: "plain" | "editor" | "memory";
 }
 
-/** Tools that wait for a person would block the session. */
+/** Matches tools that wait for a person. A call of such a tool would block the session. */
 const WAITS_FOR_A_PERSON = /ask.?user|exit.?plan|enter.?plan|confirm|approval/i;
 
 const COMMAND_SCHEMA: JsonRecord = {
@@ -69,7 +69,10 @@ export function selectTools(
   return { tools: isForced && liked.length === 0 ? callable : liked, isForced, allowsParallel };
 }
 
-/** Returns undefined for tools that the provider runs, and for tools whose definition is deferred. */
+/**
+ * Describes a tool for the coder. Returns undefined for tools that the provider runs, and for tools with a
+ * deferred definition.
+ */
 export function coderTool(tool: JsonRecord): CoderTool | undefined {
   const name = stringField(tool, "name");
   if (name === undefined || tool.defer_loading === true) return undefined;
@@ -92,7 +95,7 @@ function takesEditorCommands(schema: JsonRecord): boolean {
 
 /**
  * Returns the kind of a tool by its name. The name of an MCP tool ends with the plain tool name. An MCP tool
- * may write anywhere, so only reading tools are recognized.
+ * may write anywhere, so only MCP tools that read are recognized.
  */
 export function kindOf(name: string): ToolKind {
   const own = name.split("__").at(-1) ?? name;

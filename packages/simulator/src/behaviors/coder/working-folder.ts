@@ -4,13 +4,13 @@ import type { ApiMessage } from "@longhaul/core/messages";
 import type { SeenRequest } from "../../exchange.ts";
 
 /**
- * Lines in which clients name their working folder. The path extends to the end of the line, because a part
- * of it would be a different folder.
+ * Matches lines in which clients name their working folder. The path ends at the end of the line, because a
+ * part of it would be a different folder.
  */
 const NAMED_FOLDER =
   /^[ \t>*-]*(?:(?:primary|current) )?(?:working directory|cwd|workspace(?: folder| root)?|project root)[ \t]*[:=][ \t]*(\/[^\r\n]*)$/im;
 const TAGGED_FOLDER = /<cwd>[ \t]*(\/[^\r\n<]*)<\/cwd>/i;
-/** Text that longhaul's own agent writes after its folder. */
+/** Text that longhaul's own agent writes after the path of its working folder. */
 const GIT_REMARK = " (in a git repository)";
 
 /** Number of first messages in which a client may describe its environment. */

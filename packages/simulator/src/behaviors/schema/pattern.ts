@@ -1,7 +1,8 @@
 import type { Random } from "../../demo/random.ts";
 
 /**
- * Maximum number of pieces, because nested repetitions multiply. No pattern for an input needs a longer text.
+ * Maximum number of generated pieces, because nested repetitions multiply. No pattern of a tool input needs a
+ * longer text.
  */
 const MAX_PIECES = 20_000;
 
@@ -10,11 +11,14 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const WORD = `${LETTERS}${DIGITS}_`;
 const PRINTABLE: string = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
 
-/** Characters for each escape. Empty for a word boundary, which is an assertion. */
+/** Characters that each escape can produce. A word boundary produces no character. */
 const PLAIN_ESCAPES = { d: DIGITS, w: WORD, s: " ", n: "\n", t: "\t", b: "" };
 const ESCAPES: Readonly<Record<string, string>> = { ...PLAIN_ESCAPES, D: LETTERS, W: "-./ ", S: WORD };
 
-/** Thrown only inside this file, for pattern features that are not generated (look-around, references). */
+/**
+ * Error for pattern features that this file cannot generate (look-around, references). It never leaves this
+ * file.
+ */
 class Unsupported extends Error {}
 
 /**
@@ -31,8 +35,8 @@ export function textMatching(pattern: string, random: Random, extraRepeats: numb
 }
 
 /**
- * Reads the pattern once from left to right and writes text meanwhile. Parts that are not selected are read
- * and dropped.
+ * Reads the pattern from left to right and writes matching text at the same time. It also reads alternatives
+ * that are not selected, and drops their text.
  */
 class PatternWriter {
   readonly #pattern: string;
@@ -70,7 +74,7 @@ class PatternWriter {
     return text;
   }
 
-  /** Reads an atom again for each repetition, so that `[a-z]{4}` is not one letter four times. */
+  /** Reads an atom again for each repetition. Otherwise `[a-z]{4}` would repeat one letter four times. */
   #repeated(): string {
     const start = this.#at;
     const once = this.#atom();
@@ -167,7 +171,10 @@ class PatternWriter {
   }
 }
 
-/** Maximum length of a range. Longer ranges are truncated, because any of their characters will do. */
+/**
+ * Maximum number of characters that are taken from a range such as `a-z`. A longer range is truncated,
+ * because any of its characters matches.
+ */
 const MAX_RANGE_CHARACTERS = 128;
 
 function range(from: string, to: string): string {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { conforms } from "./schema.ts";
 
 it.each(["toString", "constructor", "__proto__"])(
-  "does not accept the inherited %s of an object as a required property",
+  "schema validation does not accept an inherited %s of an object as a required property",
   (name) => {
     const schema = { type: "object", required: [name] };
     expect(conforms({}, schema)).toBe(false);

@@ -15,7 +15,7 @@ import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messa
 /** Maximum chain of references. They can be circular, and no sensible schema chains more of them. */
 const MAX_REFERENCES = 16;
 
-/** Resolves references and keeps the keywords next to them. */
+/** Replaces a reference with the schema that it names, and keeps the keywords next to the reference. */
 export function resolve(schema: unknown, root: unknown): unknown {
   let found = schema;
   for (let hops = 0; hops < MAX_REFERENCES && isRecord(found) && typeof found.$ref === "string"; hops++) {
@@ -37,7 +37,7 @@ function follow(reference: string, root: unknown): unknown {
   return found ?? true;
 }
 
-/** Decodes a part of a reference. An invalid escape sequence is taken literally. */
+/** Decodes a part of a reference. Keeps an invalid escape sequence as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -135,8 +135,8 @@ export function numberIn(schema: JsonRecord, name: string): number | undefined {
 const MULTIPLE_TOLERANCE = 1e-9;
 
 /**
- * Maximum depth of validation. A schema that is defined only by itself never ends, and deeper values do not
- * occur.
+ * Maximum depth of validation. Without it, a schema that only refers to itself would never end. Real values
+ * are not that deep.
  */
 const MAX_CHECKED_DEPTH = 100;
 const MAX_CHECKS = 20_000;
@@ -144,7 +144,7 @@ const MAX_CHECKS = 20_000;
 interface Place {
   readonly root: unknown;
   readonly depth: number;
-  /** Budget that all parts of one value share. */
+  /** Remaining checks, shared by all parts of one value. */
   readonly budget: { checks: number };
 }
 
@@ -211,15 +211,16 @@ function fitsString(value: string, schema: JsonRecord): boolean {
 }
 
 /**
- * Compiles a pattern. Returns undefined for another dialect, which cannot be checked but must not prevent all
- * calls.
+ * Compiles a pattern. Returns undefined for a pattern of another dialect. Such a pattern cannot be checked,
+ * and every value passes.
  */
 function expression(pattern: string): RegExp | undefined {
   for (const flags of ["u", ""]) {
     try {
       return new RegExp(pattern, flags);
     } catch {
-      // Retry without the flag, because many patterns escape more than it allows.
+      // Compile again without the `u` flag, because many patterns contain escapes that this flag does not
+      // allow.
     }
   }
   return undefined;

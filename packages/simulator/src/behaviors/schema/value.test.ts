@@ -161,8 +161,8 @@ const schemas: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
   ),
 })).schema;
 
-describe("valueFor", () => {
-  it("generates a value that matches its schema, for any schema", () => {
+describe("valueFor, which generates a value for a JSON schema", () => {
+  it("valueFor generates a value that matches the schema, for any schema", () => {
     fc.assert(
       fc.property(schemas, fc.nat(), (schema, seed) => {
         expect(violation(valueFor(schema, { random: createRandom(seed) }), schema)).toBeUndefined();
@@ -171,7 +171,7 @@ describe("valueFor", () => {
     );
   });
 
-  it("generates the same value for the same seed", () => {
+  it("valueFor generates the same value for the same schema and seed", () => {
     fc.assert(
       fc.property(schemas, fc.nat(), (schema, seed) => {
         const make = (): unknown => valueFor(schema, { random: createRandom(seed) });
@@ -180,7 +180,7 @@ describe("valueFor", () => {
     );
   });
 
-  it("ends for a recursive schema", () => {
+  it("valueFor generates a finite value for a recursive schema", () => {
     const node = {
       type: "object",
       properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
@@ -205,7 +205,7 @@ describe("valueFor", () => {
     { type: "object", minProperties: 1e12 },
     { allOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] },
     { $ref: "#/%E0%" },
-  ])("limits the size of a value when the schema asks for too much: %j", (schema) => {
+  ])("valueFor limits the size of a value when the schema requires too much: %j", (schema) => {
     const value = valueFor(schema, { random: createRandom(1) });
     expect(JSON.stringify(value).length).toBeLessThan(2_000_000);
   });
@@ -216,11 +216,11 @@ describe("valueFor", () => {
     { anyOf: [{ $ref: "#" }, { $ref: "#" }] },
     { oneOf: [{ $ref: "#" }, { $ref: "#" }] },
     { anyOf: [{ type: "array", items: { $ref: "#" }, minItems: 3 }, { not: {} }] },
-  ])("gives up without an error when no finite value matches the schema: %j", (schema) => {
+  ])("valueFor throws no error when no finite value matches the schema: %j", (schema) => {
     expect(() => valueFor(schema, { random: createRandom(1) })).not.toThrow();
   });
 
-  it("uses a suggestion that matches the schema and ignores one that does not", () => {
+  it("valueFor uses a suggested value that matches the schema and ignores one that does not", () => {
     const schema = {
       type: "object",
       properties: { path: { type: "string" }, limit: { type: "integer", maximum: 10 } },
@@ -235,7 +235,7 @@ describe("valueFor", () => {
     }
   });
 
-  it("ignores a pattern that it cannot generate", () => {
+  it("valueFor ignores a pattern that it cannot generate text for", () => {
     const schema = { type: "string", pattern: "^(?=a)a(?<!b)\\p{Ll}$" };
     expect(typeof valueFor(schema, { random: createRandom(1) })).toBe("string");
     expect(typeof valueFor({ type: "string", pattern: "([" }, { random: createRandom(1) })).toBe("string");

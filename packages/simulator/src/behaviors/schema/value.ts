@@ -4,7 +4,7 @@ import { area, chance, phrase, pickFrom, thing } from "../chance.ts";
 import { textMatching } from "./pattern.ts";
 import { conforms, merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
 
-/** Depth beyond which only required parts are generated, so that a recursive schema ends. */
+/** Depth below which optional parts are no longer generated, so that a recursive schema ends. */
 const DEPTH_OF_EXTRAS = 4;
 /** Maximum depth of a value. A schema that requires itself has no finite value. */
 const MAX_DEPTH = 24;
@@ -12,11 +12,11 @@ const OPTIONAL_PERCENT = 30;
 const EXAMPLE_PERCENT = 25;
 const USUAL_EXTRA_ITEMS = 2;
 /**
- * Maximum number of parts, because nested alternatives multiply. The remaining parts become null or are
+ * Maximum number of generated parts, because nested alternatives multiply. Further parts become null or are
  * omitted.
  */
 const MAX_PARTS = 4_000;
-/** Attempts to satisfy `oneOf` and `uniqueItems`. */
+/** Maximum attempts to satisfy `oneOf` and `uniqueItems`. */
 const TRIES = 24;
 
 /** Suggests values for a property name, best first. Invalid suggestions are skipped. */
@@ -33,11 +33,14 @@ interface Place extends Required<ValueOptions> {
   readonly root: unknown;
   readonly name: string;
   readonly depth: number;
-  /** Budget that all parts of one value share. */
+  /** Remaining parts that may be generated, shared by the whole value. */
   readonly budget: { parts: number };
 }
 
-/** Generates a value that the schema allows, as far as possible without solving it. */
+/**
+ * Generates a value that the schema allows. For contradictory or complicated schemas, the value may not
+ * match.
+ */
 export function valueFor(schema: unknown, options: ValueOptions): unknown {
   const { random, suggest = () => [], hasExtras = true } = options;
   const budget = { parts: MAX_PARTS };
@@ -89,7 +92,7 @@ function makeAlternative(schema: JsonRecord, place: Place): unknown {
   return closest ?? null;
 }
 
-/** Sorts choices. Those that cannot contain themselves come first. */
+/** Sorts alternatives of a schema. Those that do not refer to themselves come first. */
 function simplestFirst(choices: readonly unknown[], root: unknown): readonly unknown[] {
   const size = (choice: unknown): number => {
     const found = resolve(choice, root);
@@ -127,7 +130,7 @@ function makeObject(schema: JsonRecord, place: Place): JsonRecord {
   const made: Record<string, unknown> = {};
   const put = (name: string, itemSchema: unknown): void => {
     const value = make(itemSchema, { ...place, name, depth: place.depth + 1 });
-    // A plain assignment to `__proto__` would not create a property.
+    // Defines the property explicitly, because an assignment to `__proto__` would not create a property.
     Object.defineProperty(made, name, { value, enumerable: true, writable: true, configurable: true });
   };
   const most = numberIn(schema, "maxProperties") ?? Number.POSITIVE_INFINITY;
@@ -183,9 +186,15 @@ function makeArray(schema: JsonRecord, place: Place): readonly unknown[] {
 
 // Numbers
 
-/** Width of an open range, because inputs mostly contain small numbers. */
+/**
+ * Width of a range with only one limit or none. It is small, because tool inputs mostly contain small
+ * numbers.
+ */
 const USUAL_SPAN = 100;
-/** Enough digits for any sensible step, few enough to remove the rounding error of a product. */
+/**
+ * Digits to which numbers are rounded. They are enough for any sensible `multipleOf`, and few enough to
+ * remove rounding errors.
+ */
 const SIGNIFICANT_DIGITS = 12;
 
 function numberFor(schema: JsonRecord, random: Random, isWhole: boolean): number {
@@ -221,9 +230,12 @@ function bounds(schema: JsonRecord, unit: number): readonly [low: number, high: 
 // Strings
 
 const USUAL_EXTRA_REPEATS = 6;
-/** Attempts per bound. With a suitable bound on repeats, few are needed. */
+/** Attempts for each bound on repeats. With a suitable bound, few attempts are needed. */
 const TRIES_PER_BOUND = 12;
-/** More than a reply can contain. A schema that requires more gets this much. */
+/**
+ * Maximum characters of a generated string, more than a reply can contain. A schema that requires a longer
+ * string gets this length.
+ */
 const MAX_CHARACTERS = 1_000_000;
 
 function stringFor(schema: JsonRecord, random: Random): string {
@@ -261,7 +273,7 @@ const FORMATS: Readonly<Record<string, (random: Random) => string>> = {
   uuid: (random) => random.uuid(),
 };
 
-/** Uses a host that is reserved for examples, because a real agent may run the call. */
+/** Makes up a URL. Its host is reserved for examples, because a real agent may run the call. */
 export function exampleUrl(random: Random): string {
   return `https://docs.example.com/${area(random)}/${thing(random)}-${random.between(1, 999)}`;
 }

@@ -25,9 +25,11 @@ export const piece = (forms: readonly string[], importance: number, group?: stri
   group,
 });
 
-/** Pieces of at least this importance get room before the sections share the rest. */
+/** Pieces of at least this importance get tokens before the sections share the rest of the budget. */
 export const ESSENTIAL = 1_000;
-/** Pieces of at least this importance are included in short form before any other piece gets more room. */
+/**
+ * Pieces of at least this importance are included in short form before any other piece gets a longer form.
+ */
 export const WORTH_A_LINE = 300;
 
 /** Returns the importance of the item at `index` of `count`, rising from the oldest to the newest. */
@@ -57,7 +59,10 @@ type CountTokens = (text: string) => number;
 
 /** Tokens reserved for each line break between pieces, which no piece includes. */
 const JOINT_TOKENS = 1;
-/** Share of unused budget that is worth another try. Remarks are reserved at their longest. */
+/**
+ * Unused share of the budget that makes another try worthwhile. Each try reserves the longest form of the
+ * remarks.
+ */
 const WORTHWHILE_SLACK = 0.04;
 /** Share of the budget that essential pieces may take beyond their shortest form, before all others. */
 const ESSENTIAL_SHARE = 0.3;
@@ -116,7 +121,7 @@ export function fitSections(
       return fitted;
     if (slack >= 0) fits = fitted;
     else if (measure === bySamples) {
-      // Samples can be wrong by any amount, so aiming lower could mean aiming at nothing.
+      // Samples can be wrong by any amount, so a lower target could leave nothing. Count exactly instead.
       measure = countTokens;
       for (const slot of slots) slot.costs.length = 0;
       continue;
@@ -157,9 +162,7 @@ function choose(
     spare -= growth;
     return growth;
   };
-  /**
-   * Gives a section its first room. It includes everything briefly, then more of the most important pieces.
-   */
+  /** Includes a piece in its shortest form and returns the cost, or 0 if the piece does not fit. */
   const begin = (slot: Slot, allowance: number): number => {
     const shortest = slot.piece.forms.length - 1;
     const cost = costOf(slot, shortest, countTokens);

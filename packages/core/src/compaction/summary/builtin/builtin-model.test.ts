@@ -34,7 +34,7 @@ function conversation(): ConversationBuilder {
 }
 
 describe("builtInModel", () => {
-  it("answers a summary request in the requested format with all nine sections", async () => {
+  it("the built-in model answers a summary request in the requested format with all nine sections", async () => {
     const summary = formatSummary(await textOf(asking(flatten(conversation().entries))));
     expect(presentSections(summary ?? "")).toEqual(SECTION_NAMES);
   });
@@ -65,7 +65,7 @@ describe("builtInModel", () => {
     expect(await textOf({ messages: inLastMessage })).not.toContain("Do not call any tool");
   });
 
-  it("carries over an earlier summary at the start of the conversation", async () => {
+  it("the built-in model carries over an earlier summary at the start of the conversation", async () => {
     const earlier = formatSummary(await textOf(asking(flatten(conversation().entries)))) ?? "";
     const next = new ConversationBuilder();
     next.user(continuationMessage({ summary: earlier, keptRecent: false, trigger: "auto" }));
@@ -75,12 +75,12 @@ describe("builtInModel", () => {
     expect(again).not.toContain("no longer fitted into the context window");
   });
 
-  it("follows the instructions of a summary request", async () => {
+  it("the built-in model follows the instructions in a summary request", async () => {
     const wish = "look after the zeppelin";
     expect(await textOf(asking(flatten(conversation().entries), wish))).toContain("zeppelin");
   });
 
-  it("ends every call with a reply that has the streamed text, for any conversation", async () => {
+  it("the built-in model ends every call with a reply that has the streamed text, for any conversation", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), async (entries) => {
         const events: ModelEvent[] = [];

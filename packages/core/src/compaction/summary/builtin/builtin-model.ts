@@ -18,8 +18,8 @@ export interface BuiltInModelOptions {
 }
 
 /**
- * Creates a model that answers every request with a built-in summary of the conversation, in the form of a
- * summary request. It needs no real model, is always available and never fails.
+ * Creates a model that answers every request with a built-in summary of the conversation, in the format that
+ * a summary request asks for. It needs no real model, is always available and never fails.
  */
 export function builtInModel(options: BuiltInModelOptions = {}): Model {
   return {

@@ -105,7 +105,7 @@ describe("summaries of summaries", () => {
     );
   });
 
-  it("repeats how many messages earlier summaries left out", () => {
+  it("repeats how many user messages earlier summaries left out", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 50; index++) session.user(`request ${index}`);
     const small = summarize(session.entries, { countTokens, budgetTokens: 600 }).text;

@@ -32,10 +32,10 @@ import { currentRequest } from "./render-history.ts";
 
 const MAX_STEPS = 24;
 const MAX_STEP_CHARS = 250;
-/** Length of a report. A remark often follows it, so the second-to-last text gets more room. */
+/** Maximum length of the agent's second-to-last text. It is often the report before a last remark. */
 const MAX_REPORT_CHARS = 800;
 const MAX_EDITS_SHOWN = 3;
-/** With fewer steps since the request, the work before it is still current. */
+/** If the agent made fewer steps since the request, the work before the request is still current. */
 const FEW_STEPS = 3;
 /** A longer command is described by the agent's words before it. */
 const LONG_COMMAND_CHARS = 70;
@@ -48,7 +48,9 @@ export function renderCurrentWork(digest: SessionDigest): Piece[] {
   return [...stepPieces(actions, texts, digest.cwd), ...editPieces(digest), ...wordPieces(texts)];
 }
 
-/** Returns the exchanges from the current request on, and the one before if the request is new. */
+/**
+ * Returns the exchanges from the current request on, and the exchange before if the agent has hardly started.
+ */
 function recentExchanges({ exchanges }: SessionDigest): readonly Exchange[] {
   const at = exchanges.findLastIndex(isRequest);
   const since = exchanges.slice(Math.max(0, at));
@@ -131,7 +133,10 @@ function editPieces(digest: SessionDigest): Piece[] {
   });
 }
 
-/** Returns the edits whose code is under this heading, so that the file section need not repeat it. */
+/**
+ * Returns the edits whose code the section "Current Work" shows, so that the section about files need not
+ * repeat it.
+ */
 export function currentEdits(
   digest: SessionDigest,
 ): readonly { readonly path: string; readonly edit: Edit }[] {

@@ -148,7 +148,7 @@ describe("summarize", () => {
     expect(summaryOf(session.entries, 700, "keep everything about billing")).toContain("billing.ts");
   });
 
-  it("does not change the entries that it summarizes", () => {
+  it("summarize does not change the entries", () => {
     const session = workSession();
     const before = structuredClone(session.entries);
     summaryOf(session.entries);
@@ -185,7 +185,7 @@ describe("token budget of a summary", () => {
     );
   });
 
-  it("limits a summary to 8,000 tokens by default", () => {
+  it("limits a built-in summary to 8,000 tokens by default", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 400; index++) session.user(`message ${index} ${"word ".repeat(100)}`);
     expect(SUMMARY_BUDGET_TOKENS).toBe(8_000);
@@ -195,7 +195,7 @@ describe("token budget of a summary", () => {
     expect(leftOut).toBeGreaterThan(0);
   });
 
-  it("includes every user message verbatim when the budget allows it", () => {
+  it("includes every user message verbatim in a summary when the budget allows it", () => {
     fc.assert(
       fc.property(userTexts, (texts) => {
         const session = new ConversationBuilder();
@@ -209,7 +209,7 @@ describe("token budget of a summary", () => {
     );
   });
 
-  it("fits the nine headings and the latest request into 500 tokens", () => {
+  it("fits the nine headings of a summary and the latest request into 500 tokens", () => {
     const session = workSession();
     for (let index = 0; index < 30; index++)
       session.user(`message number ${index} ${"and more ".repeat(40)}`);

@@ -16,7 +16,7 @@ describe("readCommand", () => {
     ["ls src/test-data", "other"],
   ] as const)("classifies the command %s as %s", (command, kind) => expect(read(command).kind).toBe(kind));
 
-  it("shows a command on one line without its preparation", () => {
+  it("shows a shell command on one line, without cd, variables, redirections and comments", () => {
     const command = 'cd "/a b/c" && X=1; # note\n# comment\nnpm run build 2>&1';
     expect(read("cd /a && npm test").command).toBe("npm test");
     expect(read('cd "/a b/c" && X=1; npm run build 2>&1').command).toBe("npm run build");
@@ -45,11 +45,11 @@ describe("readCommand", () => {
     ["go test ./...", "ok  \ta/b\t0.1s\nok  \ta/c\t0.1s", "2 packages ok"],
     ["git commit -m x", "[main 1a2b3c4] fix: the thing\n 1 file changed", 'commit 1a2b3c4 "fix: the thing"'],
     ["gh pr create", "https://example.com/o/r/pull/17", "https://example.com/o/r/pull/17"],
-  ])("extracts the outcome of %s", (command, output, outcome) =>
+  ])("extracts the outcome of the command %s", (command, output, outcome) =>
     expect(read(command, output).outcome).toBe(outcome),
   );
 
-  it("finds a commit that only a log shows", () => {
+  it("finds a commit that only the output of git log shows", () => {
     expect(read("git commit -q -m x && git log -1", "055ca502 test: pin the output").commit).toEqual({
       id: "055ca502",
       subject: "test: pin the output",
@@ -57,7 +57,7 @@ describe("readCommand", () => {
     expect(read("git commit -m x", "nothing to commit").commit).toBeUndefined();
   });
 
-  it("identifies commands by program and verb", () => {
+  it("identifies a shell command by its program and subcommand", () => {
     expect(programOf("go test -v ./x")).toBe("go test");
     expect(programOf("NODE_ENV=x npx vitest run")).toBe("vitest");
     expect(keysOf(read("gofmt -l . && go test ./... | tail"))[1]).toBe("test go test");

@@ -169,13 +169,13 @@ export function keysOf({ command, kind }: CommandRun): readonly string[] {
   return [commandKey(command), ...(runner === undefined ? [] : [`${kind} ${runner}`])];
 }
 
-/** Returns a key that is the same with any pipe and any wrapper. */
+/** Returns a key for a command that is the same with any pipe and any wrapper. */
 function commandKey(command: string): string {
   const end = command.search(/[|;>]/);
   return (end === -1 ? command : command.slice(0, end)).trim().toLowerCase();
 }
 
-/** Returns the part of a command line that matches the kind, as program and verb. */
+/** Returns the part of a command line that matches the kind, as program and subcommand. */
 function runnerOf(command: string, kind: CommandKind): string | undefined {
   const pattern = KINDS.find(([known]) => known === kind)?.[1];
   const part = command.split(/[|;&()]+/).find((segment) => pattern?.test(segment));
@@ -191,7 +191,7 @@ export function outcomeText({ failed, outcome, kind }: CommandRun): string {
   return kind === "other" ? "" : " → ok";
 }
 
-/** Returns the program and its verb, which `go test ./...` and `go test -v ./x` have in common. */
+/** Returns the program and its subcommand, which `go test ./...` and `go test -v ./x` have in common. */
 export function programOf(command: string): string | undefined {
   const [, program, verb] = PROGRAM_AND_VERB.exec(headOf(command, PROGRAM_WITHIN_CHARS)) ?? [];
   if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;

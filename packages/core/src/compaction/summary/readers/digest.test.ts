@@ -10,8 +10,8 @@ const messagesOf = (entries: readonly Entry[]): string[] =>
 const queueOperation = (operation: string, content?: string): Entry =>
   ({ type: "queue-operation", operation, ...(content === undefined ? {} : { content }) }) as unknown as Entry;
 
-describe("user messages in a digest", () => {
-  it("counts prompts as user messages, but no tool results, meta entries or agent text", () => {
+describe("user messages in the digest of a session", () => {
+  it("a digest counts prompts as user messages, but no tool results, meta entries or agent text", () => {
     const session = new ConversationBuilder();
     session.user("first");
     session.tool("t1", "Bash", { command: "ls" }, "second");
@@ -21,14 +21,14 @@ describe("user messages in a digest", () => {
     expect(messagesOf(session.entries)).toEqual(["first"]);
   });
 
-  it("includes text that was queued while the agent worked", () => {
+  it("a digest includes user text that was queued while the agent worked", () => {
     const session = new ConversationBuilder();
     session.user("first");
     session.attachment({ type: "queued_command", prompt: "and hurry", origin: { kind: "human" } });
     expect(messagesOf(session.entries)).toEqual(["first", "and hurry"]);
   });
 
-  it("includes text that only the session file's queue contains, unless it still waits there", () => {
+  it("a digest includes text that only the session file's queue contains, unless the text still waits there", () => {
     const session = new ConversationBuilder();
     session.user("shown");
     session.attachment({ type: "queued_command", prompt: "shown too" });
@@ -37,14 +37,14 @@ describe("user messages in a digest", () => {
     expect(messagesOf(currentConversation(lines).entries)).toEqual(["shown", "shown too", "received"]);
   });
 
-  it("excludes queued text that did not come from the user", () => {
+  it("a digest excludes queued text that did not come from the user", () => {
     const session = new ConversationBuilder();
     session.user("first");
     session.attachment({ type: "queued_command", prompt: "from a channel", origin: { kind: "channel" } });
     expect(messagesOf(session.entries)).toEqual(["first"]);
   });
 
-  it("marks images at their place in a user message", () => {
+  it("a digest marks images at their place in a user message", () => {
     const session = new ConversationBuilder();
     session.user([
       { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
@@ -53,7 +53,7 @@ describe("user messages in a digest", () => {
     expect(messagesOf(session.entries)).toEqual(["[image]\nwhat is this?"]);
   });
 
-  it("records that the agent was interrupted before a user message", () => {
+  it("a digest records that the user interrupted the agent before a message", () => {
     const session = new ConversationBuilder();
     session.user("go");
     session.user([{ type: "text", text: "[Request interrupted by user]" }]);
@@ -63,7 +63,7 @@ describe("user messages in a digest", () => {
     ).toEqual([false, true]);
   });
 
-  it("includes what the user said when refusing a tool call", () => {
+  it("a digest includes the reason that the user states for refusing a tool call", () => {
     const session = new ConversationBuilder();
     session.user("go");
     session.assistant([toolUse("t", "Bash", { command: "rm -rf x" })]);
@@ -72,7 +72,7 @@ describe("user messages in a digest", () => {
     expect(messagesOf(session.entries)).toEqual(["go", "keep x"]);
   });
 
-  it("excludes messages of subagents, unless the session is a subagent's own", () => {
+  it("a digest excludes messages of subagents, unless the session itself belongs to a subagent", () => {
     const main = new ConversationBuilder();
     main.user("main request");
     main.user("do a part of it", { isSidechain: true });
@@ -81,8 +81,8 @@ describe("user messages in a digest", () => {
   });
 });
 
-describe("work in a digest", () => {
-  it("counts a subagent's file changes but not its text", () => {
+describe("the agent's work in the digest of a session", () => {
+  it("a digest counts a subagent's file changes but not its text", () => {
     const session = new ConversationBuilder();
     session.user("go");
     const input = { file_path: "/project/a.ts", old_string: "a", new_string: "b" };
@@ -94,7 +94,7 @@ describe("work in a digest", () => {
     expect(digest.exchanges.flatMap((exchange) => exchange.texts)).toEqual([]);
   });
 
-  it("digests calls of other agents' file tools, including those with a command argument", () => {
+  it("a digest recognizes file tools of other agents, including those with a command argument", () => {
     const session = new ConversationBuilder();
     session.tool("t1", "read_file", { absolute_path: "/p/read.ts" }, "x");
     session.tool(
@@ -121,7 +121,7 @@ describe("work in a digest", () => {
     ]);
   });
 
-  it("does not count a failed edit as a file change", () => {
+  it("a digest does not count a failed edit as a file change", () => {
     const session = new ConversationBuilder();
     session.assistant([
       toolUse("e", "Edit", { file_path: "/project/a.ts", old_string: "a", new_string: "b" }),
@@ -130,7 +130,7 @@ describe("work in a digest", () => {
     expect(digestSession(session.entries).files).toEqual([]);
   });
 
-  it("lists the user's answers to questions, and questions without an answer", () => {
+  it("a digest lists the user's answers to questions, and questions without an answer", () => {
     const session = new ConversationBuilder();
     const questions = [{ question: "Which port?" }];
     session.tool("q1", "AskUserQuestion", { questions }, 'The user answered: "Which port?"="8080"');
@@ -140,7 +140,7 @@ describe("work in a digest", () => {
     expect(digest.openQuestions).toEqual(["Which host?"]);
   });
 
-  it("lists background agents that have not reported back", () => {
+  it("a digest lists background agents that have not reported back", () => {
     const session = new ConversationBuilder();
     const launched = (id: string): string => `Async agent launched successfully.\nagentId: ${id} (internal)`;
     session.tool("a", "Agent", { description: "one" }, launched("abc"));
@@ -153,7 +153,7 @@ describe("work in a digest", () => {
     expect(digest.findings).toMatchObject([{ text: "found <it>" }]);
   });
 
-  it("reads a task notice once even when the queue contains it too", () => {
+  it("reads the notice of a finished task once even when the queue contains it too", () => {
     const notice =
       "<task-notification><task-id>a</task-id><status>completed</status><result>found</result></task-notification>";
     const session = new ConversationBuilder();
@@ -161,7 +161,7 @@ describe("work in a digest", () => {
     expect(digestSession([queueOperation("enqueue", notice), ...session.entries]).findings).toHaveLength(1);
   });
 
-  it("reads a leading summary as history, and ignores a summary of messages that it has read", () => {
+  it("a digest carries over a leading summary, and ignores a summary of messages that it digests itself", () => {
     const leading = new ConversationBuilder();
     leading.boundary();
     leading.summary("1. Primary Request and Intent:\n- earlier");
@@ -174,7 +174,7 @@ describe("work in a digest", () => {
     expect(digestSession(middle.entries).earlier).toBeUndefined();
   });
 
-  it("carries over a summary after kept messages, and a summary that was kept with them", () => {
+  it("a digest carries over the summary before kept messages and the summary after them", () => {
     const session = new ConversationBuilder();
     session.boundary();
     session.summary("1. Primary Request and Intent:\n- first\n\n2. Key Technical Concepts:\n- concept one");
@@ -187,7 +187,7 @@ describe("work in a digest", () => {
     expect(earlierItems(earlier, "Key Technical Concepts")).toEqual(["- concept one", "- concept two"]);
   });
 
-  it("knows who acted last: user, tool, agent or nobody", () => {
+  it("a digest records who acted last: user, tool, agent or nobody", () => {
     const session = new ConversationBuilder();
     expect(digestSession(session.entries).lastActor).toBe("nobody");
     session.user("go");
@@ -199,8 +199,8 @@ describe("work in a digest", () => {
   });
 });
 
-describe("open work from before the entries", () => {
-  it("carries over open to-dos, tasks and background agents until the entries close them", () => {
+describe("open work from before the digested entries", () => {
+  it("a digest carries over open to-dos, tasks and background agents until its entries close them", () => {
     const before = {
       todos: [
         { content: "old", status: "pending" as const },

@@ -32,7 +32,7 @@ export interface SessionDigest extends ToolDigest {
   /** Exchanges in order. The first may have no user message. */
   readonly exchanges: readonly Exchange[];
   readonly remarks: readonly Remark[];
-  /** Packages, the heaviest first, like the programs and names. */
+  /** Packages, the most used first. Programs and names have the same order. */
   readonly packages: readonly string[];
   readonly programs: readonly string[];
   readonly names: readonly string[];
@@ -111,7 +111,7 @@ class Reader {
       if (!this.#isPastRead) this.#addEarlier(text);
       return;
     }
-    // Read it anywhere, because nothing else contains its messages.
+    // Read a collapsed span anywhere, because nothing else contains its messages.
     if (isCollapsedSpan(entry)) {
       this.#addEarlier(text);
       return;
@@ -167,7 +167,7 @@ class Reader {
     const words = this.#tools.call(at, pair, this.#current, { aside, said, round });
     if (aside) return;
     this.#lastActor = "tool";
-    // The words are in the result, where they can be read again.
+    // The message gets the position of the tool result, which contains the user's words.
     if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
   }
 
@@ -198,7 +198,7 @@ function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
 }
 
-/** Next move and whose it is, as far as the record shows, with the words that show it. */
+/** Next move and who has to make it, as far as the session shows, with the words that show it. */
 type NextMove =
   /** The agent asked through a tool and has no answer yet. */
   | { readonly kind: "answer-awaited"; readonly question: string }
@@ -212,7 +212,7 @@ type NextMove =
   | { readonly kind: "agents-running"; readonly said: string | undefined }
   | { readonly kind: "all-done"; readonly said: string | undefined };
 
-/** A question to the user is among the last sentences. */
+/** Number of last sentences that can contain a question to the user. */
 const QUESTION_WITHIN_SENTENCES = 3;
 
 /** Returns the next move, or undefined if nothing has happened. `lastText`: the agent's last text. */

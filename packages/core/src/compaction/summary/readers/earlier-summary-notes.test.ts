@@ -80,7 +80,7 @@ describe("notes as an earlier summary", () => {
     expect(earlierItems(notes, "Problem Solving")).toEqual(["- surveyed", "- depth: 12 m"]);
   });
 
-  it("lists the rest of notes under Key Technical Concepts, with code whole and custom sections by name", () => {
+  it("lists other notes under Key Technical Concepts, keeps code together and names custom sections", () => {
     expect(earlierItems(notes, "Key Technical Concepts")).toEqual([
       "```sh\n# build first\nnpm run build\n```",
       "Harbour Rules:",

@@ -45,42 +45,42 @@ describe("parseEarlierSummary", () => {
     ]);
   });
 
-  it("keeps code with its item", () => {
+  it("keeps a code block with the summary item that contains it", () => {
     expect(earlierItems(earlier, "Current Work")).toHaveLength(1);
     expect(earlierItems(earlier, "Current Work")[0]).toContain("# not an item\n```");
   });
 
-  it("removes the scratchpad before an earlier summary and the orders after it", () => {
+  it("removes the scratchpad before an earlier summary and the instructions after it", () => {
     const all = [...earlier.items.values()].flat().join("\n");
     expect(all).not.toContain("scratchpad");
     expect(all).not.toContain("transcript");
     expect(all).not.toContain("without asking");
   });
 
-  it("removes the message around a summary even when the order to continue is reworded", () => {
+  it("removes Claude Code's text around a summary even when the instruction to continue is reworded", () => {
     const reworded = modelSummary.replace("where we left it off", "where we left off");
     expect(reworded).not.toBe(modelSummary);
     expect(parseEarlierSummary(reworded)).toEqual(earlier);
   });
 
-  it("removes the opening of the message when a summary has no headings", () => {
+  it("removes the opening of a continuation message when its summary has no headings", () => {
     const wrapped = "This session is being continued from a previous conversation.\n\nJust prose.";
     expect(earlierItems(parseEarlierSummary(wrapped), "Primary Request and Intent")).toEqual(["Just prose."]);
     const ours = continuationMessage({ summary: "Just prose.", keptRecent: true, trigger: "auto" });
     expect(earlierItems(parseEarlierSummary(ours), "Primary Request and Intent")).toEqual(["Just prose."]);
   });
 
-  it("reads no item from a section that says there is none", () => {
+  it("reads no item from a summary section that says that there is nothing", () => {
     expect(earlierItems(earlier, "Pending Tasks")).toEqual([]);
   });
 
-  it("keeps a summary without headings whole as the request", () => {
+  it("reads all of a summary without headings as the user's request", () => {
     expect(earlierItems(parseEarlierSummary("Just prose."), "Primary Request and Intent")).toEqual([
       "Just prose.",
     ]);
   });
 
-  it("skips longhaul's own labels and left-out remarks, and keeps bold lines of other authors", () => {
+  it("skips longhaul's labels and remarks about left-out items, and keeps bold lines of other authors", () => {
     const leftOut = "(3 more files left out: see the transcript)";
     const text = `${LABELS.changedFiles}\n- a\n${leftOut}\n**Harbor side:**\n- b\n  c`;
     expect(splitItems(text)).toEqual(["- a", "**Harbor side:**", "- b\n  c"]);
@@ -102,13 +102,13 @@ describe("parseEarlierSummary", () => {
     "**Steps since the current request, oldest first:**",
     "**Where things stood at the end of this part; newer messages follow:**",
     "(3 more user messages left out here; see the transcript)",
-  ])("skips the line %s of a summary from an earlier version", (line) => {
+  ])("skips the line %s that earlier longhaul versions wrote into summaries", (line) => {
     expect(splitItems(`- a\n${line}\n- b`)).toEqual(["- a", "- b"]);
     expect(Object.values<string>(LABELS)).not.toContain(line);
   });
 
   it.each([SEE_CURRENT_REQUEST, "- (the current request: see 1)"])(
-    "reads the current request from the first section for the line %s",
+    "reads the current request from the first section when the message list has the line %s",
     (line) => {
       const text = `1. Primary Request and Intent:\n- "Write a parser."\n\n6. All User Messages:\n${line}\n`;
       const earlier = parseEarlierSummary(text);
@@ -116,7 +116,7 @@ describe("parseEarlierSummary", () => {
     },
   );
 
-  it("counts the items that a summary from an earlier version left out", () => {
+  it("counts the items that a summary of an earlier longhaul version left out", () => {
     const text = "6. All user messages:\n(3 more user messages left out here; see the transcript)\n";
     expect(parseEarlierSummary(text).leftOut.get("All User Messages")).toBe(3);
     expect(parseEarlierSummary(text.replace(" here; see", ": see")).leftOut.get("All User Messages")).toBe(3);

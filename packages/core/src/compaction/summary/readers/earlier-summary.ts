@@ -16,7 +16,7 @@ import { isOwnLine, LEFT_OUT_LINE, parseMessageItem, SEE_CURRENT_REQUEST } from 
 /** Summary at the start of the conversation, split so that it can be updated. */
 export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;
-  /** Number of pieces of each section that had no room. */
+  /** Number of pieces of each section that did not fit. */
   readonly leftOut: ReadonlyMap<SectionName, number>;
   /** True if the session's notes are among the items. */
   readonly isNotes?: boolean;
@@ -184,8 +184,9 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 }
 
 /**
- * Sections of the summary for the sections of notes. "" is for sections of a user's own template. Sections
- * with one place are ordered to lose least: concepts are cut from the end, all others from the front.
+ * Sections of the summary for the sections of notes. "" is for sections of a user's own template. Several
+ * sections of notes can go to the same place. Their order loses least: concepts are cut from the end, all
+ * others from the front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
   ["session title", "Primary Request and Intent"],
@@ -229,7 +230,7 @@ function itemsOfNotes(text: string): ItemsByName {
 
 interface CutNotes {
   readonly preface: string;
-  /** Texts by the names of {@link PLACES}. */
+  /** Texts of the notes, by the section names in {@link PLACES}. */
   readonly bodies: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -18,12 +18,12 @@ describe("failureText", () => {
     expect(failureText(output)).toEqual({ text, telling: true });
   });
 
-  it("does not claim to know the failure when no line explains it", () => {
+  it("marks a failure as unexplained when no line of the output explains it", () => {
     expect(failureText("Exit code 1\nplain words")).toEqual({ text: "plain words", telling: false });
     expect(failureText("Exit code 1\n")).toBeUndefined();
   });
 
-  it("finds the failure at the end of a huge output", () => {
+  it("finds the line that explains a failure at the end of a huge output", () => {
     const output = `${"compiling module\n".repeat(50_000)}fatal: disk full`;
     expect(failureText(output)?.text).toContain("fatal: disk full");
   });
@@ -33,7 +33,7 @@ describe("ErrorLedger", () => {
   const run = (ledger: ErrorLedger, at: number, command: string, output: string): void =>
     ledger.command(readCommand(at, command, undefined, output, output.startsWith("Exit code")), output);
 
-  it("marks an error as fixed by the edited files when the same runner passes", () => {
+  it("marks an error as fixed by the edited files when the same test command passes", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test -- a", "Exit code 1\nError: boom");
     ledger.fileEdited("/p/a.ts");
@@ -43,7 +43,7 @@ describe("ErrorLedger", () => {
     ]);
   });
 
-  it("keeps an error open while no run passes", () => {
+  it("keeps an error open while its command has not passed", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test", "Exit code 1\nError: boom");
     run(ledger, 2, "ls", "a b");
@@ -63,7 +63,7 @@ describe("ErrorLedger", () => {
     expect(ledger.records()).toMatchObject([{ occurrences: 3 }]);
   });
 
-  it("records no error for a search without hits or a misused tool", () => {
+  it("records no error for a search without hits or for a wrong use of a tool", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "grep -r x .", "Exit code 1\n");
     ledger.tool(2, "Edit", "a.ts", "<tool_use_error>File has not been read yet.</tool_use_error>", true);

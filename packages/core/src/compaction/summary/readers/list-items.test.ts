@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { messageForms, parseMessageItem } from "./list-items.ts";
 
-describe("messages in a list", () => {
-  it("reads a message back from its list item as it was written", () => {
+describe("user messages in the list of a summary", () => {
+  it("reads a user message back unchanged from its list item in a summary", () => {
     const text = fc.string({
       unit: fc.constantFrom("a", " ", "\n", "`", '"', "-", "😀", "字"),
       maxLength: 40,
@@ -23,9 +23,9 @@ describe("messages in a list", () => {
     ["- fix it", "fix it"],
     ['- **Message 3**: "fix it"', "fix it"],
     ["- “fix it”", "fix it"],
-  ])("finds the message in the list item %s", (item, text) => expect(parseMessageItem(item)).toBe(text));
+  ])("finds the user message in the list item %s", (item, text) => expect(parseMessageItem(item)).toBe(text));
 
-  it("makes each form of a message shorter than the one before", () => {
+  it("returns ever shorter forms of a user message for a summary", () => {
     const lengths = messageForms("word ".repeat(2_000)).map((form) => form.length);
     expect(lengths).toEqual(lengths.toSorted((a, b) => b - a));
     expect(lengths.at(-1)).toBeLessThan(200);

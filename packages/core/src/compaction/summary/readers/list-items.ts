@@ -35,12 +35,12 @@ export const LABELS = {
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
   lastWords: "**What the assistant said last, verbatim:**",
-  /** Label for a part with newer messages after it, in which its next step may be done. */
+  /** Label for a part with newer messages after it. In those messages, its next step may already be done. */
   stateAtEnd: "**State of the work at the end of this part (newer messages follow):**",
 } as const;
 
 const OWN_LABELS: ReadonlySet<string> = new Set([...Object.values(LABELS), ...FORMER_LABELS]);
-/** Replaces a long message that is quoted in full under the first heading. */
+/** Line in the list of messages for a long message that the first section quotes in full. */
 export const SEE_CURRENT_REQUEST = "- (the current request: see section 1)";
 export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out(?: here;|:) see the transcript\)$/;
 
@@ -107,7 +107,7 @@ const DONE = "(?:removed|created|edited \\d+×|read \\d+×|also changed outside 
 const ANY_DONE = new RegExp(`${DONE}(?:, )?`, "g");
 const ONLY_DONE = new RegExp(`^ — (?:${DONE}(?:, |$))+$`);
 
-/** Returns true if the rest of an item's first line is nothing but {@link doneTo}. */
+/** Returns true if the rest of an item's first line is only a text of {@link doneTo}. */
 export const isOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
 
 /** Reads the text of {@link doneTo} back. */

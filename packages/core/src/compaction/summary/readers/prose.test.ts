@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { lastSentence, leadSentence, proseSentences } from "./prose.ts";
 
-describe("sentences", () => {
-  it("ends sentences at the punctuation of every script, but not inside names and numbers", () => {
+describe("sentences of an answer", () => {
+  it("ends sentences at Latin, Chinese and Cyrillic punctuation, but not inside names and numbers", () => {
     expect(
       proseSentences("Read a.ts first. Version 1.2.3 is out! Why? 好的。问题在于缓存。Готово. Дальше!"),
     ).toEqual([
@@ -29,7 +29,7 @@ describe("sentences", () => {
     ]);
   });
 
-  it("takes the lead sentence after the pleasantries of an answer", () => {
+  it("uses the first sentence after phrases such as 'Perfect!' or 'Done.' as the main sentence", () => {
     expect(leadSentence("🎉 **Perfect!** All tests pass now.")).toBe("All tests pass now.");
     expect(leadSentence("Done. Here's the summary:\n\nThe cache is keyed by path.")).toBe(
       "The cache is keyed by path.",
@@ -37,10 +37,10 @@ describe("sentences", () => {
     expect(leadSentence("好的。缓存已修复。")).toBe("缓存已修复。");
   });
 
-  it("takes the first sentence as the lead when no other says more", () =>
+  it("uses the first sentence as the main sentence when no other sentence says more", () =>
     expect(leadSentence("Done!")).toBe("Done!"));
 
-  it("takes the last sentence before a tool call as its purpose", () => {
+  it("uses the last sentence before a tool call as the purpose of the call", () => {
     expect(lastSentence("The tests fail. Now fix the parser:")).toBe("Now fix the parser:");
     expect(lastSentence("Now fix it:\n```ts\nif (a) {\n  b();\n  c();\n  d();\n  e();\n}\n```")).toBe(
       "Now fix it:",

@@ -3,7 +3,10 @@ import { headAndTail, oneLine } from "../clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
-/** Matches a sentence end within a line. Most lines have one sentence, which this shows quickly. */
+/**
+ * Matches a sentence end within a line. It quickly recognizes lines with a single sentence, which most lines
+ * are.
+ */
 const WITHIN_LINE = /[.!?…][)"'”’*_`」』）]* |[。！？｡]/;
 /**
  * Matches code, which contains no sentence end, or a sentence end. Western punctuation ends a sentence only
@@ -69,10 +72,12 @@ const CHEER =
 const FILLER =
   /^(?:here(?:'s| is| are)\b|i have enough|now i have|i now have|let me (?:create|write|compile|summari[sz]e)|all (?:green|confirmed|clean|checks complete)$|everything is clean$|(?:final )?(?:report|summary)$)/i;
 const MIN_TELLING_CHARS = 12;
-/** Characters to search for the point of an answer. */
+/** Characters of an answer to search for its main sentence. */
 const LEAD_FROM_CHARS = 800;
 
-/** Returns the first meaningful sentence. An answer starts with its result, after the pleasantries. */
+/**
+ * Returns the first meaningful sentence. An answer starts with its result, after phrases such as "Perfect!".
+ */
 export function leadSentence(text: string): string | undefined {
   const sentences = proseSentences(headOf(text, LEAD_FROM_CHARS));
   const telling = sentences.find(isWorthNoting) ?? sentences[0];
@@ -170,8 +175,8 @@ export function remarksIn(text: string, at: number, endsExchange: boolean): Rema
 }
 
 /**
- * Returns the score of a sentence, exact from the smallest useful score on. Cues that cannot reach that score
- * are skipped.
+ * Returns the score of a sentence. A score below the smallest useful one may be inexact, because cues that
+ * cannot reach that score are skipped.
  */
 function cueScore(lower: string): number {
   const others = OTHER_SCRIPT.test(lower) ? OTHER_CUES : [];

@@ -210,7 +210,7 @@ function callOf(at: number, { name, use, results: [result] }: ToolPair, setting:
 
 const MAX_REASON_CHARS = 160;
 const MAX_LABEL_CHARS = 110;
-/** Programs that only look around and say nothing about the technology. */
+/** Programs such as `ls` and `grep`, which say nothing about the technology of the project. */
 const DULL_PROGRAMS: ReadonlySet<string> = new Set(
   "awk cat cd cp cut echo find for grep head if ls mkdir mv pwd rg rm sed sleep sort tail test touch tr wc which while xargs".split(
     " ",

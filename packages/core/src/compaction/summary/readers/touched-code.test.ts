@@ -48,7 +48,7 @@ describe("FileLedger", () => {
     expect(removedBy("rm a.ts", "C:\\src\\a.ts")).toBe(true);
   });
 
-  it("treats files in temporary folders as scratch, but not files in a folder named dev", () => {
+  it("treats files in temporary folders as scratch files, but not files in a folder named dev", () => {
     expect(["/tmp/x.py", "C:\\Temp\\x.py", "/dev/stdout", "a/scratchpad/x.md"].map(isScratch)).not.toContain(
       false,
     );

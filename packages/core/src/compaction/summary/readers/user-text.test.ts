@@ -31,12 +31,12 @@ describe("classifyUserText", () => {
     expect(classifyUserText(raw)).toEqual({ kind: "none" }),
   );
 
-  it("reads a program command with arguments as a command", () => {
+  it("reads a slash command with arguments as a command, not as a request", () => {
     const raw = "<command-name>/compact</command-name>\n<command-args>keep the plan</command-args>";
     expect(classifyUserText(raw)).toEqual({ kind: "command", text: "/compact keep the plan" });
   });
 
-  it("reads a shell command that the user ran", () => {
+  it("reads a shell command that the user ran as a shell command", () => {
     expect(classifyUserText("<bash-input>git fetch</bash-input>")).toEqual({
       kind: "shell",
       text: "! git fetch",
@@ -48,7 +48,7 @@ describe("classifyUserText", () => {
     expect(classifyUserText("<task-notification>\n<status>completed</status>").kind).toBe("notification");
   });
 
-  it("reads what the user said when refusing a tool call", () => {
+  it("reads the reason that the user states for refusing a tool call", () => {
     const refusal =
       "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm";
     expect(refusalReason(`${refusal}\n\nNote: The user's next message may contain a correction`)).toBe(

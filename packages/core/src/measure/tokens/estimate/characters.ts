@@ -7,9 +7,9 @@
 const { charCodeAt } = String.prototype;
 
 /**
- * Returns the same as `text.charCodeAt(at)`, at the same speed for every string. Engines have a dozen string
- * representations (slices, concatenations, one and two bytes). After meeting five of them at a call site,
- * they look the method up on every call.
+ * Returns the same as `text.charCodeAt(at)`, at the same speed for every string. Engines have many string
+ * representations (slices, concatenations, one and two bytes). A call site that meets more than four of them
+ * becomes slow.
  */
 export const codeAt = (text: string, at: number): number => charCodeAt.call(text, at);
 
@@ -23,8 +23,7 @@ const SYMBOL = 5;
 export const SURROGATE = 6;
 
 /**
- * Symbols of neighbors that are not ASCII punctuation. The symbol of an ASCII punctuation mark is its own
- * code.
+ * Symbols for characters other than ASCII punctuation. The symbol of an ASCII punctuation mark is its code.
  */
 const LETTER_SYMBOL = { latin: 4, modifier: 5, greekCyrillic: 6 } as const;
 const CJK_SYMBOL = { punctuation: 8, kana: 11, han: 12, hangul: 14, fullwidth: 15 } as const;
@@ -88,7 +87,10 @@ const UNITS = 0x10000;
 const ROWS_FROM = 0x2000;
 const ROW = 16;
 
-/** Fills the table row by row if a row has a single type, because this runs whenever the library loads. */
+/**
+ * Creates the table. Fills a whole row at once if it has a single type, because this runs whenever the
+ * library loads.
+ */
 function tabulate(entryFor: (code: number) => number): Uint8Array {
   const table = new Uint8Array(UNITS);
   for (let code = 0; code < ROWS_FROM; code++) table[code] = entryFor(code);
@@ -102,7 +104,7 @@ export const KIND: Uint8Array = tabulate(kindOf);
 /** Symbol of every UTF-16 unit. Never written after this module has loaded. */
 export const SYMBOL_OF: Uint8Array = tabulate((code) => symbolOf(code, KIND[code] ?? 0));
 
-/** Number of symbols: the ASCII codes. The low control codes serve as the classes above. */
+/** Number of symbols: one per ASCII code. Low control codes are used for the classes above. */
 export const SYMBOLS = 128;
 
 /** Symbol before the first and after the last character: a text begins and ends like a line. */

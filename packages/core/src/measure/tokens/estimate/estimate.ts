@@ -26,11 +26,11 @@ export type TokenProfile = keyof typeof PACKED_TABLES;
 
 /** Longest text, in characters, that is read completely. Longer texts are sampled. */
 export const READ_WHOLE = 12_288;
-/** One in this many of the characters beyond READ_WHOLE is read. */
+/** Beyond READ_WHOLE, one of this many characters is read. */
 const SAMPLED_PART = 7;
 /** Characters per sample. Many small samples cover more of a mixed text than a few large ones. */
 const SAMPLE = 64;
-/** Characters to search for the end of a word. Base64 has no words. */
+/** Maximum number of characters to search for the end of a word. Base64 has no word ends. */
 const LONGEST_SEARCH = 24;
 
 /**
@@ -49,8 +49,8 @@ const unpacked: Partial<Record<TokenProfile, LearnedTables>> = {};
 
 /**
  * Reads short texts completely and samples long ones, so a megabyte of tool output costs a fraction of a full
- * read. The text is divided into equal stretches, each with one small sample at a random offset. Samples at
- * equal distances would hit the same column in every line of equal length.
+ * read. The text is divided into equal parts, each with one small sample at a random offset. Samples at equal
+ * distances would hit the same column in every line of equal length.
  */
 function costOf(text: string, tables: LearnedTables): number {
   const { length } = text;
@@ -73,7 +73,7 @@ function costOf(text: string, tables: LearnedTables): number {
 }
 
 /**
- * Reads a sample that ends like it begins: before something that is not a word. Otherwise samples would
+ * Reads a sample up to the end of a word, because it also begins after a word. Otherwise samples would
  * contain too few words.
  */
 function readSample(text: string, cursor: Cursor, tables: LearnedTables): number {
@@ -116,9 +116,12 @@ export interface Cursor {
   /** Symbols of the previous character and of the one before it. */
   last: number;
   secondLast: number;
-  /** Number of short pieces in a row. Base64, hashes and ids are full of them, identifiers are not. */
+  /** Number of short pieces in a row. Base64, hashes and ids contain many of them, identifiers do not. */
   noise: number;
-  /** 1 after a known word. Unknown words come in groups: foreign languages, lists of names. */
+  /**
+   * 1 after a known word, otherwise 0. Unknown words occur in groups, as in foreign languages and lists of
+   * names.
+   */
   known: number;
 }
 
@@ -134,8 +137,8 @@ const { LETTER_BUCKETS, LETTER_CODE, LETTER_MASK, LETTER_SHIFT, WORD_END, WORD_S
 const { DIGIT_GROUP, DIGITS_AT, KNOWN_WORD_AT, LONG_RUN_AT, PUNCTUATION_AT } = layout;
 
 /**
- * Offset of the letter contexts to use, by noise, by whether the last word was known, and by the preceding
- * symbol.
+ * Offset of the letter contexts to use. The index combines the noise, whether the last word was known, and
+ * the preceding symbol.
  */
 const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * SYMBOLS }, (_, index) => {
   const [noise, known, lead] = [index >> 8, (index >> 7) & 1, index & 127];
@@ -147,7 +150,7 @@ const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * 
 /** Greek and Cyrillic have separate contexts, because weights of Latin letters do not apply to them. */
 const NOT_LATIN = 4 * LETTER_BUCKETS;
 
-/** `+ - / _` belong to the alphabets of base64 and of ids, so they do not end a stretch of noise. */
+/** `+ - / _` occur in base64 and in ids, so they do not reset the noise. */
 const KEEPS_NOISE: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   "+-/_".includes(String.fromCharCode(code)) ? 3 : 0,
 );
@@ -220,8 +223,8 @@ function readWord(
 }
 
 /**
- * Costs a word that is not a single token, from the cursor to `end`: letter by letter, by the letters before
- * each.
+ * Returns the cost of a word of several tokens, from the cursor to `end`. The cost of each letter depends on
+ * the letters before it.
  */
 function costOfLetters(
   text: string,
@@ -258,10 +261,7 @@ function readDigits(text: string, cursor: Cursor, weights: Uint16Array): number 
   return whole * (weights[DIGITS_AT + DIGIT_GROUP] ?? 0) + (weights[DIGITS_AT + (length % DIGIT_GROUP)] ?? 0);
 }
 
-/**
- * Follows the longest known runs of characters, as far as the hashes show. Continuing a known run costs
- * nothing.
- */
+/** Reads CJK characters. A character that continues a known run costs nothing. */
 function readCjk(text: string, cursor: Cursor, tables: LearnedTables): number {
   const { weights, cjk } = tables;
   let at = cursor.at;
@@ -299,7 +299,7 @@ function readSymbol(text: string, code: number, cursor: Cursor, weights: Uint16A
   return weights[layout.symbolSlot(code)] ?? 0;
 }
 
-/** Reads a character beyond the first 65,536. Only emoji are distinguished. */
+/** Reads a character above code 65,535. Only emoji are distinguished. */
 function readAstral(text: string, cursor: Cursor, weights: Uint16Array): number {
   const { at, last } = cursor;
   const point = text.codePointAt(at) ?? 0;

@@ -5,7 +5,7 @@ import { SYMBOLS } from "./characters.ts";
  * training script share this file, so a weight is always read from the slot where it was learned.
  */
 
-/** Hashes a number without visible structure, so that neighboring codes land far apart in the tables. */
+/** Hashes a number, so that neighboring codes have distant places in the tables. */
 export function scramble(value: number): number {
   let bits = Math.imul(value + 1, 0x9e3779b1);
   bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
@@ -27,7 +27,8 @@ export const LETTER_SHIFT = 5;
  */
 const WORD_CLASSES = 5;
 /**
- * First letter that is not Latin. Vietnamese letters have higher codes, but they do no harm among the others.
+ * First letter that is not Latin. Vietnamese letters have higher codes, but treating them as other letters
+ * does no harm.
  */
 export const FIRST_NOT_LATIN = 0x370;
 /** From this code on, symbols are signs that repeat (dashes, arrows, boxes), not letters of other scripts. */
@@ -52,8 +53,8 @@ const LATIN_SYMBOLS = 0x40;
 const GENERAL_SYMBOLS = 0x800;
 const VARIATION_SELECTORS = 0x10;
 /**
- * All other characters share weights in blocks of 64. A block has the same UTF-8 lead bytes, so mostly the
- * same cost.
+ * All other characters share weights in blocks of 64. Characters of a block have the same UTF-8 lead bytes
+ * and mostly the same cost.
  */
 const UNIT_BLOCKS = 0x10000 >> 6;
 
@@ -106,7 +107,7 @@ export function placeInSet(hash: number): number {
 
 const LETTERISH = 8;
 
-/** Reduces a neighbor to its class. The next symbol matters in some detail, the one before last even less. */
+/** Reduces the next symbol to its class, because its exact value matters less. */
 function wordClassOfNext(symbol: number): number {
   if (symbol < LETTERISH || symbol === 10 || symbol === 32) return symbol;
   return symbol < 32 ? 8 : 33;
@@ -171,10 +172,7 @@ export const unpackTables = ({ weights, words, cjk }: PackedTables): LearnedTabl
   cjk: unpackSet(cjk),
 });
 
-/**
- * Weights are integers in this fraction of a token, because adding integers is the fastest operation of a
- * processor.
- */
+/** Number of weight units per token. Weights are integers, because adding integers is fast. */
 export const WEIGHT_UNIT = 4096;
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
