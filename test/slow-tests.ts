@@ -14,7 +14,7 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
     "kills real processes while a background summary is written or swapped in",
   "test/agent/killed.test.ts": "kills real agents after each number of messages, and resumes them",
   "test/cli/one-number.test.ts":
-    "compares the figures of all commands on the same sessions, each in a process of its own",
+    "compares the figures of all commands on the same sessions, each in a separate process",
   "test/evaluate/figures.test.ts": "evaluates and replays a whole session under every policy",
   "packages/core/src/modules/cached-edits/cached-clearing-rewrites.test.ts":
     "drives random schedules of edits and rewrites through the engine",
@@ -22,12 +22,12 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
   "packages/sessions/src/operations/clear-chain.test.ts":
     "clears and compacts a session many times in a row, with every line checked",
   "test/docs-guides.test.ts": "runs every command and every program of the guides",
-  "test/examples.test.ts": "runs every example in a process of its own",
+  "test/examples.test.ts": "runs every example in a separate process",
   "test/first-use.test.ts": "packs the command line and runs it from four kinds of installation",
   "test/cli/foreign-files.test.ts": "starts the command line on the files of every other agent",
   "test/cli/compact-fallback.test.ts": "starts the command line with models that fail in many ways",
   "test/cli/compact-model.test.ts": "starts the command line with models, keys and addresses of many kinds",
-  "test/cli/chat-print.test.ts": "starts the chat in a process of its own for each case",
+  "test/cli/chat-print.test.ts": "starts the chat in a separate process for each case",
   "test/cli/notes.test.ts": "starts the command line dozens of times",
   "test/cli/clear.test.ts": "starts the command line dozens of times, and compares every figure",
   "test/cli/commands.test.ts": "starts the command line dozens of times, once for each command and flag",

@@ -117,15 +117,18 @@ describe("extractNotes in a fork of the conversation", () => {
     ["is empty", [""], /contains no edit/],
     ["was cut off", [{ content: "", stopReason: "max_tokens" as const }], /output limit/],
     ["is refused three times", [UNKNOWN, UNKNOWN, UNKNOWN], /could not apply any of its edits/],
-  ])("extractNotes fails with the reason and the usage when the model's answer %s", async (_, script, reason) => {
-    const failure: unknown = await extractNotes(forking(script).request).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(LonghaulError);
-    expect(failure).toMatchObject({
-      code: "notes-reply-unusable",
-      message: expect.stringMatching(reason),
-      usage: { input_tokens: expect.any(Number) },
-    });
-  });
+  ])(
+    "extractNotes fails with the reason and the usage when the model's answer %s",
+    async (_, script, reason) => {
+      const failure: unknown = await extractNotes(forking(script).request).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(LonghaulError);
+      expect(failure).toMatchObject({
+        code: "notes-reply-unusable",
+        message: expect.stringMatching(reason),
+        usage: { input_tokens: expect.any(Number) },
+      });
+    },
+  );
 
   it("extractNotes makes no further call when the context window has no room for one", async () => {
     const { model, request: asked } = forking([

@@ -164,7 +164,8 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
 }
 
 /**
- * Appends text to a section. A list item goes on the next line, any other text becomes a separate paragraph.
+ * Appends text to a section. A list item is added as the next line. Any other text becomes a separate
+ * paragraph.
  */
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);

@@ -122,13 +122,16 @@ describe("the id of the newest noted message in a notes file", () => {
     "<!-- longhaul: noted up to message u-1",
     "<!-- longhaul: noted up to message u-1 --> mine",
     "<!-- LONGHAUL: x -->",
-  ])("returns an empty message id, which marks nothing as noted, when the comment is damaged: %s", (comment) => {
-    const notes = parse(`${comment}\n\n# A\n`);
-    expect(notes).toMatchObject({ coveredUuid: "", preface: comment });
-    expect(parse(formatNotes(notes))).toEqual(notes);
-    const renewed = { ...notes, coveredUuid: "u-2" };
-    expect(parse(formatNotes(renewed))).toEqual(renewed);
-  });
+  ])(
+    "returns an empty message id, which marks nothing as noted, when the comment is damaged: %s",
+    (comment) => {
+      const notes = parse(`${comment}\n\n# A\n`);
+      expect(notes).toMatchObject({ coveredUuid: "", preface: comment });
+      expect(parse(formatNotes(notes))).toEqual(notes);
+      const renewed = { ...notes, coveredUuid: "u-2" };
+      expect(parse(formatNotes(renewed))).toEqual(renewed);
+    },
+  );
 
   it.each(["", "a b", "--> <b>", "x\ny", "x".repeat(129)])(
     "writes an empty message id instead of an id that is not valid in a comment: %j",

@@ -60,13 +60,16 @@ describe("the notes template", () => {
     ["# A\n_a_\n_b_", 3, "more than a heading and one italic line"],
     ["# A\n_a_\n\n# B\n_b_\n\n# *a*:\n_c_", 7, "the same heading as in line 1"],
     ["# R & D\n_a_\n# r and d\n_b_", 3, "the same heading as in line 1"],
-  ])("parseTemplate refuses an invalid template and names the problem and the line: %j", (text, line, words) => {
-    const error = errorOf(text);
-    expect(error).toMatchObject({ code: "notes-template-invalid", facts: { line } });
-    expect(error?.message).toContain(`line ${line}:`);
-    expect(error?.message).toContain(words);
-    expect(error?.remedy).toContain("# Current State");
-  });
+  ])(
+    "parseTemplate refuses an invalid template and names the problem and the line: %j",
+    (text, line, words) => {
+      const error = errorOf(text);
+      expect(error).toMatchObject({ code: "notes-template-invalid", facts: { line } });
+      expect(error?.message).toContain(`line ${line}:`);
+      expect(error?.message).toContain(words);
+      expect(error?.remedy).toContain("# Current State");
+    },
+  );
 
   it("parseTemplate reads a template that was written as empty notes back unchanged", () => {
     fc.assert(

@@ -13,14 +13,14 @@ import type {
 } from "@longhaul/core/models";
 import { ModelError, untilAborted } from "@longhaul/core/models";
 
-/** A reply with only the fields that matter to the test. The rest has defaults. */
+/** A reply with only the fields that matter to the test. All other fields have defaults. */
 export interface ScriptedReply {
   readonly content: string | readonly ContentBlock[];
   readonly stopReason?: StopReason;
   readonly usage?: Partial<ModelUsage>;
-  /** Fails after the content has been streamed. */
+  /** Error with which the call fails after it has streamed the content. */
   readonly failsWith?: ModelError;
-  /** Hangs after the content. Only an abort ends the call. */
+  /** Makes the call hang after the content. Only an abort ends it. */
   readonly hangs?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface ScriptedModel extends Model {
   readonly requests: readonly ModelRequest[];
 }
 
-/** Creates a model with scripted answers, for tests and examples. It counts by estimate. */
+/** Creates a model with scripted answers, for tests and examples. The model estimates token counts. */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   const name = options.name ?? "scripted";
   const requests: ModelRequest[] = [];

@@ -21,41 +21,44 @@ import { RequestRouter } from "./server/request-router.ts";
 export interface SimulatorOptions {
   /** Port of the server. Default: any free port. */
   readonly port?: number;
-  /** Models that are added to the Claude models. They replace those with the same name. */
+  /** Additional models. A model with the name of a Claude model replaces it. */
   readonly models?: readonly ModelOptions[];
-  /** Window of every model that `models` does not name. */
+  /** Context window of every model that is not in `models`. */
   readonly windowTokens?: number;
   /**
-   * Behaviors that play the model after the turns of `reply` are used up. The first that answers wins.
-   * Default: good summaries, notes and span summaries on request, and the coder for everything else.
+   * Behaviors that play the model after the turns of `reply` are used up. The first behavior that returns an
+   * answer is used. Default: good summaries, notes and span summaries on request, and the coder for all other
+   * calls.
    */
   readonly behaviors?: readonly Behavior[];
   /** Options of the default coder, if `behaviors` is not set. */
   readonly coder?: Partial<CoderOptions>;
   /** Writes the summaries of the provider's own compactions. Default: the built-in summarizer. */
   readonly summarize?: Summarize;
-  /** Selects a reading of the API where reports conflict. */
+  /** Switches for rules of the real API on which reports conflict. */
   readonly switches?: Partial<Switches>;
-  /** Accepted keys. Default: any key. */
+  /** Accepted API keys. Default: any key. */
   readonly apiKeys?: readonly string[];
   /** Clock for all lifetimes. Default: a clock that moves only when you move it. */
   readonly clock?: MovableClock;
   /**
-   * Replaces gpt-tokenizer, which approximates the model's own tokenizer. `estimate` uses our estimate even
-   * if gpt-tokenizer is installed.
+   * Token counter to use instead of gpt-tokenizer, which approximates the model's own tokenizer. `estimate`
+   * selects the built-in estimator even if gpt-tokenizer is installed.
    */
   readonly countText?: CountText | "estimate";
   /** Milliseconds before the first byte, or an object that also sets the pause between stream events. */
   readonly latency?: number | Partial<Pace>;
   /** Seed for ids, signatures and random faults. Equal seeds repeat the same run. */
   readonly seed?: number;
-  /** Number of bodies in the log. For older requests, the log keeps only the figures. */
+  /**
+   * Number of newest requests whose bodies the log keeps. For older requests, the log keeps only the figures.
+   */
   readonly keepBodies?: number;
-  /** Called when a request has ended, whatever its outcome. */
+  /** Called when a request has ended, also after an error or a disconnect. */
   readonly onRequest?: (request: LoggedRequest) => void;
 }
 
-/** Default switches: the current reference and the newest accounts. */
+/** Default switches. They follow the current API reference and the newest accounts. */
 export const DEFAULT_SWITCHES: Switches = Object.freeze({
   consecutiveRoles: "merged",
   requireTools: false,
@@ -66,7 +69,9 @@ export const DEFAULT_SWITCHES: Switches = Object.freeze({
   unknownBetas: "accepted",
 });
 
-/** Enough for tests. The bodies of a long run would fill the memory. */
+/**
+ * Default number of bodies in the log. It is limited, because the bodies of a long run would fill the memory.
+ */
 const DEFAULT_KEPT_BODIES = 100;
 
 /** A local server for the Anthropic API, as strict as the real one. */
@@ -80,11 +85,13 @@ export interface Simulator {
   readonly counter: TokenCounter;
   /** Answers the next calls with these turns, in order. */
   reply(...turns: readonly ScriptedTurn[]): void;
-  /** Makes future calls fail: the next one, unless the conditions differ. */
+  /**
+   * Sets a fault. By default, it affects the next call for an answer. `conditions` can select other requests.
+   */
   fail(fault: Fault | number, conditions?: FaultConditions): void;
-  /** Resets to the state after the start. The address and the clock stay. */
+  /** Resets the simulator to its state after the start. Keeps the address and the clock. */
   reset(): void;
-  /** Ends open connections immediately. */
+  /** Stops the simulator. Ends open connections immediately. */
   close(): Promise<void>;
 }
 
@@ -96,7 +103,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let session = begin();
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
     session.router.serve(request, response).catch((error: unknown) => {
-      // The client must not wait forever, and the bug must not stay hidden.
+      // Ends the connection, so that the client does not wait forever. Throws the error again, so that the
+      // bug is visible.
       response.destroy();
       throw error;
     });
@@ -115,7 +123,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-/** Only this machine may reach the server, because it answers everyone. */
+/**
+ * Address on which the server listens. Only this machine can reach it, because the server answers every
+ * client.
+ */
 const LOOPBACK = "127.0.0.1";
 
 async function listen(
@@ -123,10 +134,10 @@ async function listen(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Pick<Simulator, "url" | "port" | "close">> {
   const server = createServer({ keepAlive: true }, handle);
-  // Faults decide about silence and slowness, so the server's own timeout must not end them.
+  // Disables the server's own timeouts. They would end requests that a fault keeps silent or slow.
   server.requestTimeout = 0;
   server.timeout = 0;
-  // A client that reuses its connection must not find it closed.
+  // Keeps idle connections open, because a client may reuse its connection at any time.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, port)));

@@ -38,15 +38,18 @@ describe("usage reports of several providers and SDKs", () => {
     expect(read && inputTokens(read)).toBe(1_000);
   });
 
-  it.each(FORMS)("takes the size of the conversation from a usage report of %s", async (_, usage) => {
-    const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
-    const ask = { role: "user", content: "tide table ".repeat(480) } as const;
-    const turn = await compactor.before([ask]);
-    expect(turn.tokens).toBeGreaterThan(600);
-    compactor.after({ usage });
-    const next = await compactor.before([ask, { role: "assistant", content: "ok" }]);
-    expect(next.tokens).toBe(1_050);
-  });
+  it.each(FORMS)(
+    "the engine uses the size of the conversation from a usage report of %s",
+    async (_, usage) => {
+      const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
+      const ask = { role: "user", content: "tide table ".repeat(480) } as const;
+      const turn = await compactor.before([ask]);
+      expect(turn.tokens).toBeGreaterThan(600);
+      compactor.after({ usage });
+      const next = await compactor.before([ask, { role: "assistant", content: "ok" }]);
+      expect(next.tokens).toBe(1_050);
+    },
+  );
 });
 
 describe("readResponse", () => {

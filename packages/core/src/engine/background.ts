@@ -17,7 +17,7 @@ import { type CompactionParts, compactOptions } from "./run-compaction.ts";
 /** Share of the auto-compact threshold at which the background summary starts. */
 const START_SHARE = 0.8;
 
-/** A summary that misses more tokens than this is refreshed before use. */
+/** If more tokens than this were added since the summary was written, it is refreshed before use. */
 const STALE_TOKENS = 20_000;
 /**
  * A summary is also refreshed if the compaction with it would leave more than this share of the threshold.

@@ -94,7 +94,7 @@ describe("a message that the host changes in place", () => {
     expect(view.read(changed.replaceIn(given(structuredClone(own)))).kind).toBe("other");
   });
 
-  it("treats a message as the same if only a cache mark was added or removed", () => {
+  it("adding or removing a cache mark does not count as a change of a message", () => {
     const changed = new InPlaceChangeDetector();
     const own = list(20);
     changed.replaceIn(given(own));
@@ -108,7 +108,7 @@ describe("a message that the host changes in place", () => {
     }
   });
 
-  it("treats a message as the same if the host rebuilt equal content", () => {
+  it("replacing the content with an equal object does not count as a change of a message", () => {
     const changed = new InPlaceChangeDetector();
     const own: Open[] = [{ role: "user", content: [{ type: "text", text: "one" }] }];
     changed.replaceIn(given(own));

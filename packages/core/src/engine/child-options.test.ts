@@ -69,7 +69,7 @@ const rows = (Object.entries(EXPECTED) as [Inheritance, readonly string[]][]).fl
 );
 
 describe("options of a subagent", () => {
-  it("every option has an expected inheritance rule", () => {
+  it("every option has an inheritance rule that this test expects", () => {
     expect(rows.map(([path]) => path).sort()).toEqual([...NAMES].sort());
   });
 

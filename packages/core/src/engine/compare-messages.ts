@@ -52,9 +52,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * Copies a value as JSON would, without fields named `omittedField`. The copy shares the strings, so it is cheap,
- * and a comparison with a later copy of the same object reads no text. Returns undefined for a value without
- * a JSON form.
+ * Copies a value as JSON would, without fields named `omittedField`. The copy shares the strings. So it is
+ * cheap, and a comparison with a later copy of the same object reads no text. Returns undefined for a value
+ * without a JSON form.
  */
 export function jsonCopy(value: unknown, omittedField?: string): unknown {
   try {

@@ -212,8 +212,8 @@ function withKnownParents(before: readonly Entry[], given: readonly Entry[]): re
 }
 
 /**
- * Gives a message that replaces another the line of the old message, so that it is the parent of the lines
- * below.
+ * If the host replaced a message, the new entry gets the id and parent of the old line. The lines below then
+ * still have it as their parent.
  */
 function withReplacedLines(
   before: readonly Entry[],

@@ -57,7 +57,7 @@ export type SkipReason =
 export type CompactorEvent = { readonly agentId: string | undefined; readonly turnId: string } & EventDetail;
 
 export type EventDetail =
-  /** Each check of the window, with any result. Serves as a debug log. */
+  /** Emitted for each check of the window, whatever its result. Serves as a debug log. */
   | {
       readonly type: "window-checked";
       readonly tokens: number;
@@ -249,9 +249,9 @@ export type EventDetail =
       readonly step: StepKind;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** Messages of the conversation before the step. */
+      /** Number of restored messages from before the step. */
       readonly messagesRestored: number;
-      /** Messages since the step, which were copied. */
+      /** Number of messages since the step, which were copied. */
       readonly messagesCarried: number;
     }
   /** A background summary started. A refresh adds the newest messages to an existing summary. */

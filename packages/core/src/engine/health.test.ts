@@ -240,7 +240,7 @@ describe("closing the breaker", () => {
 });
 
 describe("limit on the frequency of compactions", () => {
-  it("allows at most three compactions within ten turns, however effective each one is", () => {
+  it("allows at most three compactions within ten turns, even if each one is effective", () => {
     const made: number[] = [];
     for (let turn = 0; turn < 100; turn++) {
       health.onTurn();

@@ -80,7 +80,7 @@ export class HostList {
     } else
       for (let at = nextDifference(messages, before, 0); at < this.#length; ) {
         const copy = { message: messages[at] as Message, original: before[at] as Message };
-        // The same number of messages may be split differently.
+        // A message at the same index may have other blocks, because the host split the list differently.
         if (hasSameCore(copy)) copies.push(copy);
         before[at] = copy.message;
         at = nextDifference(messages, before, at + 1);

@@ -165,7 +165,7 @@ describe("a host that passes its own list and the list that the engine returned"
     expect(view.read(structuredClone([...own, b]))).toEqual({ kind: "other" });
   });
 
-  it("continues with the host's own list after an undo", () => {
+  it("recognizes the host's own list after an undo", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
     view.replace([...own, a]);

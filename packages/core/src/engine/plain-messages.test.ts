@@ -41,7 +41,7 @@ describe("PlainMessages", () => {
     ]);
   });
 
-  it("returns the original message objects for their entries", () => {
+  it("messagesFor returns the same message objects from which the entries were created", () => {
     const plain = new PlainMessages();
     const messages: ApiMessage[] = [
       { role: "user", content: "begin" },

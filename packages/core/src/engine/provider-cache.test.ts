@@ -67,7 +67,7 @@ describe("reported cache breaks", () => {
     expect(causes).toEqual(["system prompt", "tools", "model", "betas", "time gap"]);
   });
 
-  it("names tools as the cause of a cache miss if their fields were reordered, but not if the bytes are equal", () => {
+  it("names tools as the cause of a cache break if their fields were reordered, but not if they are equal", () => {
     call(100_000, { tools: [{ name: "Read", description: "d" }] });
     expect(call(0, { tools: [{ name: "Read", description: "d" }] })?.causes).toEqual(["unknown"]);
     call(100_000, { tools: [{ name: "Read", description: "d" }] });
@@ -177,7 +177,7 @@ describe("changes of cache reads that are no cache breaks", () => {
     }
   });
 
-  it("responses out of order or received twice cause no cache break", () => {
+  it("reports no cache break for responses that arrive out of order or twice", () => {
     call(10_000);
     const first = watch.recordRequest(plain);
     const second = watch.recordRequest(plain);

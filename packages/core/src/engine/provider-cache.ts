@@ -61,7 +61,7 @@ export class ProviderCache {
     this.#request = this.#watch.recordRequest({ ...fingerprint, at: this.#now() }, caller);
   }
 
-  /** Records a call at this time, now by default. */
+  /** Records the time of a call. The default is now. */
   recordCallTime(at: number = this.#now()): void {
     this.#lastCallAt = at;
   }

@@ -18,7 +18,7 @@ const reporting = (tokens: number, change: Partial<UsageFacts> = {}) =>
   judge({ usage: usage(tokens, 10), ...change });
 
 describe("trust in the usage report of one response", () => {
-  it("trusts a plausible usage report, with cached input or without", () => {
+  it("trusts a usage report near the expected size, with or without cached input", () => {
     expect(judge({})).toEqual({ trusted: true, tokens: 100_000 });
     const bare = { input_tokens: 100_000, output_tokens: 1 };
     const nulls = { ...bare, cache_read_input_tokens: null, cache_creation_input_tokens: null };

@@ -53,7 +53,7 @@ interface HookCallOptions {
 
 /**
  * A hook callback as the Agent SDK types it. It returns an answer (`{decision: "block", reason}`, …), a text,
- * or nothing. Compaction hooks concern no tool, so the tool use id is always undefined.
+ * or nothing. Compaction hooks are not about a tool, so the tool use id is always undefined.
  */
 export type HookCallback = (
   input: HookInput,

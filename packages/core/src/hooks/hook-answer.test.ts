@@ -87,7 +87,7 @@ describe("readCommandAnswer", () => {
     expect(exited(0, {})).toEqual(completed(""));
   });
 
-  it("a hook that announces asynchronous work has no output yet", () => {
+  it('a hook that prints {"async": true} completes without output', () => {
     expect(exited(0, { async: true })).toEqual(completed(""));
     expect(isAsyncAnnouncement('{"async": true, "asyncTimeout": 5}')).toBe(true);
     for (const line of ["", "{}", '{"async": 1}', "async", '[{"async":true}]']) {
@@ -97,7 +97,7 @@ describe("readCommandAnswer", () => {
 });
 
 describe("readModelAnswer", () => {
-  it("treats plain text of a model hook as its output", () => {
+  it("the plain text answer of a model hook is the output of the hook", () => {
     expect(readModelAnswer(" Keep the plan. ", "PreCompact")).toEqual(completed("Keep the plan."));
   });
 
@@ -123,7 +123,7 @@ describe("readModelAnswer", () => {
 });
 
 describe("readFunctionAnswer", () => {
-  it("accepts text, an answer object or nothing from a function hook", () => {
+  it("a function hook may return text, an answer object or nothing", () => {
     expect(readFunctionAnswer("{words}", "PreCompact")).toEqual(completed("{words}"));
     expect(readFunctionAnswer(context("said"), "PreCompact")).toEqual(completed("said"));
     expect(readFunctionAnswer({ decision: "block", reason: "no" }, "PreCompact")).toEqual({

@@ -59,7 +59,7 @@ export function readCommandAnswer(
 
 /**
  * Reads the answer of a model or an agent: plain text, `{"ok": …, "reason": …}`, or any answer that a command
- * may give.
+ * may print.
  */
 export function readModelAnswer(text: string, event: HookEvent): Verdict {
   const answer = jsonIn(text.replace(/^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/, "$1"));

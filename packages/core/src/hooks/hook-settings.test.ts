@@ -47,7 +47,7 @@ describe("hooks in a settings file", () => {
     });
   });
 
-  it("does not warn about a missing file, missing hooks or disabled hooks", () => {
+  it("does not warn about a missing settings file, missing hooks or disabled hooks", () => {
     for (const file of [undefined, null, {}, { hooks: {} }, { hooks: null }]) {
       expect(readHookSettings(file).warnings).toEqual([]);
     }

@@ -14,7 +14,7 @@ export interface CommandHook {
   readonly timeoutMs: number | undefined;
 }
 
-/** A hook that asks a model, or an agent with tools. */
+/** A hook that sends its prompt to a model, or to an agent with tools. */
 export interface ModelHook {
   readonly type: "prompt" | "agent";
   readonly prompt: string;

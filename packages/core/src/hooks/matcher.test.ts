@@ -29,7 +29,7 @@ describe("hook matchers", () => {
     expect(matches("Auto", "auto")).toBe(false);
   });
 
-  it("reads any other matcher as a regular expression that may match anywhere", () => {
+  it("reads a matcher with other characters as a regular expression that may match anywhere", () => {
     expect(matches("^ma", "manual")).toBe(true);
     expect(matches("nua.", "manual")).toBe(true);
     expect(matches("^(startup|resume|clear|compact)$", "compact")).toBe(true);

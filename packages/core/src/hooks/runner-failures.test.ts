@@ -136,7 +136,7 @@ describe("hooks that fail or hang", () => {
 });
 
 describe("abort of running hooks", () => {
-  it("an abort ends all hooks at once and leaves no listener", async () => {
+  it("an abort ends all running hooks at once and leaves no abort listener", async () => {
     const abort = new AbortController();
     const added = vi.spyOn(abort.signal, "addEventListener");
     const removed = vi.spyOn(abort.signal, "removeEventListener");
@@ -158,7 +158,7 @@ describe("abort of running hooks", () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
-  it("runs no hook after an earlier abort", async () => {
+  it("runs no hook if the signal was aborted before", async () => {
     const callback = vi.fn();
     const hooks = createHooks({ callbacks: { PreCompact: [callback] } });
     const { outcomes } = await hooks.run(preCompact, { signal: AbortSignal.abort() });

@@ -69,7 +69,7 @@ function tornWrites(entries: readonly Entry[]): Iterable<string> {
     ends.delete(entry.uuid);
     const end = endOf(entry);
     if (end === undefined || begun.has(entry.uuid)) continue;
-    // An edit by the host may write the first line again, further down.
+    // After an edit by the host, the file may contain the first line a second time.
     begun.add(entry.uuid);
     ends.set(end, entry.uuid);
   }

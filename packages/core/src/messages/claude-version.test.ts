@@ -28,7 +28,7 @@ describe("claudeVersion and isAtLeast", () => {
       expect(claudeVersion(model)).toBeUndefined();
   });
 
-  it("compares versions by major, then minor, and an unknown version is never at least another", () => {
+  it("isAtLeast compares versions by major, then minor, and returns false for an unknown version", () => {
     const version = claudeVersion("claude-opus-4-5");
     expect([isAtLeast(version, 4, 5), isAtLeast(version, 4, 4), isAtLeast(version, 3, 9)]).toEqual([
       true,

@@ -81,15 +81,18 @@ export interface Ledger {
   /** Items that could not be restored, with the reason. */
   readonly skipped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
   /**
-   * `PROMPT_VERSION` at the time of the compaction. Absent in a computed ledger, in that of a clearing, and in older
-   * ones.
+   * `PROMPT_VERSION` at the time of the compaction. Absent in a computed ledger, in the ledger of a clearing,
+   * and in ledgers of older versions.
    */
   readonly promptVersion?: number;
   /** Tokens of the quoted facts. */
   readonly quotedTokens: number;
   /** Number of facts of this compaction that did not fit into the ledger. The transcript contains them. */
   readonly unlisted?: number;
-  /** Facts that only the ledgers of earlier compactions list: the boundary to look at, and their number. */
+  /**
+   * Facts that only the ledgers of earlier compactions list: the boundary at which to look for them, and
+   * their number.
+   */
   readonly earlier?: { readonly boundary: string; readonly facts: number };
 }
 

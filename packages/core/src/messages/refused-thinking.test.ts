@@ -58,7 +58,7 @@ describe("withoutRefusedThinking", () => {
     expect(thoughtsIn(withoutRefusedThinking(d.entries, undefined))).toEqual(["thought-4"]);
   });
 
-  it("removes thinking between removed messages and their marker", () => {
+  it("removes thinking between the position of removed messages and their marker", () => {
     const c = talk();
     c.user("[2 messages were removed]", {
       snipped: { messages: 2, uuids: ["e-4", "e-3"], ...BINDS },

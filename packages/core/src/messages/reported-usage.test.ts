@@ -16,7 +16,7 @@ describe("usage of a response", () => {
     expect(inputTokens({ input_tokens: 1, output_tokens: 9, ...nulls })).toBe(1);
   });
 
-  it("returns the usage object of an entry unchanged", () => {
+  it("reportedUsage returns the usage object of an entry unchanged", () => {
     const figures = usage(0, 0, 5);
     expect(reportedUsage(said(figures))).toBe(figures);
   });

@@ -57,7 +57,7 @@ describe("detection of foreign message formats", () => {
     );
   });
 
-  it("rejects a foreign message at any position among valid ones", () => {
+  it("rejects a message of another API at any position among valid messages", () => {
     const foreign = fc.constantFrom<unknown>(
       { role: "tool", tool_call_id: "c", content: "x" },
       { role: "assistant", content: null, tool_calls: [{ id: "c" }] },

@@ -8,7 +8,7 @@ import { groupRounds } from "./pairs.ts";
 const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map((entry) => entry.uuid);
 
 describe("groupRounds", () => {
-  it("puts entries before the first response into a leading round without a response", () => {
+  it("groups entries before the first response into a round without a response", () => {
     const talk = new ConversationBuilder();
     talk.user("hello");
     talk.user("are you there?");
@@ -72,7 +72,7 @@ describe("groupRounds", () => {
     expect(groupRounds([...talk.entries, ...odd]).map((round) => round.entries.length)).toEqual([5]);
   });
 
-  it("starts a round at the boundary and summary of a compaction", () => {
+  it("the boundary of a compaction starts a new round", () => {
     const talk = new ConversationBuilder();
     talk.assistant("old");
     const boundary = talk.boundary();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FILE_TOOLS, filePathIn, fileUseOf, isShellTool, toolsOf, writesWholeFile } from "./tool-kinds.ts";
 
 describe("tool kinds", () => {
-  it("derives from a tool's name, in any case, whether a call reads or changes a file", () => {
+  it("derives from a tool's name, in upper or lower case, whether a call reads or changes a file", () => {
     for (const name of ["Read", "read_file", "ReadFile", "view_file", "view", "NotebookRead"])
       expect(fileUseOf(name, {})).toBe("read");
     for (const name of ["Edit", "multi_edit", "Write", "write_to_file", "replace", "NotebookEdit"])
@@ -41,7 +41,7 @@ describe("tool kinds", () => {
     expect(filePathIn({ file_path: 7 })).toBeUndefined();
   });
 
-  it("recognizes shell tools in any case, but not tools that only read shell output", () => {
+  it("recognizes shell tools in upper or lower case, but not tools that only read shell output", () => {
     expect(["Bash", "PowerShell", "exec", "run_terminal_cmd"].every(isShellTool)).toBe(true);
     expect(["BashOutput", "Read", ""].some(isShellTool)).toBe(false);
   });

@@ -41,7 +41,7 @@ describe("untrusted values", () => {
       expect(rawContent(withMessage(odd))).toBeUndefined();
   });
 
-  it("returns the readable blocks of an entry, or the same list if all are readable", () => {
+  it("entryBlocks returns the valid blocks of an entry, or the same list if all blocks are valid", () => {
     const block = { type: "text", text: "a" };
     const content = [block, block];
     expect(entryBlocks(withMessage({ content }))).toBe(content);
@@ -124,7 +124,7 @@ describe("deeply nested values", () => {
     expect(JSON.stringify(cut)).toContain("nested more than");
   });
 
-  it("keeps a tool input that is nested too deep as text, so that nothing is lost", () => {
+  it("parsedInput keeps the JSON text of a tool input that is nested too deep", () => {
     const json = nested(100_000);
     expect(parsedInput(json)).toEqual({ INVALID_JSON: json });
   });

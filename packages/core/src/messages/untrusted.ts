@@ -78,7 +78,7 @@ export const MAX_NESTED_LEVELS = 500;
 /** Replaces a value that is nested more deeply. */
 const TOO_DEEP = `[nested more than ${MAX_NESTED_LEVELS} levels deep]`;
 
-/** Stops at the first part that is nested too deeply, so a circular object counts as too deep. */
+/** Returns true if a value has too many nested levels. A circular object counts as too deep. */
 export function isNestedTooDeep(value: unknown, levels: number = MAX_NESTED_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

@@ -22,7 +22,7 @@ describe("withoutThinkingFrom", () => {
     });
   });
 
-  it("removes readable and redacted thinking", () => {
+  it("removes redacted thinking too", () => {
     const c = new ConversationBuilder();
     c.assistant([
       { type: "redacted_thinking", data: "x" },
@@ -111,7 +111,7 @@ describe("withoutThinkingFrom", () => {
 });
 
 describe("contentWithoutThinking", () => {
-  it("returns the same content if it contains no thinking", () => {
+  it("contentWithoutThinking returns the same content if it contains no thinking", () => {
     const content = [{ type: "text" as const, text: "a" }];
     expect(contentWithoutThinking(content)).toBe(content);
     expect(contentWithoutThinking("text")).toBe("text");

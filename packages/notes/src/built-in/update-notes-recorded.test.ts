@@ -94,42 +94,45 @@ describeRecorded("built-in notes of recorded sessions, updated after every 5,000
     );
   });
 
-  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("the recorded session %s", (_name, path) => {
-    let entries: readonly Entry[] = [];
-    let along: readonly Notes[] = [];
-    beforeAll(async () => {
-      entries = (await loadSession(path)).conversation;
-      along = notesAlong(entries);
-    });
+  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "the recorded session %s",
+    (_name, path) => {
+      let entries: readonly Entry[] = [];
+      let along: readonly Notes[] = [];
+      beforeAll(async () => {
+        entries = (await loadSession(path)).conversation;
+        along = notesAlong(entries);
+      });
 
-    it("keeps the notes of a recorded session within their limits, and reads them back unchanged", () => {
-      for (const notes of along) {
-        const { tokens, sections } = measureNotes(notes, countTokens);
-        expect(tokens).toBeLessThanOrEqual(NOTES_LIMITS.totalTokens);
-        for (const section of sections)
-          expect(section.tokens, section.heading).toBeLessThanOrEqual(NOTES_LIMITS.sectionTokens);
-        expect(parseNotes(formatNotes(notes), template)).toEqual(notes);
-      }
-    });
+      it("keeps the notes of a recorded session within their limits, and reads them back unchanged", () => {
+        for (const notes of along) {
+          const { tokens, sections } = measureNotes(notes, countTokens);
+          expect(tokens).toBeLessThanOrEqual(NOTES_LIMITS.totalTokens);
+          for (const section of sections)
+            expect(section.tokens, section.heading).toBeLessThanOrEqual(NOTES_LIMITS.sectionTokens);
+          expect(parseNotes(formatNotes(notes), template)).toEqual(notes);
+        }
+      });
 
-    it("names the last request and the last edited file of a recorded session in the current state", () => {
-      const digest = digestSession(entries);
-      const asked =
-        digest.exchanges.findLast(isRequest)?.message?.text ??
-        earlierItems(digest.earlier, "All User Messages").at(-1)?.replace(/^- "?/, "");
-      const touched = digest.exchanges
-        .flatMap(({ actions }) => actions)
-        .findLast(({ kind }) => kind === "edit");
-      const state = bodyOf(along.at(-1), "Current State");
-      if (asked !== undefined) expect(state).toContain(asked.replace(/\s+/g, " ").trim().slice(0, 60));
-      if (touched?.kind === "edit" && !/[\\/]scratchpad[\\/]/.test(touched.path))
-        expect(state).toContain(fileName(touched.path));
-    });
+      it("names the last request and the last edited file of a recorded session in the current state", () => {
+        const digest = digestSession(entries);
+        const asked =
+          digest.exchanges.findLast(isRequest)?.message?.text ??
+          earlierItems(digest.earlier, "All User Messages").at(-1)?.replace(/^- "?/, "");
+        const touched = digest.exchanges
+          .flatMap(({ actions }) => actions)
+          .findLast(({ kind }) => kind === "edit");
+        const state = bodyOf(along.at(-1), "Current State");
+        if (asked !== undefined) expect(state).toContain(asked.replace(/\s+/g, " ").trim().slice(0, 60));
+        if (touched?.kind === "edit" && !/[\\/]scratchpad[\\/]/.test(touched.path))
+          expect(state).toContain(fileName(touched.path));
+      });
 
-    it("every path, identifier and number in the notes occurs in the recorded session", () => {
-      const text = sessionText(entries);
-      const words = along.flatMap(namingWords);
-      expect([...new Set(words)].filter((word) => !text.includes(word))).toEqual([]);
-    });
-  });
+      it("every path, identifier and number in the notes occurs in the recorded session", () => {
+        const text = sessionText(entries);
+        const words = along.flatMap(namingWords);
+        expect([...new Set(words)].filter((word) => !text.includes(word))).toEqual([]);
+      });
+    },
+  );
 });

@@ -48,14 +48,14 @@ export function callTool(
 }
 
 /**
- * Kinds of answers to play: one kind for every attempt, a list whose last kind repeats, or a function of the
- * attempt number, which starts at 0.
+ * Kinds to play: one kind for every attempt, a list whose last kind repeats, or a function of the attempt
+ * number, which starts at 0.
  */
 export type Kinds<Kind extends string> = Kind | readonly Kind[] | ((attempt: number) => Kind);
 
 /**
- * Creates a behavior that answers only the requests that `read` recognizes. Each of them gets the next kind
- * of answer. With an empty list, every answer is `good`.
+ * Creates a behavior that answers only the requests that `read` recognizes. Each answer has the next kind of
+ * the list. With an empty list, every answer is `good`.
  */
 export function byAttempt<Kind extends string, Asked>(
   kinds: Kinds<Kind | "good">,

@@ -131,7 +131,7 @@ function replacementFor({ section, mode, text }: SectionChange, shown: string): 
   if (body === "") return { oldText: head, newText: `${head}\n\n${text}` };
   const whole = `${head}\n\n${body}`;
   if (mode === "replace") return { oldText: whole, newText: `${head}\n\n${text}` };
-  // Adds the start of the next section to the old text. The last section of the file has no next section.
+  // To append, inserts the text before the next section, if there is one.
   const after = shown.slice(shown.indexOf(whole) + whole.length);
   const next = /^\n\n# [^\n]*\n[^\n]*/.exec(after)?.[0];
   if (next !== undefined) return { oldText: next, newText: `\n${text}${next}` };

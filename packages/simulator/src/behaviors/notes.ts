@@ -39,8 +39,8 @@ export const BAD_NOTES_KINDS = [
 export type BadNotesKind = (typeof BAD_NOTES_KINDS)[number];
 
 /**
- * Kind of answer to a notes request. `nothing` says that there is nothing to note. `one-by-one` writes good
- * notes with one edit per answer.
+ * Type of the answer to a notes request. `nothing` says that there is nothing to note. `one-by-one` writes
+ * good notes with one edit per answer.
  */
 export type NotesKind = "good" | "one-by-one" | "nothing" | BadNotesKind;
 
@@ -67,7 +67,7 @@ function notesTurn(kind: NotesKind, notes: SeenNotesRequest, request: SeenReques
     );
   }
   if (kind === "good" || (kind === "repairs" && notes.answers > 0)) {
-    // True if all edits of the last answer succeeded. The caller then waits for further edits.
+    // If all edits of the last answer were applied, nothing is left to note.
     const isDone = notes.answers > 0 && !notes.isRefused;
     return changeTurn(isDone ? [] : goodNotes(notes, request.maxTokens), notes, request);
   }

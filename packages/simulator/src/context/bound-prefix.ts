@@ -144,8 +144,8 @@ export class PrefixWalk {
 
   /**
    * Restarts at a signed summary, which replaces the messages before it. Thinking that was bound to these
-   * messages stays valid if the system prompt and the tools are the same and the kept messages directly
-   * follow the summary.
+   * messages stays valid under two conditions. The system prompt and the tools are the same, and the kept
+   * messages directly follow the summary.
    */
   restartSigned(signature: string, summarized: SummarizedPrefix | undefined): void {
     this.restart(signature);

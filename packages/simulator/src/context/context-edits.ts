@@ -144,7 +144,7 @@ function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMess
 const speaks = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
 
-/** Returns, for every turn with thinking, the indices of its assistant messages. */
+/** Returns, for every turn with thinking, the indices of the assistant messages that contain the thinking. */
 function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
   const turns: number[][] = [];
   let isNewTurn = true;

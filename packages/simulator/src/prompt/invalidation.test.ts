@@ -10,8 +10,8 @@ const tool = (name: string): Record<string, unknown> => ({
 });
 
 /**
- * Request with a cache mark at the end of the tools, of the system prompt and of the messages, so that each
- * part can be read from the cache separately.
+ * Request with a cache mark at the end of the tools, of the system prompt and of the messages. So each part
+ * can be read from the cache separately.
  */
 const base: Body = {
   model: "claude-opus-4-6",

@@ -319,8 +319,8 @@ const isMarkable = (kind: PositionKind): boolean => kind !== "thinking" && kind 
 export type PromptLevel = "tools" | "system" | "messages";
 
 /**
- * Keys of the settings that must be equal to read a cached prefix. Each part of the prompt has its own key,
- * because a prefix that ends in the system prompt does not depend on settings of the messages.
+ * Keys of the settings that must be equal to read a cached prefix. Each part of the prompt has its own key.
+ * For example, a prefix that ends in the system prompt does not depend on settings of the messages.
  */
 type SettingsKeys = Readonly<Record<PromptLevel, string>>;
 

@@ -91,17 +91,20 @@ describe("the minimum length of a cached prefix", () => {
     ["claude-sonnet-4-6", 1_024],
     ["claude-opus-4-7", 2_048],
     ["claude-haiku-4-5", 4_096],
-  ])("caches nothing for %s if the prefix has fewer than %i tokens, and reports no error", (model, minimum) => {
-    const sized = (tokens: number): Body => ({ model, messages: [user(text(tokens, "a", MARK))] });
-    let tokens = 1;
-    while (scene.prompt(sized(tokens + 1)).tokens < minimum) tokens++;
-    expect(scene.send(sized(tokens))).toMatchObject({
-      input_tokens: scene.prompt(sized(tokens)).tokens,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 0,
-    });
-    expect(scene.send(sized(tokens + 1)).cache_creation_input_tokens).toBeGreaterThanOrEqual(minimum);
-  });
+  ])(
+    "caches nothing for %s if the prefix has fewer than %i tokens, and reports no error",
+    (model, minimum) => {
+      const sized = (tokens: number): Body => ({ model, messages: [user(text(tokens, "a", MARK))] });
+      let tokens = 1;
+      while (scene.prompt(sized(tokens + 1)).tokens < minimum) tokens++;
+      expect(scene.send(sized(tokens))).toMatchObject({
+        input_tokens: scene.prompt(sized(tokens)).tokens,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+      });
+      expect(scene.send(sized(tokens + 1)).cache_creation_input_tokens).toBeGreaterThanOrEqual(minimum);
+    },
+  );
 
   it("compares the tokens up to the cache mark with the minimum, not the whole prompt", () => {
     const body: Body = { system: [text(100, "s", MARK)], messages: [user(text(5_000))] };

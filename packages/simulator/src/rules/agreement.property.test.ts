@@ -15,7 +15,10 @@ import { validate } from "./validate.ts";
 
 const RUNS = { numRuns: 1_500 };
 
-/** Models that accept thinking of type `enabled`, or whose requests do not mention it. */
+/**
+ * Models of the generated requests. Requests to models without thinking of the type `enabled` do not set
+ * thinking.
+ */
 const MODELS = ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5", "claude-opus-5-5"];
 
 const TRAITS = Object.fromEntries(
@@ -38,8 +41,8 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 });
 
 /**
- * Returns the text of the refusal, or undefined for an accepted request. Enables every beta, because the
- * checker knows none.
+ * Returns the text of the simulator's refusal, or undefined for an accepted request. Enables every beta,
+ * because the request checker does not check betas.
  */
 function refusalOf(body: object, { version, isMerged, requireTools }: Setting): string | undefined {
   const switches: Switches = {
@@ -93,8 +96,8 @@ function completed(request: ApiRequest): RequestBody {
 }
 
 /**
- * Does not generate unknown block types and fields. The checker passes them through, because a provider may
- * have them before we do. The API and the simulator refuse them.
+ * The generated requests contain no unknown block types and fields. The request checker accepts them, because
+ * a provider may add new ones at any time. The API and the simulator refuse them.
  */
 describe("agreement of the simulator and the request checker", () => {
   it("the simulator and the request checker accept every valid request, under both API versions", () => {

@@ -1,7 +1,9 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { SimulatedRequest } from "../exchange.ts";
 
-/** Readers for a body whose shape was checked. An absent or null field is undefined. */
+/**
+ * This file reads bodies whose shape was checked before. A field that is absent or null counts as undefined.
+ */
 
 export function recordField(body: JsonRecord, name: string): JsonRecord | undefined {
   const value = body[name];
@@ -38,7 +40,10 @@ export function asksForCompaction({ endpoint, body }: Pick<SimulatedRequest, "en
 
 export type Role = "user" | "assistant" | "system";
 
-/** A block and its position in the array as sent. Plain text instead of a list has no index. */
+/**
+ * A block and its position in the request. `index` is undefined if the content is plain text instead of a
+ * list.
+ */
 export interface PlacedBlock {
   readonly type: string;
   readonly block: JsonRecord;

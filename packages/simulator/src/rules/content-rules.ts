@@ -12,7 +12,7 @@ import {
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
 import type { Inspection } from "./shape/shape-check.ts";
 
-/** Checks the content of each message, independent of its neighbors. */
+/** Checks the content of each message. Rules about neighboring messages are in `order-rules.ts`. */
 export function checkContents(messages: readonly SentMessage[], inspection: Inspection): void {
   const toolUseIds = new Set<unknown>();
   const { body, model } = inspection.request;
@@ -91,7 +91,10 @@ function checkBlock(placed: PlacedBlock, role: Role, inspection: Inspection): vo
   }
 }
 
-/** Checks citations. They belong to the assistant's text. The text of a search result belongs to the user. */
+/**
+ * Refuses citations in text of the user, also in the text of a search result. Only text of the assistant may
+ * have citations.
+ */
 function checkCitations(block: JsonRecord, placed: PlacedBlock): void {
   if (block.type === "text" && recordsField(block, "citations").length > 0) {
     refuse("userCitations", { path: pathOf(placed) });
@@ -117,7 +120,7 @@ function checkToolChange(placed: PlacedBlock, toolNames: Set<unknown>): void {
 
 const VISIBLE = /\S/;
 
-/** Rejects empty text. Computes the path only for a refusal. */
+/** Refuses empty and blank text. Calls `textPath` only for a refusal. */
 function checkText(block: JsonRecord, root: "messages" | "system", textPath: () => string): void {
   const text = block.text as string;
   if (VISIBLE.test(text)) return;
@@ -158,8 +161,8 @@ function isMedia(type: unknown): boolean {
 // Cache marks
 
 /**
- * Checks marks in prompt order: tools, system, messages (blocks inside a result before the result), the
- * automatic one.
+ * Checks all cache marks in prompt order: tools, system prompt, messages, then the automatic mark. Marks
+ * inside a tool result come before the mark of the result.
  */
 export function checkCacheMarks(messages: readonly SentMessage[], inspection: Inspection): void {
   const { body } = inspection.request;
@@ -203,8 +206,8 @@ function lifetime(mark: JsonRecord): string {
 }
 
 /**
- * Checks the automatic mark. It applies to the last block that can have one. Another lifetime there is a
- * contradiction.
+ * Checks the automatic mark, which applies to the last block that can have a mark. Refuses it if this block
+ * already has a mark with another lifetime.
  */
 function checkAutomaticMark(body: JsonRecord, messages: readonly SentMessage[]): void {
   const automatic = recordField(body, "cache_control");

@@ -35,7 +35,10 @@ function checkMaxTokens(body: JsonRecord, model: SimulatedModel): void {
   if (maxTokens === 0) checkPrewarm(body);
 }
 
-/** Checks a call that only fills the cache. It cannot stream, think, or have an output format. */
+/**
+ * Checks a call that only fills the cache. Such a call cannot stream, think, have an output format, or force
+ * a tool call.
+ */
 function checkPrewarm(body: JsonRecord): void {
   const field = firstTrue({
     stream: body.stream === true,
@@ -49,7 +52,10 @@ function checkPrewarm(body: JsonRecord): void {
 const firstTrue = (conditions: Readonly<Record<string, boolean>>): string | undefined =>
   Object.keys(conditions).find((name) => conditions[name]);
 
-/** Default values that newer models accept. `top_k` has no default. */
+/**
+ * Sampling parameters with their default values, which are the only values that newer models accept. `top_k`
+ * has no default.
+ */
 const DEFAULT_SAMPLING: Readonly<Record<string, number | undefined>> = {
   temperature: 1,
   top_p: 1,
@@ -140,7 +146,10 @@ function checkCompactionRequest(request: SimulatedRequest, model: SimulatedModel
   if (field !== undefined) refuse("compactionCombined", { field });
 }
 
-/** Checks the fields that no thread can be combined with. Another part checks the state of a thread. */
+/**
+ * Refuses a thread together with fields that do not allow threads. `threads.ts` checks the state of the
+ * thread.
+ */
 function checkThread(body: JsonRecord, switches: Switches): void {
   if (recordField(body, "thread") === undefined) return;
   if (switches.threads === "refused") refuse("threadsUnsupported");

@@ -6,7 +6,7 @@ import { KNOWN_BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 
 export interface HeaderOptions {
-  /** Accepted keys. Without them, any key is accepted, but one is required. */
+  /** Accepted API keys. If undefined, any key is accepted, but a request must have a key. */
   readonly apiKeys?: readonly string[];
   readonly unknownBetas: Switches["unknownBetas"];
 }
@@ -16,7 +16,7 @@ export interface RequestHeaders {
   readonly betas: ReadonlySet<string>;
   /** Names in `betas` that no known SDK or client sends. */
   readonly unknownBetas: readonly string[];
-  /** Workspace of the key. It is derived from the key, so that two keys never share a cache. */
+  /** Workspace of the API key. Each key has its own workspace, so that two keys never share a cache. */
   readonly workspace: string;
   readonly client: ClientMarks;
 }

@@ -11,14 +11,14 @@ import {
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
 import type { Inspection } from "./shape/shape-check.ts";
 
-/** Checks the start of a conversation, before its contents. */
+/** Checks the start of a conversation. Runs before the contents of the messages are checked. */
 export function checkBeginning(messages: readonly SentMessage[], inspection: Inspection): void {
   checkSomethingToSummarize(messages, inspection);
   checkCompactionBlocks(messages, inspection);
   checkOpening(messages);
 }
 
-/** Checks the order of messages, after their contents. */
+/** Checks the order of messages. Runs after the contents of the messages are checked. */
 export function checkOrder(messages: readonly SentMessage[], inspection: Inspection): void {
   const turns = readTurns(messages, inspection);
   checkSystemPlacement(turns);
@@ -30,8 +30,8 @@ export function checkOrder(messages: readonly SentMessage[], inspection: Inspect
 }
 
 /**
- * Checks that a user or assistant message contains more than a failed compaction. Otherwise there is nothing
- * to summarize.
+ * For a compaction, checks that there is something to summarize: a user or assistant message with more than a
+ * failed compaction.
  */
 function checkSomethingToSummarize(messages: readonly SentMessage[], inspection: Inspection): void {
   if (!asksForCompaction(inspection.request)) return;
@@ -42,9 +42,10 @@ function checkSomethingToSummarize(messages: readonly SentMessage[], inspection:
 }
 
 /**
- * Checks compaction blocks. An on-demand summary is signed, unique, and first in the conversation, in any
- * role except system. Summaries at a threshold, which has a separate beta, stay in the assistant's replies. A
- * block without content is a failed attempt and does not count. Another part checks the signature.
+ * Checks the position of compaction blocks. An on-demand summary is signed. It must be the only summary and
+ * the first block of the conversation, in any role except system. Summaries of threshold compactions, which
+ * have a separate beta, stay in the assistant's replies. A block without content is a failed compaction and
+ * does not count. `compaction.ts` checks the signature.
  */
 function checkCompactionBlocks(messages: readonly SentMessage[], inspection: Inspection): void {
   const summaries = findSummaries(messages);
@@ -89,8 +90,8 @@ interface Summary {
 }
 
 /**
- * Checks the first message. The user begins, or the provider's own summary does. Messages that only set the
- * effort may come first.
+ * Checks the first message. It must be a user message or the provider's own summary. Messages that only set
+ * the effort may come before it.
  */
 function checkOpening(messages: readonly SentMessage[]): void {
   if (messages.length === 0) refuse("noMessages");
@@ -125,8 +126,8 @@ function readTurns(messages: readonly SentMessage[], inspection: Inspection): re
 }
 
 /**
- * True if the message belongs to the same turn. The message after the provider's own summary may have the
- * same role and is a separate turn.
+ * True if the message belongs to the same turn as `first`. A message after the provider's own summary always
+ * begins a new turn, even with the same role.
  */
 function continues(first: SentMessage, message: SentMessage): boolean {
   const isSummary = first.blocks.length > 0 && first.blocks.every(({ type }) => type === "compaction");
@@ -141,7 +142,8 @@ function joinRun(messages: readonly SentMessage[]): Turn {
 }
 
 /**
- * Checks system messages. They follow the user or a server tool's result, and the user does not follow them.
+ * Checks the position of system messages. The message before one must be a user message or end with the
+ * result of a server tool. The message after one must not be a user message.
  */
 function checkSystemPlacement(turns: readonly Turn[]): void {
   for (const [index, turn] of turns.entries()) {
@@ -161,8 +163,9 @@ const RESULT_KINDS: ReadonlySet<string> = new Set([...Object.values(SERVER_TOOL_
 const isServerUse = (type: string): boolean => type === "server_tool_use" || type === "mcp_tool_use";
 
 /**
- * Checks tools that the provider runs. Each is answered in the same assistant turn. User messages with only
- * tool results do not end that turn. A turn at the end of the conversation may be unfinished.
+ * Checks calls of tools that the provider runs. Each call must have its result in the same assistant turn.
+ * User messages with only tool results do not end that turn. The turn at the end of the conversation may be
+ * unfinished.
  */
 function checkServerTools(messages: readonly SentMessage[], inspection: Inspection): void {
   const open = new Map<unknown, PlacedBlock>();
@@ -267,9 +270,9 @@ function isThinking({ type }: PlacedBlock): boolean {
 }
 
 /**
- * Checks the turn whose tool results are sent. With thinking of type `enabled`, it must begin with thinking.
- * Later responses of the turn need none, because a model that does not interleave thinks once, before its
- * first call.
+ * Checks the turn whose tool results the request sends. With thinking of the type `enabled`, this turn must
+ * begin with thinking. Later replies of the turn need no thinking, because many models think only once,
+ * before their first call.
  */
 function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): void {
   if (recordField(inspection.request.body, "thinking")?.type !== "enabled") return;
@@ -289,10 +292,7 @@ function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): voi
   }
 }
 
-/**
- * Checks the end of the conversation. A call for a summary may end with any message, because no answer
- * follows.
- */
+/** Checks the end of the conversation. For a compaction, it may be any message, because no answer follows. */
 function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
   const { model } = inspection.request;
   const turn = turns.at(-1);
@@ -303,8 +303,8 @@ function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
 }
 
 /**
- * True for a turn that the provider paused, in its own tools or after its own summary. It may be sent back
- * unchanged.
+ * True if the provider paused the turn, in one of its own tools or after its own summary. A client may send
+ * such a turn back unchanged.
  */
 function isResumable(last: PlacedBlock | undefined): boolean {
   if (last === undefined) return false;

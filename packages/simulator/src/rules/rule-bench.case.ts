@@ -28,8 +28,8 @@ export interface CallFields {
 }
 
 /**
- * Creates a call with every beta, in the form that the server passes on. Adds the given fields to the
- * required ones.
+ * Creates a call with every beta, in the form that the rules get from the server. The body has the required
+ * fields and the given fields.
  */
 export function callWith(body: object, call: CallFields = {}): SimulatedRequest {
   const { model = "claude-sonnet-4-5", endpoint = "messages", bytes = 0 } = call;
@@ -47,7 +47,10 @@ export function callWith(body: object, call: CallFields = {}): SimulatedRequest 
   };
 }
 
-/** Returns the refusal, with its status if that is not 400. */
+/**
+ * Returns the text of the refusal, with its status if that is not 400. Returns "accepted" for a valid
+ * request.
+ */
 export function refusalOf(body: object, call: CallFields = {}): string {
   try {
     validate(callWith(body, call), { ...SWITCHES, ...call.switches });

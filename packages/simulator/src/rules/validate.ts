@@ -9,10 +9,10 @@ import { checkShape } from "./shape/body-shape.ts";
 import { Inspection } from "./shape/shape-check.ts";
 
 /**
- * Refuses what the API refuses, by throwing an `ApiRefusal`. It is not documented which of several faults the
- * API reports. Here the order is: the size; the shape of the whole body; the model; the fields of the
- * request; the content of each message; the order of the messages; limits over all messages. Other parts
- * check tokens, signatures and the state of threads.
+ * Throws an `ApiRefusal` for a request that the API would refuse. It is not documented which of several
+ * faults the API reports. Here the order is: the size; the shape of the whole body; the model; the fields of
+ * the request; the content of each message; the order of the messages; limits over all messages. Other parts
+ * of the simulator check tokens, signatures and the state of threads.
  */
 export function validate(request: SimulatedRequest, switches: Switches): void {
   const { body, bytes, model } = request;

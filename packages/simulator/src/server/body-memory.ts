@@ -14,17 +14,20 @@ interface KnownBody {
   readonly place: MessageBytes;
 }
 
-/** Parallel conversations, such as a parent with its subagents. */
+/**
+ * Maximum number of remembered bodies, one for each of several parallel conversations, such as an agent and
+ * its subagents.
+ */
 const MAX_BODIES = 8;
 const MAX_BYTES = 64_000_000;
 
-/** Nesting levels above the list of messages: the body. */
+/** Nesting levels above the list of messages. The only level is the body itself. */
 const LEVELS_ABOVE_LIST = 1;
 
 /**
- * Memory of parsed bodies. A conversation sends everything again with each turn. Bytes that equal an earlier
- * body are not parsed again, so a turn costs only its new part. The messages are then the same objects as in
- * that body, which also keeps the log of a long run small.
+ * Memory of parsed bodies. A client sends the whole conversation again with each turn. Messages whose bytes
+ * equal those of an earlier body are not parsed again, so a turn costs only its new part. These messages are
+ * the same objects as in the earlier body, which also keeps the log of a long run small.
  */
 export class BodyMemory {
   readonly #limitBytes: number;
@@ -83,8 +86,8 @@ const messagesWithin = ({ ends }: MessageBytes, bytes: number): number =>
   most(ends.length, (_, count) => (ends[count - 1] ?? 0) <= bytes);
 
 /**
- * Finds the largest number up to `high` for which the condition is true, by binary search. It is true up to
- * `known`.
+ * Finds the largest number up to `high` for which the condition is true, by binary search. The condition gets
+ * `known`, a number for which it is known to be true.
  */
 function most(high: number, holds: (known: number, number: number) => boolean): number {
   let low = 0;
@@ -97,7 +100,10 @@ function most(high: number, holds: (known: number, number: number) => boolean): 
   return low;
 }
 
-/** Returns undefined for anything unexpected. The whole body is then parsed, which reports the error. */
+/**
+ * Parses a body that begins like a known body. Returns undefined for anything unexpected. The caller then
+ * parses the whole body, which reports errors.
+ */
 function continueBody(
   content: Buffer,
   known: KnownBody,
@@ -126,8 +132,8 @@ function continueBody(
 }
 
 /**
- * Parses the items after an item. Without a comma, the next text belongs to the item before (`1` that became
- * `12`) or is not JSON.
+ * Parses the list items that follow another item. Returns undefined if they do not start with a comma: the
+ * text then continues the item before (`1` became `12`) or is not JSON.
  */
 function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
   const items = text.replace(/^[ \n\r\t]*,/, "");
@@ -135,10 +141,13 @@ function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
   return isSeparated ? JSON.parse(`[${items}]`) : undefined;
 }
 
-/** True if the key may occur again after the list, even in escaped form. The last one counts. */
+/**
+ * True if the key `messages` may occur again after the list, even in escaped form. In JSON, the last
+ * occurrence of a key counts.
+ */
 const mayNameMessages = (bytes: Buffer): boolean => bytes.includes('"messages"') || bytes.includes("\\u");
 
-/** Returns the body with an empty list. */
+/** Returns the body with an empty list of messages. */
 const around = (content: Buffer, start: number, close: number): Buffer =>
   Buffer.concat([content.subarray(0, start), content.subarray(close)]);
 
@@ -163,8 +172,8 @@ const CLOSE_BRACKET = 0x5d;
 const KEY = Buffer.from('"messages"');
 
 /**
- * Finds the list of messages in a body that is valid JSON. Returns undefined if there is none, if the key
- * occurs twice, or if an escaped key could be the same key.
+ * Finds the list of messages in a body that is valid JSON. Returns undefined if there is no list, if the key
+ * `messages` occurs twice, or if an escaped key could be the same key.
  */
 function findMessages(content: Buffer): MessageBytes | undefined {
   let found: MessageBytes | undefined;
@@ -195,8 +204,8 @@ function findMessages(content: Buffer): MessageBytes | undefined {
 }
 
 /**
- * Scans the items of a list from a position after its bracket or after an item. Returns undefined if the list
- * never closes.
+ * Scans the items of a list, from a position after the opening bracket or after an item. Returns undefined if
+ * the list never closes.
  */
 function scanItems(content: Buffer, from: number): Pick<MessageBytes, "ends" | "close"> | undefined {
   const ends: number[] = [];

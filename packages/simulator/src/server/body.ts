@@ -11,17 +11,17 @@ import {
 import { refuse } from "../wording/refuse.ts";
 
 /**
- * A body that the network in front of the API rejects. That answer has no request id and not the usual
- * envelope.
+ * Error for a body that the network in front of the API rejects. The answer to such a body has no request id
+ * and not the usual error format.
  */
 export class TooLargeForTheNetwork extends Error {
   override readonly name = "TooLargeForTheNetwork";
 }
 
 interface ReceivedBody {
-  /** Content after decoding. */
+  /** Content after decompression. */
   readonly content: Buffer;
-  /** Size on the wire. */
+  /** Size in bytes before decompression. */
   readonly wireBytes: number;
 }
 
@@ -86,8 +86,8 @@ export function parseBody(content: Buffer): JsonRecord {
 }
 
 /**
- * Decodes the content like `toString()`, which takes about as long as parsing if a body is not pure ASCII.
- * Decoding through UTF-16 takes half of that.
+ * Decodes the content like `toString()`, but faster. If a body is not pure ASCII, `toString()` takes about as
+ * long as parsing. Decoding through UTF-16 takes half of that.
  */
 export function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");

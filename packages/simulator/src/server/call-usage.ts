@@ -5,7 +5,7 @@ import type { ReportedUsage, SimulatedRequest } from "../exchange.ts";
 import type { CacheLookup, InputUsage } from "../prompt/prompt-cache.ts";
 import type { ComposedReply } from "./compose-reply.ts";
 
-/** `usage` of an answer, and the cost of everything that was billed. */
+/** `usage` of an answer, and the cost of the call, including its compaction. */
 export interface CallUsage {
   readonly usage: ReplyUsage;
   /** Undefined if the model's prices are unknown. */
@@ -21,7 +21,10 @@ interface InnerUsage extends PricedUsage {
   readonly type: "compaction";
 }
 
-/** Lists a compaction separately. The top-level figures never include it. */
+/**
+ * Returns the usage of a call. Lists the usage of a compaction separately. The top-level figures never
+ * include it.
+ */
 export function callUsage(
   request: SimulatedRequest,
   context: PreparedContext<unknown>,
@@ -49,7 +52,7 @@ export function callUsage(
   return { usage, costDollars: own === undefined || inner === undefined ? undefined : own + inner };
 }
 
-/** Returns the figures that a turn reports. Missing ones are 0. */
+/** Returns the input usage that a scripted turn reports. Missing figures count as 0. */
 function reportedInput(reported: ReportedUsage): InputUsage {
   const written = reported.cache_creation_input_tokens ?? 0;
   return {
@@ -61,8 +64,8 @@ function reportedInput(reported: ReportedUsage): InputUsage {
 }
 
 /**
- * Returns the usage of the summarizing call. On demand, it has the prompt of the request itself, and so the
- * same cache position.
+ * Returns the usage of the summarizing call. A compaction on demand sends the prompt of the request itself,
+ * so it reads and writes the same cache entries.
  */
 function compactionCall(
   { compaction, tokens }: PreparedContext<unknown>,

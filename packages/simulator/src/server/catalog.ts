@@ -6,8 +6,8 @@ import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 
 /**
- * A model that a test adds, or a known one with other sizes. Defaults are those of a Claude model of this
- * name.
+ * A model that a test adds, or a known model with other sizes. The defaults are those of a Claude model with
+ * this name.
  */
 export interface ModelOptions {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface ModelOptions {
   readonly features?: Partial<ClaudeFeatures>;
 }
 
-/** Table rows for whole families. No model has such a name. */
+/** Names of whole model families in the table of models. No model has such a name. */
 const FAMILIES: ReadonlySet<string> = new Set(["claude", "claude-3"]);
 
 /** Dated names of models before 4.6. */
@@ -40,7 +40,7 @@ const DEFAULT_OUTPUT_SHARE = 0.25;
 export class Catalog {
   readonly #models = new Map<string, SimulatedModel>();
 
-  /** @param windowTokens window of every Claude model; their maximum output does not change */
+  /** @param windowTokens window of every Claude model. Their maximum output does not change. */
   constructor(added: readonly ModelOptions[] = [], windowTokens?: number) {
     for (const [id, facts] of Object.entries(MODELS)) {
       if (!id.startsWith("claude") || FAMILIES.has(id)) continue;
@@ -83,7 +83,7 @@ function addedModel(model: ModelOptions): SimulatedModel {
 
 const DEFAULT_PAGE = 20;
 const LARGEST_PAGE = 1_000;
-/** Value of the API for a model with an unknown release date. */
+/** Date that the API reports for a model with an unknown release date. */
 const UNKNOWN_RELEASE = "1970-01-01T00:00:00Z";
 const LINES: ReadonlySet<string> = new Set(["haiku", "sonnet", "opus", "fable", "mythos"]);
 

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Turn } from "../exchange.ts";
 import { composeReply, type ReplyLimits, type ReplyMakers } from "./compose-reply.ts";
 
-/** Makers that count one token per letter, so that the text shows every limit. */
+/**
+ * Functions for these tests. They count one token per character, so that the length of a text is its number
+ * of tokens.
+ */
 const makers: ReplyMakers = {
   countText: (text) => text.length,
   newToolUseId: () => "toolu_new",

@@ -3,7 +3,7 @@ import type { ContentBlock } from "@longhaul/core/messages";
 import type { ReportedUsage, Turn, TurnBlock } from "../exchange.ts";
 import { TOOL_BLOCK_TOKENS } from "../prompt/token-count.ts";
 
-/** A turn with ids and signatures, within the limits of its call. */
+/** A turn with ids and signatures, cut to the limits of its call. */
 export interface ComposedReply {
   readonly content: readonly ContentBlock[];
   readonly stopReason: string;
@@ -22,18 +22,18 @@ export interface ReplyLimits {
   readonly stopSequences: readonly string[];
   /** False if the call disabled thinking. */
   readonly thinks: boolean;
-  /** `display: "omitted"`: the client gets the signature without the text. */
+  /** True for `display: "omitted"`. The client then gets the signature of thinking without its text. */
   readonly omitsThinking: boolean;
 }
 
 export interface ReplyMakers {
-  /** Counts in tokens of the model. */
+  /** Counts the tokens of a text for the model. */
   countText(text: string): number;
   newToolUseId(): string;
   sign(thinking: string, before: readonly ContentBlock[]): string;
 }
 
-/** A reply is never free, not even an empty one. */
+/** Minimum output tokens of a reply, even of an empty one. */
 const MIN_OUTPUT_TOKENS = 1;
 
 export function composeReply(turn: Turn, limits: ReplyLimits, makers: ReplyMakers): ComposedReply {
@@ -106,7 +106,10 @@ function writeBlock(
   }
 }
 
-/** Writes a raw block unchanged or not at all, because only the test knows where it may be cut. */
+/**
+ * Writes a raw block unchanged, or leaves it out if it does not fit. It cannot be cut, because only the test
+ * knows its structure.
+ */
 function writeRaw(block: JsonRecord, budget: number, { countText }: ReplyMakers): WrittenBlock {
   const tokens = countText(JSON.stringify(block));
   if (tokens > budget) return { block: undefined, tokens: Math.max(0, budget), isCut: true };
@@ -127,8 +130,8 @@ function findStop(
 }
 
 /**
- * Returns the stop reason of a cut. The window is the reason only if it leaves less room than the call
- * requested.
+ * Returns the stop reason of a cut reply. The window is the reason only if fewer tokens are left than
+ * `max_tokens`.
  */
 const cutReason = ({ maxTokens, roomTokens }: ReplyLimits): string =>
   roomTokens < maxTokens ? "model_context_window_exceeded" : "max_tokens";
@@ -172,7 +175,9 @@ function cutText(
   return { text: text.slice(0, isHalfCharacter ? fits - 1 : fits), tokens: Math.max(0, budget), isCut: true };
 }
 
-/** Cuts the input of a call. Keeps its complete fields, and the written part of the next field's text. */
+/**
+ * Cuts the input of a tool call. Keeps its complete fields, and the beginning of the text of the next field.
+ */
 function cutInput(
   input: JsonRecord,
   budget: number,

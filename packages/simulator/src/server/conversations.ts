@@ -45,7 +45,7 @@ interface ConversationParts {
   readonly seed: number;
   readonly switches: Switches;
   readonly behaviors: readonly Behavior[];
-  /** Plays the model in the provider's own compactions. */
+  /** Writes the summary in the provider's own compactions. */
   readonly summarize: Summarize;
 }
 
@@ -142,7 +142,7 @@ export class Conversations {
     });
   }
 
-  /** Composes the reply. A compaction comes before the turn or replaces it. */
+  /** Composes the reply. The blocks of a compaction come before the turn, or replace it. */
   #compose(request: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
     const { counter, ids } = this.#parts;
     const { model, conversation, compaction, signer } = context;
@@ -209,7 +209,8 @@ export class Conversations {
 }
 
 /**
- * Returns the number of messages as a text, which distinguishes the turns of a conversation. See {@link Ids}.
+ * Returns the number of messages as the context of new ids. It distinguishes the turns of a conversation. See
+ * {@link Ids}.
  */
 const lengthOf = ({ request }: Context): string =>
   String(Array.isArray(request.body.messages) ? request.body.messages.length : 0);
@@ -219,7 +220,7 @@ function countOf({ request, tokens, originalTokens }: Context): JsonRecord {
   return { input_tokens: tokens, context_management: original };
 }
 
-/** Creates a reply without text after the blocks of a compaction, or without any content. */
+/** Creates a reply without an answer. It contains only the blocks of a compaction, if any. */
 function withoutTurn(
   content: readonly ContentBlock[],
   { stopReason, stopDetails }: { readonly stopReason: string; readonly stopDetails?: JsonRecord },
@@ -236,7 +237,7 @@ function withoutTurn(
   };
 }
 
-/** Placeholder for a result that a cached edit omits. The model sees that there was one. */
+/** Placeholder for a tool result that a cached edit deletes. It tells the model that there was a result. */
 const LEFT_OUT = "[removed from the cached prefix]";
 
 /** Returns the purpose of a call with a valid body. A summary request of a subagent counts as a summary. */
@@ -253,7 +254,7 @@ function isRunByClient(tool: unknown): boolean {
   return type === "custom" || /^(?:bash|text_editor|memory|computer)_/.test(type);
 }
 
-/** Removes the results that cached edits omit. */
+/** Replaces the tool results that cached edits delete with a placeholder. */
 function withoutResults(messages: readonly ApiMessage[], ids: readonly string[]): readonly ApiMessage[] {
   if (ids.length === 0) return messages;
   return messages.map((message) => {
@@ -279,7 +280,7 @@ function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens: numbe
   };
 }
 
-/** Maps the simulator's own rules to options of the checker. */
+/** Returns the options with which the request checker applies the same rules as the simulator. */
 function checkOptionsFor(
   { model, version }: Pick<SimulatedRequest, "model" | "version">,
   switches: Switches,

@@ -42,7 +42,10 @@ function parseEvents(text: string): SseEvent[] {
 const stream = async (changed: object = {}): Promise<SseEvent[]> =>
   parseEvents(await (await post({ stream: true, ...changed })).text());
 
-/** Accumulates like a client: each delta is added to its block, and the last usage overrides the first. */
+/**
+ * Builds a message from stream events like a client. Adds each delta to its block, and overrides the first
+ * usage with the last.
+ */
 function accumulate(events: readonly SseEvent[]): JsonRecord {
   let message: Record<string, unknown> = {};
   const content: Record<string, unknown>[] = [];

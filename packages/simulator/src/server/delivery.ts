@@ -13,14 +13,14 @@ type Headers = Readonly<Record<string, string>>;
 export type Answer =
   | (AnswerBase & { readonly kind: "json"; readonly status: number; readonly body: unknown })
   | (AnswerBase & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
-  /** No body, for HEAD and OPTIONS. */
+  /** An answer without a body, for HEAD and OPTIONS. */
   | (AnswerBase & { readonly kind: "empty"; readonly status: number });
 
 interface AnswerBase {
   readonly headers: Headers;
   /** Called when the answer starts. */
   readonly begun?: () => void;
-  /** Called when the client is disconnected. */
+  /** Called if the client disconnects before the answer starts. */
   readonly dropped?: () => void;
   /** Milliseconds that this answer waits in addition to the server's latency. */
   readonly delayMs?: number;
@@ -31,7 +31,7 @@ export interface Pace {
   readonly betweenEventsMs: number;
 }
 
-/** Default number of events before a stream breaks. */
+/** Default number of events before a fault breaks a stream. */
 const DEFAULT_EVENTS_BEFORE_BREAK = 4;
 const OVERLOADED: StreamEvent = {
   type: "error",
@@ -54,7 +54,10 @@ export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: H
   };
 }
 
-/** Answer of the network in front of the API. It has its own format: no envelope, and no request id. */
+/**
+ * Answer of the network in front of the API to a body that is too large. It has neither the usual error
+ * format nor a request id.
+ */
 export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   kind: "json",
   status: 413,
@@ -63,8 +66,8 @@ export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
 };
 
 /**
- * Delivers an answer. Returns true if an error event ended the stream. A stream with fewer events than the
- * fault names ends as usual.
+ * Delivers an answer. Returns true if a fault ended the stream with an error event. If the stream has fewer
+ * events than the fault waits for, it ends as usual.
  */
 export async function deliver(
   answer: Answer,
@@ -139,7 +142,10 @@ interface OutletOptions {
   readonly onBegin: (status: number) => void;
 }
 
-/** Writes one answer as fast as the client reads. Stops at a cut and when the client disconnects. */
+/**
+ * Writes one answer as fast as the client reads. Stops after `cutAfterBytes`, and when the client
+ * disconnects.
+ */
 export class Outlet {
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
@@ -179,7 +185,7 @@ export class Outlet {
     if (!this.isOpen) return;
     const content = Buffer.from(text);
     if (content.length >= this.#left) {
-      // Called when the system has the bytes, because a destroyed socket loses all others.
+      // Waits until the operating system has the bytes, because destroying the socket would lose them.
       await new Promise<void>((resolve) =>
         this.#response.write(content.subarray(0, this.#left), () => resolve()),
       );
@@ -202,7 +208,7 @@ export class Outlet {
     });
   }
 
-  /** Returns false if the client is disconnected. */
+  /** Waits this long. Returns false if the client has disconnected. */
   async pause(milliseconds: number): Promise<boolean> {
     if (milliseconds > 0 && this.isOpen)
       await delay(milliseconds, undefined, { signal: this.#signal }).catch(ignore);
@@ -215,5 +221,5 @@ export class Outlet {
   }
 }
 
-/** Ignores a rejection. `isOpen` reports an abort. */
+/** Ignores the rejection after an abort. The caller sees the abort in `isOpen`. */
 const ignore = (): void => undefined;

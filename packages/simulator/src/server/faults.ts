@@ -6,44 +6,49 @@ import type { TextName } from "../wording/texts.ts";
 
 /** Failures that a test can trigger. */
 export type Fault =
-  /** An answer with this status and the API's text. */
+  /** An error answer with this status and the text of the API. */
   | StatusFault
-  /** A stream that starts normally and then reports an overload. Streams only. */
+  /** An overload that is reported in the middle of a stream. Affects only streamed requests. */
   | { readonly kind: "overload-in-stream"; readonly afterEvents?: number }
-  /** Ends the connection after this number of body bytes. With 0, before any answer. */
+  /** Ends the connection after this number of body bytes. With 0, the default, ends it before any answer. */
   | { readonly kind: "cut"; readonly afterBytes?: number }
   /** Accepts the request and never answers. */
   | { readonly kind: "silence" }
   | { readonly kind: "slow"; readonly firstByteMs?: number; readonly betweenEventsMs?: number }
-  /** An event with incomplete JSON. Streams only. */
+  /** An event with incomplete JSON. Affects only streamed requests. */
   | { readonly kind: "malformed-stream"; readonly afterEvents?: number };
 
 export interface StatusFault {
   readonly kind: "status";
   readonly status: number;
-  /** Seconds, sent as `retry-after`. A 429 has it unless this is null. */
+  /**
+   * Seconds in the header `retry-after`. A 429 has this header by default. With null, it has no such header.
+   */
   readonly retryAfter?: number | null;
-  /** A 429 that a retry cannot fix: the month's budget is used up. */
+  /** Makes a 429 say that the monthly budget is used up, so that a retry does not help. */
   readonly spendLimit?: boolean;
   readonly type?: string;
   readonly message?: string;
 }
 
-/** Facts that a condition can check. */
+/** Facts about a request that the condition of a fault can check. */
 export interface FaultCandidate {
   readonly endpoint: string;
   readonly body: JsonRecord | undefined;
   readonly isStream: boolean;
-  /** Number of earlier requests, whatever their outcome. */
+  /** Number of earlier requests, including failed ones. */
   readonly index: number;
 }
 
 export interface FaultConditions {
-  /** Number of times that it strikes. Default: once, or without limit if there is a probability. */
+  /** Number of requests that the fault affects. Default: one, or no limit if there is a probability. */
   readonly times?: number;
-  /** Condition of the fault. Default: every call for an answer of the model, and no other request. */
+  /**
+   * Selects the requests that the fault affects. Default: calls for an answer of the model, and no other
+   * requests.
+   */
   readonly when?: (candidate: FaultCandidate) => boolean;
-  /** Probability from 0 to 1 that it strikes a matching request. */
+  /** Probability from 0 to 1 that the fault affects a matching request. */
   readonly probability?: number;
 }
 
@@ -73,7 +78,7 @@ export class Faults {
     });
   }
 
-  /** Returns the first fault that matches, and uses up one of its times. */
+  /** Returns the first fault that matches the request, and reduces its remaining times by one. */
   strike(candidate: FaultCandidate): Fault | undefined {
     const struck = this.#armed.find((armed) => this.#strikes(armed, candidate));
     if (struck === undefined) return undefined;
@@ -100,7 +105,7 @@ const isCallForAnswer = ({ endpoint }: FaultCandidate): boolean => endpoint === 
 
 const STREAMS_ONLY: ReadonlySet<Fault["kind"]> = new Set(["overload-in-stream", "malformed-stream"]);
 
-/** Default wait of a 429 in seconds. Short, because clients really wait. */
+/** Default seconds in `retry-after` of a 429. The time is short, because clients really wait. */
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
 const TEXT_OF_STATUS = {
@@ -117,7 +122,7 @@ const TEXT_OF_STATUS = {
   529: "overloaded",
 } as const satisfies Record<number, TextName>;
 
-/** Every status that the API has a text for. */
+/** Every status for which the simulator has an error text. */
 export const FAULT_STATUSES: readonly number[] = [...Object.keys(TEXT_OF_STATUS).map(Number), 429];
 
 /** Creates the refusal of a status fault, with the API's text unless the fault has its own. */
@@ -137,7 +142,10 @@ function wordsFor({ status, spendLimit }: StatusFault, organization: string, mod
   return text === undefined ? new ApiRefusal(status, "api_error", `Status ${status}`) : refusal(text);
 }
 
-/** Returns the wait time. Waiting does not help if the budget is used up, so that refusal has none. */
+/**
+ * Returns the seconds for `retry-after`, or undefined for no header. If the budget is used up, waiting does
+ * not help, so there is no header.
+ */
 function retryAfter({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
   if (spendLimit) return undefined;
   if (retryAfter === undefined && status === 429) return DEFAULT_RETRY_AFTER_SECONDS;

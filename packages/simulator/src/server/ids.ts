@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 
-/** Letters of an id after its prefix. The API's own ids have a similar length. */
+/** Number of characters of an id after its prefix. The ids of the real API have a similar length. */
 const ID_LETTERS = 22;
 const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Every generated id, from one seed: equal requests get equal ids. */
+/** Generator of all ids. The ids depend on the seed, so equal requests in equal order get equal ids. */
 export interface Ids {
   request(): string;
   message(context: string): string;
@@ -13,8 +13,9 @@ export interface Ids {
 }
 
 /**
- * Creates ids. The context distinguishes two calls with the same number in different runs. A conversation
- * that continues on another simulator with the same seed must not get the same ids again.
+ * Creates a generator of ids. An id depends on the seed, on the number of earlier ids, and on the context.
+ * The context is needed if a conversation continues on another simulator with the same seed: its ids must not
+ * repeat.
  */
 export function createIds(seed: number): Ids {
   const counts = new Map<string, number>();
@@ -36,7 +37,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 const letters = (bytes: Buffer): string =>
   Array.from(bytes.subarray(0, ID_LETTERS), (byte) => BASE_62.charAt(byte % BASE_62.length)).join("");
 
-/** Formats a UUID of version 4, variant 1, because readers that validate UUIDs must accept ours. */
+/** Formats a UUID of version 4, variant 1, because some clients validate UUIDs. */
 function uuidFrom(bytes: Buffer): string {
   const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-a${hex.slice(15, 18)}-${hex.slice(18, 30)}`;

@@ -1,10 +1,13 @@
-/** Limits of the simulator's imaginary organization. Reported in headers, but enforced only by faults. */
+/**
+ * Rate limits of the simulated organization. The headers report them, but the simulator does not enforce
+ * them.
+ */
 const LIMITS = { requests: 4_000, inputTokens: 2_000_000, outputTokens: 400_000 } as const;
-/** The API rounds the remaining tokens to this. */
+/** The API rounds the remaining tokens to multiples of this number. */
 const ROUNDING_TOKENS = 1_000;
 const MINUTE_MS = 60_000;
 
-/** Reports limits as if this call were the only one of its minute. */
+/** Returns the rate limit headers of an answer, as if this call were the only call in its minute. */
 export function rateLimitHeaders(now: number, input = 0, output = 0): Record<string, string> {
   const headers: Record<string, string> = {};
   const add = (what: string, limit: number, used: number, rounding = ROUNDING_TOKENS): void => {

@@ -11,10 +11,10 @@ export type Endpoint = "messages" | "count_tokens" | "models" | "other";
 
 /** Current outcome of a request. */
 export type Outcome =
-  /** Not finished yet, or never answered. */
+  /** The request is not finished yet, or gets no answer. */
   | "open"
   | "answered"
-  /** A fault ended the connection in the middle. */
+  /** A fault ended the connection in the middle of the answer. */
   | "cut"
   /** The client disconnected before the end. */
   | "abandoned";
@@ -42,9 +42,9 @@ export function loggedError({ status, type, message, details, rule }: ApiRefusal
 export interface LogTotals {
   readonly requests: number;
   readonly errors: number;
-  /** Number of refusals of thinking that is not bound to its history. */
+  /** Number of requests that were refused because a thinking block does not match its conversation. */
   readonly bindingRefusals: number;
-  /** Input tokens of calls for an answer. Counting is free. */
+  /** Input tokens of all calls for an answer. Calls that only count tokens are free and do not count. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
@@ -59,9 +59,9 @@ export class LogEntry {
   readonly endpoint: Endpoint;
   readonly method: string;
   readonly path: string;
-  /** By the simulator's clock, in milliseconds. */
+  /** Start of the request in milliseconds, by the simulator's clock. */
   readonly startedAt: number;
-  /** Undefined until there is an answer. */
+  /** HTTP status of the answer. Undefined until the answer starts. */
   status: number | undefined;
   outcome: Outcome = "open";
   version: ApiVersion | undefined;
@@ -74,24 +74,27 @@ export class LogEntry {
   /** Undefined for requests that do not call a model, and for malformed ones. */
   purpose: CallPurpose | undefined;
   isStream = false;
-  /** The body as sent. Undefined for requests without one, and for all but the newest ones of a long run. */
+  /**
+   * The body as sent. Undefined for requests without a body. In a long run, only the newest requests keep
+   * their bodies.
+   */
   body: JsonRecord | undefined;
   /**
-   * The body with the part of the conversation that a thread keeps. The new messages alone would break every
-   * rule.
+   * The body with the stored messages of its thread. The new messages alone would break the rules of a
+   * conversation.
    */
   wholeBody: JsonRecord | undefined;
-  /** Size of the body on the wire. */
+  /** Size of the body in bytes, before decompression. */
   bytes = 0;
   usage: JsonRecord | undefined;
   inputTokens: number | undefined;
-  /** Includes inner calls. Undefined if the model's prices are unknown. */
+  /** Cost of the call, including its compaction. Undefined if the model's prices are unknown. */
   costDollars: number | undefined;
   stopReason: string | undefined;
   appliedEdits: readonly JsonRecord[] = [];
   fault: Fault | undefined;
   error: LoggedError | undefined;
-  /** Milliseconds of real time. */
+  /** Duration of the request in milliseconds of real time. */
   durationMs = 0;
   checkOptions: CheckOptions = {};
   #checked: readonly Finding[] | undefined;
@@ -117,7 +120,7 @@ export class LogEntry {
     return this.#checked;
   }
 
-  /** Computes the findings now, because they need the body. */
+  /** Drops the body. Computes the findings first, because they need the body. */
   forgetBody(): void {
     void this.findings;
     this.body = undefined;
@@ -128,14 +131,16 @@ export class LogEntry {
 const isContinuation = (body: JsonRecord | undefined): boolean =>
   stringField(body?.thread, "type") === "continue";
 
-/** Rules about thinking that came back changed, or after another history. */
+/** Rules about thinking blocks that a client sent back changed, or in a changed conversation. */
 const BINDING_RULES: readonly (string | undefined)[] = [
   "signatureInvalid",
   "latestThinkingModified",
   "thinkingBoundElsewhere",
 ] satisfies readonly TextName[];
 
-/** True for a refused thread. The client sends the whole conversation next, which is intended behavior. */
+/**
+ * True for the refusal of a thread. It is no fault of the client, which sends the whole conversation next.
+ */
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
 /** Every request since the start or the last reset. */
@@ -170,8 +175,8 @@ export class RequestLog {
   }
 
   /**
-   * Requests that the API refused as malformed, or in which the checker finds something. Empty for a correct
-   * client. Triggered refusals and refused threads do not count.
+   * Requests that were refused as invalid, or in which the request checker finds a problem. The list is empty
+   * for a correct client. Refusals that a test triggered and refused threads do not count.
    */
   get invalid(): readonly LoggedRequest[] {
     return this.#entries.filter(({ error, fault, findings }) => {
@@ -180,7 +185,7 @@ export class RequestLog {
     });
   }
 
-  /** Requests with thinking that is not bound to its history. A real account refuses them. */
+  /** Requests that were refused because a thinking block was changed or does not match its conversation. */
   get bindingRefusals(): readonly LoggedRequest[] {
     return this.#entries.filter(({ error }) => error !== undefined && BINDING_RULES.includes(error.rule));
   }

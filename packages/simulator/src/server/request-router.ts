@@ -24,7 +24,7 @@ interface RouterParts {
   readonly pace: Pace;
   readonly headerOptions: HeaderOptions;
   readonly onRequest: ((request: LoggedRequest) => void) | undefined;
-  /** Plays the API behind `POST /v1/messages` and the counting endpoint. */
+  /** Answers requests to `POST /v1/messages` and to the endpoint that counts tokens. */
   converse(request: SimulatedRequest, entry: LogEntry, headers: Readonly<Record<string, string>>): Answer;
 }
 
@@ -33,7 +33,9 @@ interface Call {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: JsonRecord | undefined;
-  /** Reason why the body is not JSON. Headers are checked first, so it is not thrown immediately. */
+  /**
+   * Error of a body that is not valid JSON. It is not thrown at once, because the headers are checked first.
+   */
   readonly bodyProblem: ApiRefusal | undefined;
   readonly entry: LogEntry;
 }
@@ -88,7 +90,8 @@ export class RequestRouter {
   answer(call: Call): Answer {
     const { entry } = call;
     const route = findRoute(entry.path);
-    // Clients probe paths of other services. That does not make their requests to this one invalid.
+    // Clients also request paths of other services. Such a request is answered with 404, but not logged as an
+    // error.
     if (route === undefined) {
       return refusalAnswer(refusal("notFound"), entry.requestId, this.#identity(entry));
     }
@@ -125,7 +128,7 @@ export class RequestRouter {
     return this.#parts.converse(request, entry, this.#identity(entry));
   }
 
-  /** Returns undefined if the request gets no answer. */
+  /** Reads a request and creates its answer. Returns undefined if a fault makes the server silent. */
   async #settle(request: IncomingMessage, url: URL, entry: LogEntry): Promise<Answer | undefined> {
     try {
       const { body, bodyProblem } = await this.#read(request, entry);
@@ -205,15 +208,15 @@ export class RequestRouter {
   }
 }
 
-/** Parses an address. An invalid one such as `//` counts as unknown. */
+/** Parses the target of a request. An invalid target such as `//` becomes an unknown path. */
 function addressOf(target: string): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
 }
 
 /**
- * Creates the refusal for a bug of ours, or of a test's behavior. It must not look like a temporary failure
- * that a retry could fix.
+ * Creates the error answer for a bug in the simulator or in a test's behavior. Its header tells the client
+ * not to retry.
  */
 function ownFailure(error: unknown): ApiRefusal {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -233,15 +236,13 @@ function paceOf(fault: Fault | undefined, pace: Pace): Pace {
 interface Route {
   readonly endpoint: Endpoint;
   readonly methods: readonly string[];
-  /** Last part of `/v1/models/{id}`. */
+  /** Model id in the path `/v1/models/{id}`. */
   readonly modelId?: string;
 }
 
 const MODELS_PATH = "/v1/models";
 
-/**
- * Returns undefined for a path that the API does not have. Ignores the query, because SDKs add `?beta=true`.
- */
+/** Finds the endpoint of a path. Returns undefined for a path that the API does not have. */
 function findRoute(path: string): Route | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (plain === "/v1/messages") return { endpoint: "messages", methods: ["POST"] };

@@ -25,23 +25,23 @@ export interface StreamEvent {
 
 export interface StreamShape {
   /**
-   * An on-demand compaction sends its block complete in the start event. A threshold compaction sends it in
-   * one delta.
+   * True for an on-demand compaction, whose block is complete in the start event. A threshold compaction
+   * sends the content in one delta.
    */
   readonly isCompactionWhole: boolean;
 }
 
-/** Letters per delta. Real ones are a few tokens long. */
+/** Characters per delta. Deltas of the real API are a few tokens long. */
 const PIECE_LENGTH = 24;
-/** Very long texts use larger pieces, because the number of events costs time. */
+/** Maximum number of deltas for a text, because each event costs time. Very long texts use longer deltas. */
 const MAX_PIECES = 500;
-/** Output tokens that `message_start` reports before there are any. */
+/** Output tokens that `message_start` reports, although nothing is written yet. */
 const OUTPUT_TOKENS_AT_START = 1;
 
 export const encodeEvent = (event: StreamEvent): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** Yields the stream that is equivalent to the message. */
+/** Yields the stream events of a message. */
 export function* streamEvents(message: ReplyMessage, shape: StreamShape): Generator<StreamEvent> {
   yield startOf(message);
   yield { type: "ping" };
@@ -72,7 +72,7 @@ function startOf(message: ReplyMessage): StreamEvent {
   };
 }
 
-/** Returns the fields of a `message_delta`. The others were final in `message_start`. */
+/** Returns the usage fields of `message_delta`. The other usage fields are sent only in `message_start`. */
 function cumulativeUsage(usage: ReplyMessage["usage"]): JsonRecord {
   const { cache_creation: _c, service_tier: _s, inference_geo: _i, speed: _p, ...cumulative } = usage;
   return cumulative;
@@ -118,7 +118,7 @@ function* blockEvents(
 const isCutShort = ({ stop_reason }: ReplyMessage): boolean =>
   stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
 
-/** Returns the input as JSON. A call without input sends no text. An input that was cut is not closed. */
+/** Returns the input of a tool call as JSON. If the input was cut, leaves out the closing brace. */
 function inputText(input: unknown, isCut: boolean): string {
   if (isRecord(input) && Object.keys(input).length === 0) return isCut ? "" : "{}";
   const text = JSON.stringify(input);

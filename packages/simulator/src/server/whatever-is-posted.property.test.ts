@@ -87,7 +87,7 @@ const SOUND: readonly JsonRecord[] = [
   },
 ];
 
-/** Numbers, texts and shapes that break code that trusts its input. */
+/** Numbers, texts and shapes that break code without input checks. */
 const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...[
@@ -142,7 +142,7 @@ const damaged = fc
 
 const posted = fc.record({
   body: fc.oneof({ arbitrary: damaged, weight: 6 }, fc.jsonValue()).map((value) => JSON.stringify(value)),
-  /** Share of the body that arrives. */
+  /** Share of the body that is sent. Below 1, the body is cut off. */
   part: fc.oneof({ arbitrary: fc.constant(1), weight: 9 }, fc.double({ min: 0, max: 1, noNaN: true })),
   path: fc.constantFrom("/v1/messages", "/v1/messages", "/v1/messages/count_tokens"),
   version: fc.constantFrom("2023-06-01", "2026-10-21"),
@@ -151,7 +151,7 @@ const posted = fc.record({
 
 describe("the simulator with arbitrary POST requests", () => {
   let simulator: Simulator;
-  // The log drops bodies immediately, so that its checker looks at each of them too.
+  // With `keepBodies: 0`, the log drops each body at once. Before that, the request checker checks the body.
   beforeAll(async () => {
     simulator = await startSimulator({ keepBodies: 0, switches: { cacheEdits: true } });
   });

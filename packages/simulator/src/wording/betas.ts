@@ -1,4 +1,4 @@
-/** Betas that enable a field, a block type or another behavior, by what they enable. */
+/** Betas that enable a field, a block type or another behavior. The key says what the beta enables. */
 export const BETAS = {
   contextManagement: "context-management-2025-06-27",
   thresholdCompaction: "compact-2026-01-12",
@@ -11,13 +11,13 @@ export const BETAS = {
   inlineTools: "inline-tools-2026-09-15",
   systemClearAt: "mid-conversation-system-clear-at-2026-08-21",
   systemOutputConfig: "mid-conversation-output-config-2026-07-01",
-  /** Claude Code sends this one for the same field. */
+  /** Beta that Claude Code sends for the same field as `systemOutputConfig`. */
   perTurnControl: "per-turn-control-2026-07-01",
   interleavedThinking: "interleaved-thinking-2025-05-14",
   stopAtWindow: "model-context-window-exceeded-2025-08-26",
 } as const;
 
-/** Alternative betas: any of them enables the field or block type. */
+/** Lists of betas. Any beta of a list enables the field or block type. */
 export const BETAS_FOR = {
   mcp: ["mcp-client-2025-04-04", "mcp-client-2025-11-20", "mcp-client-2026-09-15"],
   fallback: ["server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"],

@@ -1,7 +1,7 @@
 import { ApiRefusal } from "../exchange.ts";
 import { TEXTS, type TextName, type TextRow } from "./texts.ts";
 
-/** Names in braces of a text. */
+/** Names of the placeholders in a text, which are written in braces. */
 type Holes<Text extends string> = Text extends `${string}{${infer Hole}}${infer Rest}`
   ? Hole | Holes<Rest>
   : never;
@@ -31,7 +31,7 @@ export function refuse<Name extends TextName>(name: Name, ...[values]: ValuesFor
   throw refusalWith(name, values);
 }
 
-/** Refuses with more error details than the code. */
+/** Throws a refusal with additional error details besides the code. */
 export function refuseWithDetails<Name extends TextName>(
   name: Name,
   details: Readonly<Record<string, unknown>>,
@@ -40,7 +40,7 @@ export function refuseWithDetails<Name extends TextName>(
   throw refusalWith(name, values, details);
 }
 
-/** Creates a refusal for callers that throw it themselves. */
+/** Creates a refusal without throwing it. */
 export function refusal<Name extends TextName>(name: Name, ...[values]: ValuesFor<Name>): ApiRefusal {
   return refusalWith(name, values);
 }

@@ -1,9 +1,10 @@
 /**
- * A text of the API, with `{name}` as placeholders. `verified` texts are quoted from an official page or type
- * file, or captured on the wire. All others are plausible wordings of known rules. Do not match on them.
+ * A text of the API, with placeholders such as `{name}`. `verified` texts are quoted from an official page or
+ * type file, or were captured from the real API. All other texts are plausible wordings of known rules, so do
+ * not match on them.
  */
 export interface TextRow {
-  /** True for a text that was seen. */
+  /** True for a text that is quoted or captured. */
   readonly verified?: true;
   readonly text: string;
   /** Status of its error. Default: 400. */
@@ -12,7 +13,7 @@ export interface TextRow {
   readonly code?: string;
 }
 
-/** Texts about a call as a whole, also for triggered faults. */
+/** Error texts about a whole call. Faults that a test triggers use them too. */
 const STATUS_TEXTS = {
   badRequest: { text: "Bad request" },
   noBody: { text: "No body" },
@@ -39,13 +40,13 @@ const STATUS_TEXTS = {
   methodNotAllowed: { status: 405, text: "Method Not Allowed" },
   requestTimeout: { status: 408, text: "Request timed out" },
   conflict: { status: 409, text: "Conflict" },
-  /** The API's real text continues with advice. The captured text omits it. */
+  /** The real text of the API continues with advice, which the capture does not contain. */
   rateLimit: {
     verified: true,
     status: 429,
     text: "This request would exceed your organization's rate limit of 50,000 input tokens per minute (org: {organization}, model: {model}). For details, refer to: https://docs.claude.com/en/api/rate-limits.",
   },
-  /** Only the part before the colon is documented. */
+  /** Only the part of this text before the colon is documented. */
   spendLimit: {
     status: 429,
     code: "enforced_spend_limit_reached",
@@ -106,7 +107,7 @@ export const REQUEST_TEXTS = {
     verified: true,
     text: '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
   },
-  /** Only the first sentence is documented. */
+  /** Only the first sentence of this text is documented. */
   thinkingDisabled: {
     text: '"thinking.type.disabled" is not supported for this model. Use "output_config.effort" to control thinking behavior.',
   },
@@ -183,7 +184,9 @@ export const MESSAGE_TEXTS = {
     verified: true,
     text: "{path}: The final block in an assistant message cannot be `{type}`.",
   },
-  /** On the wire, a link to the documentation follows, which the capture omits. */
+  /**
+   * The real text of the API continues with a link to the documentation, which the capture does not contain.
+   */
   thinkingFirst: {
     verified: true,
     text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
@@ -216,7 +219,7 @@ export const CONTEXT_TEXTS = {
     text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive",
   },
   compactionModel: { text: "compaction is not supported on this model" },
-  /** Only the part from `requires` is documented. */
+  /** Only the part of this text from `requires` on is documented. */
   compactionBeta: { text: "compaction: requires anthropic-beta: {beta}" },
   compactionCombined: { text: "compaction: cannot be combined with `{field}`" },
   compactionIncompleteTurn: {
@@ -287,7 +290,9 @@ export const CONTEXT_TEXTS = {
     verified: true,
     text: "{path}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
   },
-  /** The next sentences say what to set, and what has changed. */
+  /**
+   * `{sentences}` are the next texts. They say which beta to set, and what has changed in the conversation.
+   */
   thinkingBoundElsewhere: {
     verified: true,
     text: '{path}: Invalid `signature` in `{type}` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". {sentences}',
@@ -297,7 +302,8 @@ export const CONTEXT_TEXTS = {
     text: "That setting requires the `{beta}` value in the `anthropic-beta` header.",
   },
   /**
-   * It is documented that such a sentence follows, but not its wording. This applies to the texts below too.
+   * The documentation says that such a sentence follows, but not its wording. The same applies to the texts
+   * below.
    */
   systemDiffers: { text: "The `system` prompt differs from when this block was created." },
   toolsDiffer: { text: "The `tools` list differs from when this block was created." },
@@ -333,7 +339,7 @@ export interface UnverifiedText {
   readonly text: string;
 }
 
-/** Texts that nobody has seen on the wire, for documentation and for tests that must not depend on them. */
+/** Texts that are not verified. The documentation lists them, and tests must not depend on them. */
 export const UNVERIFIED_TEXTS: readonly UnverifiedText[] = Object.entries<TextRow>(TEXTS)
   .filter(([, { verified }]) => !verified)
   .map(([name, { text }]) => ({ name: name as TextName, text }));

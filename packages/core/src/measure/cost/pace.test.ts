@@ -25,7 +25,7 @@ describe("Pace", () => {
     expect(pace.growthPerTurn).toBe(500);
   });
 
-  it("adapts the growth per turn when the work changes", () => {
+  it("the growth per turn adapts if the conversation begins to grow faster", () => {
     const slow = Array.from({ length: 200 }, (_, turn) => turn * 100);
     const fast = Array.from({ length: 60 }, (_, turn) => 20_000 + turn * 2_000);
     expect(paceOf(...slow, ...fast).growthPerTurn).toBeGreaterThan(1_800);

@@ -42,7 +42,10 @@ export class Pace {
     this.#carriedTokens += Math.max(0, clearableTokens);
   }
 
-  /** Records a rewrite of the history. Growth and clearable tokens are counted anew from the next turn on. */
+  /**
+   * Records a rewrite of the history. The size difference across the rewrite is not growth, and the sum of
+   * clearable tokens starts again.
+   */
   rewritten(): void {
     this.#tokens = undefined;
     this.#carriedTokens = 0;
@@ -63,7 +66,7 @@ export class Pace {
     return this.#turns;
   }
 
-  /** Average growth in tokens. */
+  /** Average growth of the context per turn, in tokens. */
   get growthPerTurn(): number {
     return this.#growth;
   }

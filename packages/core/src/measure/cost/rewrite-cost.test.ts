@@ -33,7 +33,7 @@ describe("netSaving", () => {
     expect(saving?.saved).toBeCloseTo(0.86, 10);
   });
 
-  it("edits that keep the cached prefix cost no rewrite", () => {
+  it("edits that keep the whole cached prefix have no rewrite cost", () => {
     expect(netSaving({ ...CLEARED, unchangedTokens: 500_000 })?.rewrite).toBe(0);
   });
 

@@ -40,7 +40,7 @@ const option = ({ options }: Weighing, name: WeighedOption["name"]): WeighedOpti
 };
 
 describe("costs of doing nothing, clearing and compacting, compared with manual calculations", () => {
-  it("doing nothing reads the whole prompt from the cache with every call", () => {
+  it("the cost of doing nothing is to read the whole prompt from the cache with every call", () => {
     const nothing = option(known(WARM), "nothing");
     // 500,000 × $0.20 per million.
     expect(nothing.costNow).toBeCloseTo(0.1, 10);
@@ -224,7 +224,7 @@ describe("choice of an option in random situations", () => {
     );
   });
 
-  it("more expected turns never make clearing less attractive", () => {
+  it("more expected turns never reduce the saving of clearing", () => {
     fc.assert(
       fc.property(situations, tokens, fc.nat(100), (situation, left, more) => {
         const contextTokens = situation.thresholdTokens * 0.7;

@@ -143,7 +143,7 @@ describe("accounting metrics", () => {
     );
   });
 
-  it("accounting metrics are flat names with tokens, counts and rounded percentages", () => {
+  it("accounting metrics contain tokens, counts and rounded percentages under flat names", () => {
     const c = new ConversationBuilder();
     c.user("x".repeat(50));
     c.tool("a", "Read", { file_path: "/a" }, "y".repeat(20));

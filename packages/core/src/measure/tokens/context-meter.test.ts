@@ -69,7 +69,7 @@ describe("measureContext", () => {
     expect(tokensOf([...c.entries, old])).toBe("summary!".length + "kept".length);
   });
 
-  it("ignores the usage of a message that is not newer than a summary without a boundary", () => {
+  it("ignores the usage of a message that is as old as a summary without a boundary", () => {
     const c = new ConversationBuilder();
     const old = c.assistant("kept", { usage: usage(150_000, 100) });
     const summary = { ...c.summary("summary!"), timestamp: old.timestamp };
@@ -78,7 +78,7 @@ describe("measureContext", () => {
     expect(tokensOf([summary, old, newer])).toBe(43);
   });
 
-  it("ignores the usage of a message that a boundary with the same time lists as kept", () => {
+  it("ignores the usage of a kept message, even if its boundary has the same timestamp", () => {
     const c = new ConversationBuilder();
     c.user("hello");
     const old = c.assistant("kept", { usage: usage(150_000, 100) });
@@ -117,7 +117,7 @@ describe("measureContext", () => {
     expect(contextTokens(b.entries)).toBe(81_001);
   });
 
-  it("subtracts nothing for a microcompaction whose mark was kept across a boundary", () => {
+  it("subtracts nothing for the mark of a microcompaction from before the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("go");
     const mark = c.push<Entry>({
@@ -141,7 +141,7 @@ describe("measureContext", () => {
     });
   });
 
-  it("counts entries that do not match their type without an error", () => {
+  it("counts 0 tokens for damaged entries without an error", () => {
     const broken = [
       { type: "assistant", message: null },
       { type: "user" },

@@ -32,7 +32,7 @@ export interface ClaudeFeatures {
   readonly stopsAtWindow: boolean;
   /** True if the provider offers its own compaction, at a threshold and on demand. */
   readonly compaction: boolean;
-  /** The provider does not cache prompts with fewer tokens. */
+  /** Minimum size of a prompt that the provider caches. */
   readonly minimumCacheTokens: number;
   /** Tokens for the same text, relative to models before 4.7. */
   readonly tokenScale: number;

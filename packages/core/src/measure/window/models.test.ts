@@ -21,7 +21,7 @@ describe("findModel", () => {
     expect(findModel(undefined).windowTokens).toBe(200_000);
   });
 
-  it("never matches a model name inside a word", () => {
+  it("never matches a known model name inside a word of another name", () => {
     expect(findModel("turbo1-large").matched).toBeUndefined();
   });
 

@@ -61,7 +61,7 @@ describe("costOf", () => {
     expect(costOf({ ...usage, cache_creation: null }, "claude-opus-5-5")).toBeCloseTo(5, 10);
   });
 
-  it("treats missing and null figures of a usage report as zero", () => {
+  it("costOf treats missing and null figures of a usage report as zero", () => {
     const usage = { input_tokens: 1_000_000, output_tokens: 0, cache_read_input_tokens: null };
     expect(costOf(usage, "claude-haiku-4-5")).toBeCloseTo(1, 10);
   });

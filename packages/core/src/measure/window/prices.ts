@@ -112,7 +112,7 @@ export function costOf(usage: PricedUsage, model: string, own?: PriceTable): num
 export interface CustomPrices {
   readonly input: number;
   readonly output: number;
-  /** Defaults to the input price, so that nothing looks cheaper than it may be. */
+  /** Price of cache reads. Defaults to the input price. */
   readonly cacheRead?: number | undefined;
   readonly cacheWrite5m?: number | undefined;
   readonly cacheWrite1h?: number | undefined;

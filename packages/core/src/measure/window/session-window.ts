@@ -24,7 +24,7 @@ import type { WindowOptions } from "./thresholds.ts";
 /** No model has a larger window. A larger figure in a file is a sign of damage. */
 const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTokens }) => windowTokens));
 
-/** A window that a session ran in, and its model. Our boundaries record it. */
+/** The proven context window of a session, and its model. Our boundaries record both. */
 export type WindowEvidence = RecordedWindow;
 
 export interface WindowedSession {

@@ -39,17 +39,20 @@ describe("resolveSettings", () => {
     expect(warnings.join(" ")).toContain("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE");
   });
 
-  it.each(["80%", " 80 % ", "80", 80])("reads %j as 80 percent from every source", (value) => {
-    const environment = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(value) };
-    const expected = { settings: { ...DEFAULT_SETTINGS, autoCompactPercent: 80 }, warnings: [] };
-    expect(resolveSettings({ environment })).toEqual(expected);
-    expect(resolveSettings({ file: { autoCompactPercent: value } })).toEqual(expected);
-    const values = { autoCompactPercent: value as `${number}%` };
-    expect(resolveSettings({ values })).toEqual(expected);
-  });
+  it.each(["80%", " 80 % ", "80", 80])(
+    "reads the percentage %j as 80 percent from environment, options and settings file",
+    (value) => {
+      const environment = { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(value) };
+      const expected = { settings: { ...DEFAULT_SETTINGS, autoCompactPercent: 80 }, warnings: [] };
+      expect(resolveSettings({ environment })).toEqual(expected);
+      expect(resolveSettings({ file: { autoCompactPercent: value } })).toEqual(expected);
+      const values = { autoCompactPercent: value as `${number}%` };
+      expect(resolveSettings({ values })).toEqual(expected);
+    },
+  );
 
   it.each(["%", "80%%", "eighty%", "0%", "101%", "-5%", "%80", ""])(
-    "ignores %j as a percentage, with one warning that shows the accepted form",
+    "ignores the percentage %j with one warning that shows the accepted form",
     (value) => {
       const { settings, warnings } = resolveSettings({
         environment: { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: value },

@@ -54,7 +54,7 @@ describe("computeThresholds", () => {
     expect(computeThresholds(usual, { autoCompactWindow: 900_000 }).size).toBe(200_000);
   });
 
-  it("uses a given blocking limit as it is", () => {
+  it("the option blockingLimit replaces the computed blocking limit", () => {
     expect(computeThresholds(usual, { blockingLimit: 50_000 }).blocking).toBe(50_000);
   });
 

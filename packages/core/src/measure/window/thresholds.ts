@@ -58,7 +58,7 @@ export interface Thresholds {
   readonly error: number;
   readonly blocking: number;
   readonly headroomBy: HeadroomOwner;
-  /** True if `autoCompact` starts a compaction. Otherwise `autoCompact` is only the target of a manual one. */
+  /** True if a compaction starts at `autoCompact`. Otherwise it is only the target of a manual compaction. */
   readonly autoCompactEnabled: boolean;
 }
 

@@ -65,7 +65,8 @@ export function thoughts(speaker: Speaker, ideas: readonly Idea[]): string {
 }
 
 /**
- * Writes the closing text of a task. It contains a random id, so that no two tasks end with the same text.
+ * Writes the closing text of a task. It contains an id that differs from task to task, so that no two tasks
+ * end with the same text.
  */
 export function closing({ progress, view, random }: Speaker, steps: number): string {
   const { topic, chain } = progress;

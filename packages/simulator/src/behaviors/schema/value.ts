@@ -92,7 +92,10 @@ function makeAlternative(schema: JsonRecord, place: Place): unknown {
   return closest ?? null;
 }
 
-/** Sorts alternatives of a schema. Those that do not refer to themselves come first. */
+/**
+ * Sorts alternatives of a schema. Objects and arrays come last, because only they can contain themselves
+ * again.
+ */
 function simplestFirst(choices: readonly unknown[], root: unknown): readonly unknown[] {
   const size = (choice: unknown): number => {
     const found = resolve(choice, root);

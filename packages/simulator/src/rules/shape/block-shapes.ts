@@ -182,7 +182,7 @@ const typedTool = tagged({
 
 const untypedTool = object(customTool);
 
-/** Tool definition. A tool without a type is a client tool. */
+/** Checks a tool definition. A tool without a type is a client tool. */
 export const toolDefinition: Check = (value, inspection) => {
   if (!isRecord(value) || (value.type !== undefined && value.type !== null)) {
     return typedTool(value, inspection);
@@ -242,8 +242,8 @@ const toolAddition: Fields = {
 const toolRemoval: Fields = { tool: required(tagged(referredTools)), ...marked };
 
 /**
- * Fields of a compaction block. The signature and the tool changes exist only under the beta that returns
- * them.
+ * Fields of a compaction block. The signature and the tool changes exist only with the beta for on-demand
+ * compaction.
  */
 const compaction: Fields = {
   content: nullable(filledString),
@@ -260,7 +260,7 @@ const fallbackModel = required(object({ model: required(string) }));
 const withMcp = withBeta(...BETAS_FOR.mcp);
 const withToolChanges = withBeta(BETAS.toolChanges);
 
-/** All block types of a message. Another rule decides which role may have which. */
+/** All block types of a message. Another rule checks which role may have which block type. */
 export const contentBlock: Check = tagged(
   {
     text: textBlock,

@@ -44,8 +44,8 @@ export function checkShape(inspection: Inspection): void {
 // Messages
 
 /**
- * Recognizes the few forms that nearly all blocks have. The general checks take several times as long, and
- * every call sends a long conversation again.
+ * Returns true for blocks of the few forms that nearly all blocks have. They skip the general checks, which
+ * take several times as long. Speed matters, because every call sends the whole conversation again.
  */
 function isPlainBlock(block: unknown): boolean {
   if (!isRecord(block)) return false;
@@ -219,7 +219,8 @@ const onDemandCompaction = object({
 });
 
 /**
- * Compaction field. Its error names the missing beta. Other fields of a missing beta are reported as unknown.
+ * Checks the field `compaction`. Without its beta, the error names the missing beta. Other fields without
+ * their beta are reported as unknown fields.
  */
 const compaction = nullable((value, inspection) => {
   if (!inspection.hasBeta(BETAS.onDemandCompaction)) {
@@ -228,7 +229,7 @@ const compaction = nullable((value, inspection) => {
   onDemandCompaction(value, inspection);
 });
 
-/** Opt-in field of the simulator. No public API has it. */
+/** Field `cache_edits`, which the simulator accepts if a switch enables it. No public API has this field. */
 const cacheEdits = list(
   object({ type: required(oneOf("delete_tool_result")), tool_use_id: required(string) }),
 );
@@ -243,7 +244,7 @@ const mcpServer = object({
   tool_configuration: nullable(record),
 });
 
-/** Fields of both endpoints. */
+/** Fields of both endpoints: messages and token counts. */
 const counted: Fields = {
   model: required(string),
   messages: required(messages),

@@ -129,7 +129,7 @@ export function oneOf(...choices: readonly string[]): Check {
   };
 }
 
-/** Accepts values that `isKnown` recognizes. All others go to the check, which alone refuses. */
+/** Accepts values for which `isKnown` returns true, and runs the check on all other values. */
 export function unless(isKnown: (value: unknown, inspection: Inspection) => boolean, check: Check): Check {
   return (value, inspection) => {
     if (!isKnown(value, inspection)) check(value, inspection);
@@ -184,8 +184,9 @@ export function object(fields: Fields): Check {
 }
 
 /**
- * Distinguishes types by `type`, which becomes part of the path inside them and needs no separate row.
- * @param gates conditions of types that do not always exist
+ * Checks an object by the fields of its `type`. The type becomes part of paths in error texts. The tables of
+ * fields do not list the field `type`.
+ * @param gates conditions of types that exist only with a beta, an API version or a switch
  */
 export function tagged(
   kinds: Readonly<Record<string, Fields>>,
