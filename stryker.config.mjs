@@ -11,8 +11,8 @@ export default {
     "packages/{core/src/{compaction,messages,modules,request},notes/src}/**/*.ts",
     "!packages/**/*.test.ts",
   ],
-  // Stryker rewrites tsconfig files through the compiler's API, which TypeScript 7 does not have, so none is
-  // named.
+  // Names a file that does not exist, so that Stryker rewrites no tsconfig file. It would use the compiler's
+  // API, which TypeScript 7 does not have.
   tsconfigFile: "no-tsconfig.json",
   ignorePatterns: [
     "/bench",

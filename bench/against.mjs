@@ -1,13 +1,13 @@
-// Compares the figures of this build with those of another checkout: `npm run bench -- --against FOLDER`. The
-// two builds alternate, each section in a separate process, because a machine's speed drifts by more than the
-// differences we look for.
+// Compares the figures of this build with those of another checkout: `npm run bench -- --against FOLDER`.
+// Each section runs in a separate process. The two builds alternate, because a machine's speed drifts by more
+// than the differences we look for.
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lowerQuartile, median } from "./measure.mjs";
 import { table, times } from "./table.mjs";
 
-/** A row counts as slower from this ratio of its time to the other build's time. */
+/** Ratio of a row's time to its time in the other build. A row above this ratio counts as slower. */
 const NOTICEABLE = 1.1;
 const UNITS = { s: 1000, ms: 1, µs: 0.001, MB: 1, GB: 1000 };
 const SEPARATOR = " · ";
@@ -20,7 +20,7 @@ export function compareWith(folder, { sections, rounds, isQuick }) {
   for (let round = 0; round < rounds; round++) {
     for (const section of sections) {
       process.stderr.write(`bench: ${section}, round ${round + 1} of ${rounds} …\n`);
-      // The second of two runs finds warm files, so the builds alternate in going first.
+      // The second of two runs finds its files in the system's cache, so the builds take turns to run first.
       for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) {
         for (const [row, value] of measured(checkouts[at], section, isQuick))
           figures[at].set(row, [...(figures[at].get(row) ?? []), value]);

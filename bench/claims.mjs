@@ -1,6 +1,8 @@
 import { table, times } from "./table.mjs";
 
-/** Prints a promised figure next to the measured one. Never enforced, because machines differ. */
+/**
+ * Prints a promised figure next to the measured one. The promise is not enforced, because machines differ.
+ */
 export function claim(what, promised, measured, isReached, show = times) {
   return { what, promised, measured: show(measured), isReached: isReached(measured) };
 }

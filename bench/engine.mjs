@@ -1,5 +1,5 @@
-// Measures the engine in the loop: the cost of an idle turn, of clearing and of compacting, how each step
-// grows with the conversation, and if a long run leaks memory.
+// Measures the engine in the loop: the cost of an idle turn, of clearing and of compacting. Also measures how
+// each step grows with the conversation, and whether a long run leaks memory.
 import { flatten } from "@longhaul/core/request";
 import { claim } from "./claims.mjs";
 import { compareClearing, loadPeers, measurePeer, PATIENCE_MS } from "./engine/choosing.mjs";
@@ -20,11 +20,11 @@ const MIN_PLAIN_PASS = 100;
 const MAX_IDLE_GROWTH = 2;
 const MAX_METER_GROWTH = 5;
 const MIN_PEER_RATIO = 10;
-/** A library that takes longer does not count as one of the fastest rivals. */
+/** A library that takes longer than this does not count as one of the fastest rivals. */
 const SLOWEST_RIVAL_MS = 200;
 /**
- * Maximum exponent of the growth. A step may exceed it by as much as the linear yardstick does, plus the next
- * constant.
+ * Maximum exponent of the growth. If the exponent of the linear yardstick plus the next constant is greater,
+ * that sum is the maximum instead.
  */
 const MAX_EXPONENT = 1.1;
 const MAX_ABOVE_YARDSTICK = 0.1;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Bench } from "tinybench";
 
-/** Minimum length of a sample. A shorter one would mostly measure the clock. */
+/** Minimum length of a sample. A shorter sample would mostly measure the clock. */
 const SHORTEST_SAMPLE_MS = 0.5;
 const MAX_CALLS_PER_SAMPLE = 100_000;
 
@@ -10,7 +10,7 @@ setFlagsFromString("--expose-gc");
 /** Collects garbage. Call it between rows, so that no row pays for the garbage of the previous one. */
 export const collectGarbage = runInNewContext("gc");
 
-/** Results are passed here, so that the JIT cannot remove unused work. */
+/** Last result of a measured call. It is stored, so that the JIT cannot remove the call as unused work. */
 let consumed;
 export function consume(result) {
   if (result === undefined) throw new Error("a measured call must give something back");

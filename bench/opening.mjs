@@ -84,8 +84,8 @@ function isEnough(taken) {
 }
 
 /**
- * Opens a file once. Returns infinite figures if a library fails, as those do that read more than half a
- * gigabyte into one string.
+ * Opens a file once. Returns infinite figures for a library that fails, for example because it reads more
+ * than half a gigabyte into one string.
  */
 async function openOnce({ key, ours }, path) {
   try {

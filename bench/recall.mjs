@@ -1,5 +1,6 @@
-// Measures recall: building an index compared to one read of the session, growing it, and searching, each in
-// a separate process. No other library searches a session offline, so there is no comparison.
+// Measures recall: building an index compared to one read of the session, extending the index, and searching.
+// Each step runs in a separate process. No other library searches a session offline, so there is no
+// comparison.
 import { execFile } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -62,7 +62,7 @@ process.stdout.write(
   `${claimsTable(claims)}\n\n${Math.round((performance.now() - startedAt) / 1000)} s in all\n`,
 );
 
-/** Supports checkouts with packages and older ones without. */
+/** Supports checkouts with packages, and older checkouts without packages. */
 function isBuilt(checkout) {
   return ["packages/core/dist", "dist"].some((path) => existsSync(join(checkout, path)));
 }
@@ -73,7 +73,7 @@ function installPeers() {
   const marker = at("node_modules/.package-lock.json");
   if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(at("package-lock.json")).mtimeMs) return;
   process.stderr.write("bench: installing the peers (once, about half a gigabyte)\n");
-  // `npm run` passes the project's own settings down, so this one must be explicit. See .npmrc.
+  // `npm run` passes the project's own settings down, so this setting must be explicit. See .npmrc.
   const { status } = spawnSync("npm", ["ci", "--engine-strict=false"], {
     cwd: at("."),
     stdio: ["ignore", 2, 2],

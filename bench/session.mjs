@@ -5,8 +5,8 @@ import { contextTokens } from "@longhaul/core/measure";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 /**
- * Number of different demo sessions. More would change nothing: each copy has new strings, so no copy profits
- * from another.
+ * Number of different demo sessions. More sessions would change nothing: each copy has new strings, so no
+ * copy profits from another.
  */
 const VARIANTS = 4;
 const FIRST_SEED = 1;
@@ -55,7 +55,7 @@ function renamedMessage(message, copy, tokensBefore) {
   };
 }
 
-/** @param before uuid that the copy's first entry refers to, and the tokens before it */
+/** @param before uuid that the copy's first entry refers to, and the tokens before that entry */
 function* copyOf(telling, copy, before) {
   for (const entry of telling) {
     yield {
@@ -111,8 +111,8 @@ function reportedTokens(entry) {
 }
 
 /**
- * Yields the entries of a session file of about this size. It is compacted repeatedly, like a long session,
- * the last time near its end.
+ * Yields the entries of a session file of about this size. Like a real long session, it contains many
+ * compactions, the last one near its end.
  */
 export function* longSession(bytes) {
   const copies = Math.max(1, Math.round(bytes / bytesOf(tellingOf(0))));

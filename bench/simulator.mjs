@@ -19,7 +19,8 @@ const SIZES = [15_000, 180_000, 600_000];
 const CLAIMED = 180_000;
 const CONVERSATIONS = 5;
 /**
- * Number of conversations before the first measurement, because a long test suite also runs compiled code.
+ * Number of unmeasured conversations at the start. They let the JIT compile the code, as in a long test
+ * suite.
  */
 const WARM_UP = 4;
 /** Turns of each conversation, after its first request. */
@@ -129,8 +130,8 @@ function timed(run) {
 }
 
 /**
- * Creates a simulator without caches from an earlier round. Returns a function that handles a request from
- * bytes to bytes.
+ * Creates a simulator without caches from an earlier round. Returns a function that takes a request as bytes
+ * and returns the response as bytes.
  */
 async function freshSimulator() {
   const log = new RequestLog(KEPT_BODIES);

@@ -10,9 +10,9 @@ import { MISSING, realSessions } from "./real-sessions.mjs";
 import { megabytes, milliseconds, table, times } from "./table.mjs";
 
 const MAX_TIMES = 2;
-/** Parsing and summarizing alternate, so that a busy moment of the machine affects both. */
+/** Number of rounds. Each round parses and summarizes, so that a busy moment of the machine affects both. */
 const ROUNDS = 5;
-/** Minimum size of a session. For smaller ones, fixed costs dominate and opening is instant anyway. */
+/** Minimum size of a session. For smaller sessions, fixed costs dominate and opening is instant anyway. */
 const SMALLEST_BYTES = 500_000;
 
 const parseAll = (lines) => {

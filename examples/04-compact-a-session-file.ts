@@ -1,5 +1,5 @@
-// Compacts a session file in place: appends to it, never rewrites it, and the agent that wrote it can resume
-// it.
+// Compacts a session file in place. Only appends lines to the file. The agent that wrote the session can
+// still resume it.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

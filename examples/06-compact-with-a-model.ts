@@ -1,5 +1,5 @@
-// A model writes the summary, and the result is ready to send. If the model fails, the error says if a retry
-// helps. The built-in summarizer needs no model.
+// A model writes the summary, and the result is ready to send. If the model fails, the error says whether a
+// retry can help. The built-in summarizer needs no model.
 import { randomUUID } from "node:crypto";
 import { anthropicModel } from "@longhaul/anthropic";
 import { ModelError } from "@longhaul/core";

@@ -1,6 +1,6 @@
-// Keeps a report of every published entry in `packages/NAME/api/ENTRY.api.md`, so that a review shows each change of
-// the public API. `npm run api` writes the reports. Without `--write` the program compares them with the built types and
-// exits with 1 when they differ.
+// Keeps a report of every published entry in `packages/NAME/api/ENTRY.api.md`, so that a review shows each
+// change of the public API. `npm run api` writes the reports. Without `--write`, the program compares the
+// reports with the built types and exits with 1 if a report differs.
 import {
   existsSync,
   mkdirSync,

@@ -123,7 +123,10 @@ function newestIn(path) {
 }
 
 const sources = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, "package.json")));
-/** Names of the packages to build. A private package is only bundled into a program. */
+/**
+ * Names of the packages to build. Private packages are not built, because they are only bundled into
+ * programs.
+ */
 const names = sources.filter((name) => manifestOf(name).private !== true);
 const common = Math.max(
   modifiedAt(fileURLToPath(import.meta.url)),

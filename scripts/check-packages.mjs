@@ -1,5 +1,5 @@
-// Checks the packages with publint and attw as npm would publish them, all in one process. Running both as
-// commands for each package takes ten times as long.
+// Checks the packages as npm would publish them, with publint and attw, all in one process. Running both
+// tools as commands for each package takes ten times as long.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -80,7 +80,7 @@ const { before, after, counts } = measure();
 const scale = (WIDTH - 2 * MARGIN) / before.window.size;
 const widthOf = (tokens) => Math.round(tokens * scale * 10) / 10;
 
-/** Draws a bar for a context, with its parts from left to right and the free part of the window behind them. */
+/** Draws a bar for a context, with its parts from left to right, and then the free part of the window. */
 function bar(y, parts) {
   let x = MARGIN;
   const drawn = parts.map(({ tokens, color }) => {

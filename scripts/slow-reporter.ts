@@ -1,5 +1,5 @@
-// A vitest reporter that names test files over ten seconds without a reason in test/slow-tests.ts. It only
-// reports, because a busy machine must not fail a run.
+// A vitest reporter that names the test files that take over ten seconds and have no reason in
+// test/slow-tests.ts. It only reports, because a busy machine must not fail a run.
 import { relative, sep } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { SLOW_TEST_MS, SLOW_TESTS } from "../test/slow-tests.ts";

@@ -1,7 +1,7 @@
 // Runs the tests nearest to the changes, within two minutes: `npm run test:quick`. By default a file counts
 // as changed if it differs from the last commit, with `-- --since REF` if it differs from REF. A test is near
-// if few imports are between it and a changed file. The command counts the tests that it leaves to `npm
-// test`: slow ones, and the most distant ones.
+// if few imports are between it and a changed file. The command prints how many test files it leaves to
+// `npm test`: slow ones, and the most distant ones.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";

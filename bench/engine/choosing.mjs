@@ -1,4 +1,5 @@
-// Measures the cost of a turn that has something to do, and what other libraries pay to find out.
+// Measures, for the engine and for other libraries, the cost to check a conversation, to clear it and to
+// shorten it.
 import { collectGarbage, consume, lowerQuartile, medianMs } from "../measure.mjs";
 
 /** A library is skipped at sizes for which it is expected to take longer than this. */

@@ -20,7 +20,7 @@ const WINDOW_RESERVE = 33_000 + 2_000;
 const UNPRICED_MODEL = "a-model-of-ones-own";
 /** Repetitions for a result of about 10,000 tokens, which fills the window. */
 const LARGE_RESULT_REPEATS = 600;
-/** Minimum length of a sample. The CPU time of a process is too coarse for shorter ones. */
+/** Minimum length of a sample. The CPU time of a process is too coarse for shorter samples. */
 const SHORTEST_SAMPLE_MS = 1;
 
 const open = async (conversation, options = {}) => {
@@ -42,7 +42,7 @@ async function almostFull(conversation) {
   return host;
 }
 
-/** Returns a conversation with its token counts, so that a step does not measure it again. */
+/** Returns a conversation with its token counts, so that a step does not count the tokens again. */
 function counted({ entries }) {
   const tokens = new Map(entries.map((entry) => [entry, measureEntries([entry], ESTIMATORS.classic)]));
   const context = measureContext(entries);
@@ -50,7 +50,7 @@ function counted({ entries }) {
   return [{ entries }, { tokensOf, context, ratio: 1, overheadTokens: OVERHEAD_TOKENS }];
 }
 
-/** Returns the error text of the API. */
+/** Returns the error that the API reports for a prompt that is too long. */
 const tooLong = ({ tokens }) => ({
   type: "error",
   error: {

@@ -21,7 +21,8 @@ export async function readByReadline(path) {
 }
 
 /**
- * Reads a whole file, as a reference for the other readers. It spends nearly all of its time in JSON.parse.
+ * Reads a whole file, as a reference for the other readers. This reader spends nearly all of its time in
+ * JSON.parse.
  */
 export function readChunks(path) {
   const file = openSync(path, "r");

@@ -1,4 +1,4 @@
-/** Reads the training texts and finds where the exact tokens begin in them. */
+/** Reads the training texts, and finds the positions in them at which the exact tokens begin. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "ai-tokenizer";
@@ -24,7 +24,7 @@ const PASSAGE = 1500;
 
 /**
  * Reads a corpus: one folder per kind, one text per file, and an optional weights.json with the weight of
- * each kind. Weights count instead of sizes, because some kinds have more text than others.
+ * each kind. The weights replace the sizes of the texts, because some kinds have more text than others.
  */
 export function readCorpus(folder: string, encoding: Encoding): readonly Passage[] {
   const tokenizer = new Tokenizer(encoding as ConstructorParameters<typeof Tokenizer>[0]);

@@ -2,11 +2,11 @@
  * Writes the tables of packages/core/src/measure/tokens/estimate from a folder of texts and the vocabularies
  * of ai-tokenizer:
  *
- *   npx tsx scripts/estimator/train.ts FOLDER
+ * npx tsx scripts/estimator/train.ts FOLDER
  *
- * First, every feature gets the mean number of tokens that begin at it. Features share buckets and kinds of
- * text differ, so whole passages are still off by some percent. The second step adjusts the weights, the
- * uncertain ones most, until passages are right.
+ * First, every feature gets the mean number of tokens that begin at it. But features share buckets, and kinds
+ * of text differ from each other, so whole passages are still off by some percent. The second step adjusts
+ * the weights, the uncertain ones most, until passages are right.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

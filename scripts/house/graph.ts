@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** A file with fewer lines and only one importer usually belongs into that importer. */
+/** A file with fewer lines and only one importer usually belongs in that importer. */
 const SPLINTER_LINES = 40;
 const LONGEST_FILE_LINES = 500;
 /** Maximum number of files with the same name. */

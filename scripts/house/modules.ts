@@ -42,7 +42,8 @@ export const MODULES: Readonly<Record<string, Module>> = {
 };
 
 /**
- * Creates a Vite plugin that replaces the factory of this module with one that attaches to no conversation.
+ * Creates a Vite plugin that replaces the factory of this module. The new factory creates a module that
+ * attaches to no conversation.
  */
 export function withoutModule(name: string): Plugin {
   const module = MODULES[name];

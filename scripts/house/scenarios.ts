@@ -1,4 +1,5 @@
-// Runs one scenario in a copy of the sources that reports each file it passes through. See trace.ts.
+// Runs one scenario in a copy of the sources. The copy reports each file that the scenario passes through.
+// See trace.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 

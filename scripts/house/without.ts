@@ -1,6 +1,6 @@
-// Runs the whole test suite without one optional module. The module's factory then creates one that attaches
-// to nothing (see the plugin in modules.ts). Skips tests about the module: those in its folder, and those
-// that name it.
+// Runs the whole test suite without one optional module. The factory of the module then creates a module that
+// attaches to nothing (see the plugin in modules.ts). Skips tests about the module: those in its folder, and
+// those that name it.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,9 +1,9 @@
-// Draws texts at random, the same ones for the same seed.
+// Draws texts at random. The same seed draws the same texts.
 import { createHash } from "node:crypto";
 
 /**
- * Returns `count` texts. Sorts them by a digest of the seed and the position, so it draws without replacement
- * and without a random generator.
+ * Returns `count` texts. Sorts all texts by a digest of the seed and the position, so it draws without
+ * replacement and without a random generator.
  */
 export function draw<T>(texts: readonly T[], count: number, seed: number): readonly T[] {
   const keyed = texts.map((text, at) => ({

@@ -1,4 +1,5 @@
-// Reads everything that people and models read out of the repository: comments, string literals, test titles and pages.
+// Collects all texts of the repository that people and models read: comments, string literals, test titles
+// and pages.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

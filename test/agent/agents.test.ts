@@ -13,7 +13,7 @@ const sent = (body: unknown): string => JSON.stringify(body);
 const filesOf = (folder: string): readonly string[] => readdirSync(folder).sort();
 
 describe("subagents", () => {
-  it("a subagent has its own conversation, tools and transcript, and its parent gets its answer and events", async () => {
+  it("a subagent has its own conversation, tools and transcript, and sends its answer and events to its parent", async () => {
     await using scene = await agentScene({
       behaviors: [subagent(toolTurn("Read", { of: "quay" }), textTurn("The quay has nine berths."))],
     });

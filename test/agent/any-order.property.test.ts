@@ -147,7 +147,7 @@ class Played {
 }
 
 describe("an agent under any sequence of operations", () => {
-  it("an agent sends only valid requests, resumes the same conversation, and writes every message", async () => {
+  it("an agent sends only valid requests, writes every message, and resumes its conversation unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
         await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });

@@ -112,7 +112,7 @@ describe("background agents", () => {
     expect(lastSent(scene)).not.toContain("<task-notification>");
   });
 
-  it("the next turn announces a long result of a background agent, and keeps it until it is collected", async () => {
+  it("the next turn announces a long result of a background agent, which stays available until it is collected", async () => {
     const long = "One berth after the other. ".repeat(400).trim();
     await using scene = await agentScene(waiting(long));
     const { agent, gate, host } = await started(scene);

@@ -59,7 +59,7 @@ describe("an agent whose window fills up", () => {
     expect(eventsOf(events, "problem")).toEqual([]);
   });
 
-  it("an agent recovers a second time when the recovered call overflows with a smaller stated size", async () => {
+  it("an agent recovers a second time when the recovered call also overflows, but with a smaller prompt", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,
       behaviors: [summaries(), coder({ turns: 10, inventsPaths: true })],

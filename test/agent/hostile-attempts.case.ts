@@ -5,7 +5,10 @@ import type { Entry } from "@longhaul/core";
 import { ConversationBuilder } from "../support/builders.ts";
 import { type HostileWorld, program, type Step } from "./hostile-world.case.ts";
 
-/** Rules of docs/security.md that stop an attempt. Those from `safe-git` on need no question to the user. */
+/**
+ * Rules of docs/security.md that stop an attempt. The rules from `safe-git` on stop it without a question to
+ * the user.
+ */
 export type Rule =
   | "shell"
   | "change"

@@ -55,7 +55,7 @@ async function attack(attempt: Attempt, mode: "default" | "accept-edits"): Promi
   expect(played.seen).not.toContain(SECRET);
   expect(world.visits).toEqual([]);
   expect({ ...played, seen: "", stopped: stoppedBy(played, attempt.rule) }).toMatchObject({ stopped: true });
-  // The text of a question contains no characters that hide a part of it from the person.
+  // The text of a question contains no characters that hide a part of the question from the person.
   const shown = JSON.stringify(played.asked.map(({ title, detail }) => [title, detail]));
   for (const hidden of ["\\u001b", "\u202e", "\u200b"]) expect(shown).not.toContain(hidden);
 }
@@ -79,7 +79,8 @@ describe.skipIf(process.platform === "win32").each(Object.keys(ATTEMPTS))(
       ),
     )("%s", async (_, attempt) => {
       await attack(attempt, "default");
-      // The mode `accept-edits` allows ordinary edits.
+      // The mode `accept-edits` allows ordinary edits, so attempts for the rule `change` do not run in this
+      // mode.
       if (attempt.rule !== "change") await attack(attempt, "accept-edits");
     });
   },

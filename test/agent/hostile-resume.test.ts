@@ -9,7 +9,8 @@ const CANARY = "CANARY-7f3a";
 const HARMLESS = "the harbour is open";
 
 /**
- * Returns the agent's session after it resumed a foreign session that claims these reads, and compacted it.
+ * Resumes a foreign session that claims to have read these files, and compacts it. Returns the text of the
+ * agent's session file.
  */
 async function resumed(
   of: (root: string) => { readonly cwd: string; readonly home: string; readonly reads: readonly string[] },

@@ -110,11 +110,11 @@ export interface Played {
 export interface PlayOptions extends Partial<AgentOptions> {
   readonly mode: PermissionMode;
   /**
-   * Permission keys. The first question whose key begins with one of them is answered with "always", all
-   * others with no.
+   * Beginnings of permission keys. If a key begins with one of them, the first question with this key is
+   * answered with "always". All other questions are answered with "no".
    */
   readonly grants?: readonly string[] | undefined;
-  /** Steps of a subagent of type "worker", and the tools that its type names. */
+  /** Steps of a subagent of the type "worker", and the tools of this type. */
   readonly workerSteps?: readonly Step[] | undefined;
   readonly workerTools?: readonly string[] | undefined;
 }

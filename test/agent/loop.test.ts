@@ -13,7 +13,7 @@ const NO_USAGE = {
 };
 
 describe("the agent's loop", () => {
-  it("a run yields messages as they arrive, runs the model's tool calls, and ends after the last call", async () => {
+  it("a run yields messages as they arrive, runs the model's tool calls, and ends at an answer without calls", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("tide", { of: "Dover" }), textTurn("High water at four."));
     const agent = await scene.open({ tools: () => [toolOf("tide", ({ of = "" }) => `${of}: 04:12`)] });
@@ -34,7 +34,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("an agent runs read-only tool calls in parallel, and each call that changes something alone", async () => {
+  it("an agent runs read-only tool calls in parallel, but no other call beside a call that changes something", async () => {
     await using scene = await agentScene();
     const log: string[] = [];
     let release: () => void = () => undefined;
@@ -116,7 +116,7 @@ describe("the agent's loop", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("an agent retries a model call after a transient failure, and discards the part that was shown", async () => {
+  it("an agent retries a model call after a transient failure, and discards the part of the answer shown so far", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "cut", afterBytes: 600 });
     const long = textTurn("A long answer that breaks off. ".repeat(40));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { agentScene, ran } from "./agent-scene.case.ts";
 
 describe("permission modes", () => {
-  it("when the user switches the permission mode during a run, the next prompt announces it", async () => {
+  it("when the user switches the permission mode during a run, the next prompt announces the new mode", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const agent = await scene.open({ tools: () => [] });

@@ -104,7 +104,10 @@ const command = fc
   .tuple(programs, fc.array(fc.oneof(names, names, options), { maxLength: 4 }))
   .map(([program, words]) => [program, ...words].join(" "));
 
-/** The check does not read the rules. It runs the command and searches the output for secrets. */
+/**
+ * Runs the command and returns its output. The test searches this output for secrets instead of relying on
+ * the permission rules.
+ */
 async function outputOf(text: string, world: HostileWorld): Promise<string> {
   const { command: run, environment } = safeGit(text) ?? { command: text, environment: {} };
   const options = { cwd: world.project, env: { ...process.env, ...environment }, timeout: 5_000 };

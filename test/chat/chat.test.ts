@@ -70,7 +70,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
       const pty = await chat();
       send(pty, "run it");
       await pty.waitFor("Yes, and don't ask again");
-      const ignored = "Typing does not answer";
+      const ignored = "Typing has no effect";
       for (const put of [() => pty.type(word), () => pty.paste(word)]) {
         // Sends the word twice: right after the question appeared, and again after the waiting time.
         put();

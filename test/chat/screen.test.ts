@@ -213,7 +213,7 @@ describe("permission questions on the screen", () => {
         const answer = await opened(shown);
         shown.wait(500);
         await shown.send(keys);
-        expect(rowsOf(shown).at(-2)).toBe("Typing does not answer. ↑ ↓, then Enter");
+        expect(rowsOf(shown).at(-2)).toBe("Typing has no effect. ↑ ↓, then Enter");
         await shown.send(ENTER);
         await shown.send(keys + ENTER);
         expect(answer()).toBe("open");

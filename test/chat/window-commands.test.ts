@@ -94,7 +94,7 @@ describe.skipIf(hasNoPty)("window commands in a terminal", () => {
   it("/rewind can summarize everything before a picked prompt, Ctrl-O shows the summary, and /undo reverts it", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover"]) await reads(pty, name);
-    await send(pty, "/rewind", "Which of your prompts?");
+    await send(pty, "/rewind", "Which prompt do you want to choose?");
     pty.press("enter");
     await pty.waitFor(/Summarize up to here\n\s+everything before this prompt: 4 messages/);
     pty.press("down", "down", "enter");
@@ -109,7 +109,7 @@ describe.skipIf(hasNoPty)("window commands in a terminal", () => {
     await next.waitFor("/summary or Ctrl-O shows the summary.");
     await send(next, "/summary", /› \/summary[\s\S]*Primary Request and Intent/);
     await send(next, "/undo", "Undid the compaction");
-    await send(next, "/rewind", "Which of your prompts?");
+    await send(next, "/rewind", "Which prompt do you want to choose?");
     next.press("enter");
     await next.waitFor("Summarize from here");
     next.press("down", "enter");

@@ -92,7 +92,7 @@ describe("longhaul clear", () => {
 
   it("clear says when clearing does not free enough, and advises to compact", async () => {
     const { stdout } = await run("clear", session, "--window", "64000");
-    expect(stdout).toMatch(/still over the threshold of [\d,]+\. Compact it\./);
+    expect(stdout).toMatch(/still over the threshold of [\d,]+\. Compact the session\./);
   });
 
   it("clear refuses when compaction is disabled", async () => {

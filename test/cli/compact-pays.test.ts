@@ -51,7 +51,7 @@ describe("longhaul compact of a session that a compaction would barely shorten",
       const { code, stdout } = await run("compact", session, ...options);
       expect(code).toBe(0);
       expect(unfolded(stdout)).toMatch(
-        /Does not pay off: it saves (\d+ tokens|nothing), and the minimum is 1,000\./,
+        /The compaction does not pay off: it saves (\d+ tokens|nothing), and the minimum is 1,000\./,
       );
       expect(unfolded(stdout)).toContain("With --in-place or --out it fails and changes nothing.");
     }

@@ -40,7 +40,7 @@ describe("longhaul compact --from-notes", () => {
     const look = await run("compact", session, "--from-notes");
     expect(look.code).toBe(0);
     expect(unfolded(look.stdout)).toContain(
-      "written without a model, because the session had none, nothing was written",
+      "written without a model, because the session had no notes, nothing was written",
     );
     expect(look.stdout).toContain("Summary     from the session's notes, no model called");
     expect(existsSync(notes)).toBe(false);

@@ -86,7 +86,7 @@ describe("a fork of the conversation that asks for a summary", () => {
     expectReadAndNotWritten(await forked(host));
   });
 
-  it("a fork reads a prompt cache of one hour with a cache mark of the same lifetime", async () => {
+  it("a fork reads a one-hour prompt cache with a cache mark of the same lifetime", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-4-6"), FRAME, "1h"));
     const hour = { type: "ephemeral", ttl: "1h" } as const;
     const fork = { ...host.fork(), frame: { ...FRAME, cache_control: hour } };

@@ -40,7 +40,8 @@ import { createReadState } from "./workplace/seen-files.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
 /**
- * Settings of one conversation: the main conversation, or a subagent's with its own window and read state.
+ * Settings of one conversation: the main conversation, or a subagent's conversation with its own window and
+ * read state.
  */
 export interface ConversationSpec {
   /** Id of the subagent. Undefined for the main conversation. */
@@ -270,7 +271,7 @@ export class Conversation {
   }
 
   #frame({ size, effective }: Thresholds): RequestFrame {
-    // By default, an answer gets the tokens that the thresholds reserve for it. A longer one would not fit
+    // By default, an answer gets the tokens that the thresholds reserve for it. A longer answer would not fit
     // into a nearly full window.
     const max_tokens = this.#services.options.maxOutputTokens ?? size - effective;
     return { system: this.#system, tools: this.tools.map(({ definition }) => definition), max_tokens };

@@ -46,8 +46,8 @@ export interface AgentOptions {
   /** Maximum number of model calls in one run. Default: no limit. */
   readonly maxTurns?: number | undefined;
   /**
-   * Maximum tokens of an answer. Default: 20,000 or the model's own limit, and less in windows below 100,000
-   * tokens.
+   * Maximum tokens of an answer. Default: 20,000, or the model's own limit if that is lower. Windows below
+   * 100,000 tokens have a lower default.
    */
   readonly maxOutputTokens?: number | undefined;
   /** Note taker. With session notes, a compaction needs no model call. Default: `off`. */

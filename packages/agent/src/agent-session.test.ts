@@ -61,7 +61,7 @@ it("opening a session derives the window size from its largest reported usage", 
   }
 });
 
-it("a copy of another agent's session keeps its own id when it is reopened, and can be found by that id", async () => {
+it("reopening a copy of another agent's session keeps the copy's id, and findSession finds the copy by this id", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {
     const original = join(home, "claude.jsonl");

@@ -51,7 +51,7 @@ describe("createAgentState", () => {
     expect(createAgentState({ planPath, conversation: c.entries }).isPlanMode).toBe(false);
   });
 
-  it("lists each used skill once, the newest first", () => {
+  it("lists each used skill once, the most recently used skill first", () => {
     const state = createAgentState({ planPath });
     for (const [name, content] of [
       ["a", "1"],

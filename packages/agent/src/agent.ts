@@ -171,7 +171,8 @@ export class LonghaulAgent {
     const { journal, loop } = this.#main;
     await loop.answerOpenCalls();
     const { isPlanMode, planPath } = this.#state;
-    // The user may have switched plan mode, or the message that announced it was removed or collapsed.
+    // The user may have switched plan mode. Or the message that announced plan mode may have been removed or
+    // collapsed.
     const believed = readHostState(journal.entries).isPlanMode;
     await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
     if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));
@@ -204,8 +205,8 @@ export class LonghaulAgent {
 
   /**
    * Removes the selected messages from the context and leaves a marker in their place. Resolves after the
-   * session file contains the change. The result has the removed, spared and freed amounts. `undo` restores
-   * the messages.
+   * session file contains the change. The result contains the numbers of removed messages, of added and
+   * spared entries, and of freed tokens. `undo` restores the messages.
    */
   snip(selection: SnipSelection): Promise<SnipResult> {
     return this.#queue.alone(async () => {
@@ -255,7 +256,7 @@ export class LonghaulAgent {
     return this.#queue.alone(async () => {
       const { journal, model } = this.#main;
       try {
-        // Entries that are still being written belong to the history.
+        // Wait for entries that are still being written, because they belong to the history.
         await this.#main.close();
         const { conversation, mark } = await rewindSession(
           this.sessionPath,
@@ -264,8 +265,8 @@ export class LonghaulAgent {
         );
         await journal.goBackTo(withoutForeignUsage(conversation, this.sessionId), mark);
         this.#changed();
-        // The rewind has succeeded anyway. Notes that could not be written stay unused until they are
-        // up to date.
+        // A failure here is harmless, because the rewind itself has succeeded. Notes that could not be
+        // written stay unused until they are up to date.
         await loadSession(this.sessionPath)
           .then((session) => undoNotes(session))
           .catch(() => undefined);
@@ -352,7 +353,7 @@ export class LonghaulAgent {
   }
 }
 
-/** Creates a notice in the form in which sessions record the mode, so that a resume recognizes it. */
+/** Creates a notice in the form in which sessions record the mode, so that a resume recognizes the mode. */
 const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>
   isOn
     ? { type: "plan_mode", reminderType: "full", isSubAgent: false, planFilePath }

@@ -5,7 +5,7 @@ import { untilAborted } from "@longhaul/core/models";
 export class Queue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs the task in its turn. If the signal fires first, rejects and never runs it. */
+  /** Runs the task in its turn. If the signal fires before that, rejects and never runs the task. */
   async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const before = this.#last;
     let end = (): void => undefined;

@@ -30,11 +30,11 @@ export interface PermissionNeed {
    */
   readonly scope?: string;
   /**
-   * True if the command runs code of the project. A change of a file that decides what the command runs then
-   * ends the answer "always".
+   * True if the command runs code of the project. If a file that decides what code the command runs changes,
+   * the answer "always" ends.
    */
   readonly runsCode?: boolean;
-  /** True if the action changes a file that decides what commands run. */
+  /** True if the action changes a file that decides what code a command runs. */
   readonly decidesCommands?: boolean;
 }
 

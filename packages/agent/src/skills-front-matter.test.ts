@@ -42,7 +42,7 @@ describe("readFrontMatter", () => {
     expect(read(...lines)).toMatchObject({ name: "a", body: "x" });
   });
 
-  it("reads a text whose front matter is missing, unclosed or has Windows line ends", () => {
+  it("reads a text whose front matter is missing, is unclosed or has Windows line ends", () => {
     expect(read("# Title", "text")).toEqual({ body: "# Title\ntext" });
     expect(read("---", "name: a", "text")).toEqual({ body: "---\nname: a\ntext" });
     expect(readFrontMatter("\uFEFF---\r\nname: a\r\n---\r\ntext\r\n")).toEqual({
@@ -51,7 +51,7 @@ describe("readFrontMatter", () => {
     });
   });
 
-  it("never throws on any front matter, and returns the whole text after it", () => {
+  it("never throws on any front matter, and returns all text after the front matter", () => {
     const line = fc.oneof(fc.string(), fc.constantFrom("a:", "a: |", "a: >", "  b", "- c", 'a: "', ""));
     fc.assert(
       fc.property(fc.array(line), fc.string(), (lines, body) => {

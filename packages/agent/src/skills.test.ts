@@ -54,7 +54,7 @@ describe("findSkills", () => {
     expect(found[0]?.description).toBe("one # two three [2J");
   });
 
-  it("ignores a linked skill outside the skill folder", async () => {
+  it("ignores links to skills outside the skill folder", async () => {
     await put("outside", "secret", skill("secret", "x"));
     await put("s", "a", skill("a", "x"));
     await symlink(join(top, "outside/secret"), join(top, "s/linked"));
@@ -64,7 +64,7 @@ describe("findSkills", () => {
     expect((await findSkills([join(top, "s")])).map(({ name }) => name)).toEqual(["a"]);
   });
 
-  it("shortens a skill that is too long, and ignores one that is not text", async () => {
+  it("shortens a skill that is too long, and ignores a skill file that is not text", async () => {
     await put("s", "long", skill("long", "d".repeat(5_000), "x".repeat(150_000)));
     await put("s", "binary", "a\0b");
     const [found, ...others] = await findSkills([join(top, "s")]);

@@ -43,7 +43,10 @@ const foldersAt = (at: string): readonly string[] => [
   join(at, ".claude", "skills"),
 ];
 
-/** Finds all skills in these folders by name. The first of two equal names wins. Skips unreadable skills. */
+/**
+ * Finds all skills in these folders, sorted by name. The first of two skills with the same name wins. Skips
+ * unreadable skills.
+ */
 export async function findSkills(folders: readonly (string | SkillFolder)[]): Promise<readonly Skill[]> {
   const found = await Promise.all(
     folders.map((each) => skillsIn(typeof each === "string" ? { path: each } : each)),
@@ -221,7 +224,9 @@ function missing(name: string, skill: Skill | undefined, skills: readonly Skill[
   );
 }
 
-/** Lists skills with full descriptions if they fit, else with short ones, else as many names as fit. */
+/**
+ * Lists skills with full descriptions if they fit, else with short descriptions, else as many names as fit.
+ */
 function listOf(skills: readonly Skill[]): string {
   if (skills.length === 0) return "Available skills: none.";
   const withDescription = (longest: number) =>

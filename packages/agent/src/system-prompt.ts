@@ -11,7 +11,7 @@ export interface SystemPromptOptions {
   readonly date: Date;
   readonly isGitRepo: boolean;
   readonly model: string;
-  /** Names of the available tools. The prompt does not mention others. */
+  /** Names of the available tools. The prompt does not mention other tools. */
   readonly tools: readonly string[];
   /** Instructions of the person who runs the agent. They are appended at the end. */
   readonly instructions?: string | undefined;

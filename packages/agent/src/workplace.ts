@@ -84,7 +84,7 @@ export interface SeenFile {
   readonly callId: string | undefined;
 }
 
-/** Cache of file contents, for at most fifteen minutes and 50 MB. Never returns an outdated content. */
+/** Cache of file contents, for at most fifteen minutes and 50 MB. Never returns outdated content. */
 export interface FileContents {
   read(realPath: string): Promise<FileContent>;
   clear(): void;

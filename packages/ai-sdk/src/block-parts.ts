@@ -177,7 +177,10 @@ function outputOf(items: readonly Medium[], isError: boolean, mapping: Mapping):
   return { type: "content", value: [textPart("Error:"), ...value] };
 }
 
-/** Marks a text as an error, so that a model without an error flag still sees that the call failed. */
+/**
+ * Marks a text as an error for a provider without an error flag, so that the model still sees that the call
+ * failed.
+ */
 const asErrorText = (text: string): string => (/^\W*error/i.test(text) ? text : `Error: ${text}`);
 
 function nestedPart(item: Medium, { isVersionSeven }: Mapping): PromptPart {

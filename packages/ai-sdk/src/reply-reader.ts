@@ -170,7 +170,7 @@ export class ReplyReader {
     return events;
   }
 
-  /** Keeps thinking open as long as a signature may still arrive. */
+  /** Closes open thinking, except for providers that may still send its signature. */
   #closeThoughts(): readonly ModelEvent[] {
     if (this.#dialect.flavor !== "compatible") return [];
     return [...this.#thoughts.keys()].flatMap((id) => this.thoughtEnd({ id }));
@@ -234,8 +234,8 @@ const idOf = (part: JsonRecord): string => stringField(part, "toolCallId") ?? st
 const pieceOf = (part: JsonRecord): string => stringField(part, "text") ?? stringField(part, "delta") ?? "";
 
 /**
- * Returns the open part that this one continues, with its metadata merged. Providers send metadata with the
- * start, a piece or the end.
+ * Returns the open part that this part continues, with the metadata of both merged. Providers send metadata
+ * with the start, a piece or the end.
  */
 function extend(open: Map<string, OpenPart>, part: JsonRecord): OpenPart {
   const id = idOf(part);
@@ -273,8 +273,8 @@ function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect)
 }
 
 /**
- * Creates a block for metadata that the next block must return to its provider. Most metadata needs no such
- * block.
+ * Creates a block for metadata that later requests must send back to the provider together with the next
+ * block. Most metadata needs no such block.
  */
 function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock | undefined {
   const missed = requiredMetadata(metadata);
@@ -386,7 +386,7 @@ const WINDOW_FULL = "model_context_window_exceeded";
 
 const stopped = (reason: StopReason): Ending => ({ kind: "stopped", reason });
 
-/** Words that only repeat that the model refused. */
+/** Words that say only that the model refused. */
 const PLAIN_REFUSAL = /^(refusal|content[_-]filter)$/i;
 
 function refusal(provider: string | undefined, metadata: unknown): Ending {

@@ -2,8 +2,8 @@ import type { ToolIdLimits } from "./dialect.ts";
 
 const CANONICAL = /^[a-zA-Z0-9_-]+$/;
 /**
- * Prefix of an id whose forbidden characters are written as `_<hex>_`. An id that already starts with it is
- * escaped too.
+ * Prefix of an id whose forbidden characters are written as `_<hex>_`. An id that already starts with this
+ * prefix is escaped too.
  */
 const ESCAPED = "esc-";
 
@@ -18,7 +18,8 @@ export function canonicalToolId(wireId: string): string {
 }
 
 /**
- * Restores the provider's id, or derives one that fits its limits. Returns the same result for the same id.
+ * Restores the provider's id, or derives an id that fits the provider's limits. Returns the same result for
+ * the same id.
  */
 export function wireToolId(id: string, { maxLength, isFixedLength }: ToolIdLimits): string {
   const original = id.startsWith(ESCAPED) ? unescaped(id.slice(ESCAPED.length)) : id;

@@ -20,7 +20,7 @@ describe("anthropicModel without a client", () => {
     expect(loadSdk).not.toHaveBeenCalled();
   });
 
-  it("explains how to install a missing SDK and looks for it again at the next call", async () => {
+  it("explains how to install a missing SDK, and looks for the SDK again at the next call", async () => {
     const loadSdk = vi.fn<() => Promise<unknown>>().mockRejectedValueOnce(notFound("@anthropic-ai/sdk"));
     const model = anthropicModel({ model: "claude-opus-5", loadSdk });
     await expect(complete(model, request)).rejects.toMatchObject({

@@ -32,7 +32,7 @@ interface AnthropicCallOptions {
 export interface ClientOptions {
   readonly apiKey?: string;
   readonly baseURL?: string;
-  /** Loads the SDK. For tests, and for bundles that contain it under another name. */
+  /** Loads the SDK. For tests, and for bundles that contain the SDK under another name. */
   readonly loadSdk?: () => Promise<unknown>;
 }
 
@@ -142,7 +142,9 @@ const showPings: Middleware = async (request, next) => {
   return new Response(response.body.pipeThrough(renamePings()), { status, statusText, headers });
 };
 
-/** Renames pings line by line. Text after the last line break waits for more, as in the SDK's own parser. */
+/**
+ * Renames pings line by line. Text after the last line break waits for more data, as in the SDK's own parser.
+ */
 function renamePings(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

@@ -110,7 +110,7 @@ describe("ReplyReader", () => {
     ]);
   });
 
-  it("keeps the order of blocks that arrive interleaved, whichever ends first", () => {
+  it("keeps the order of blocks that arrive interleaved, whichever block ends first", () => {
     const call = (index: number): object => ({
       type: "content_block_start",
       index,
@@ -137,7 +137,7 @@ describe("ReplyReader", () => {
     ]);
   });
 
-  it("removes null figures from the usage and from the usage of its iterations", () => {
+  it("removes null figures from the usage of a reply and of its iterations", () => {
     const iterations = [
       { type: "message", input_tokens: 3, output_tokens: null, cache_read_input_tokens: null },
     ];

@@ -181,7 +181,7 @@ describe("features that a model does not support", () => {
     ]);
   });
 
-  it("keeps the context edits that the model supports when it removes others", () => {
+  it("removes only the context edits that the model does not support", () => {
     const half = { ...anthropicCapabilities(MODEL), contextEdits: false };
     expect(onlySupported(given, half, "qwen3-coder").request.context_management).toEqual({
       edits: [{ type: "compact_20260112" }],

@@ -62,8 +62,8 @@ export function countCall(request: ModelRequest, options: WireOptions): Anthropi
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"] as const;
 
 /**
- * Removes sampling fields. The newer API version has none, and a client does not reveal its version. So we
- * send them only if the caller names the older version and the model accepts them.
+ * Removes sampling fields. The newer API version has no such fields, and a client does not reveal its
+ * version. So we send the fields only if the caller names the older version and the model accepts them.
  */
 function withoutSampling(
   request: ModelRequest,

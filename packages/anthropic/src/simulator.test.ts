@@ -59,7 +59,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
   }
 
   it.each(["claude-opus-4-6", "claude-opus-5-5", "claude-haiku-4-5"])(
-    "completes a conversation with tool calls with the model %s and sends only valid requests",
+    "completes a conversation with tool calls on the model %s, and sends only valid requests",
     async (name) => {
       const replies = await converse(connect(name), {
         system,
@@ -182,7 +182,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
       return [user("The short beginning."), assistant(one), user("Go on."), assistant(two), user("And now?")];
     }
 
-    it("leaves out thinking from before a rewrite of the history in every call, and keeps new thinking", async () => {
+    it("every call after a rewrite of the history leaves out the earlier thinking and keeps new thinking", async () => {
       const model = connect("claude-opus-5-5");
       const messages = await rewritten(model);
       simulator.reply(thinkingTurn("Three."), thinkingTurn("Four."));

@@ -69,7 +69,7 @@ describe("answers of the Messages API", () => {
     expect(usage.iterations).toMatchObject([{ type: "compaction", input_tokens: 9_120, output_tokens: 214 }]);
   });
 
-  it("reads a summary that the provider writes at a threshold from a single delta", async () => {
+  it("reads a summary from a single delta when the provider writes it at a threshold", async () => {
     const { content, usage } = await reply("compaction-at-threshold.sse");
     expect(content).toEqual([
       { type: "compaction", content: "The gate opens at six.", encrypted_content: "ZW5jcnlwdGVk" },
@@ -106,7 +106,7 @@ describe("answers of the Messages API", () => {
     expect(events.at(-1)?.type).toBe("end");
   });
 
-  it("reports a spend limit as a failure that no retry helps", async () => {
+  it("reports a spend limit as a failure that a retry cannot fix", async () => {
     expect(await failure("spend-limit.body", { status: 429 })).toMatchObject({
       failure: { kind: "other", retry: false },
       providerCode: "enforced_spend_limit_reached",
@@ -165,7 +165,7 @@ describe("requests that the Anthropic SDK sends", () => {
     );
   });
 
-  it("omits fields that token counting rejects, and estimates for a model without token counting", async () => {
+  it("omits fields that token counting rejects, and estimates the count for a model without token counting", async () => {
     const full = {
       ...request,
       metadata: { user_id: "u" },

@@ -14,15 +14,15 @@ export type ChainPlan = readonly SizedRound[];
 interface SizedRound {
   readonly entries: readonly Entry[];
   readonly tokens: number;
-  /** A compaction is due after this round. */
+  /** True if a compaction is due after this round. */
   readonly isDue: boolean;
 }
 
 /**
  * Selects a start of the session that is long enough to reach the threshold `compactions` times. The context
- * starts empty, and each compaction leaves its target size. A session that is too short is compacted equally
- * often, after fewer tokens each time. Every policy compacts after the same rounds, the last time at the end.
- * There are fewer compactions only if there are fewer rounds.
+ * starts empty, and each compaction leaves its target size. A session that is too short is still compacted
+ * `compactions` times, after fewer tokens each time. Every policy compacts after the same rounds. The last
+ * compaction comes after the last round. There are fewer compactions only if there are fewer rounds.
  */
 export function planChain(
   stream: readonly Entry[],

@@ -6,7 +6,7 @@ const OWN = { "house-model": { input: 2, output: 4, cacheRead: 1, cacheWrite5m: 
 const USAGE = { input_tokens: 1_000_000, output_tokens: 500_000 };
 
 describe("cost of consecutive compactions", () => {
-  it("pricedModel returns a model with user-defined prices, but replaces one without prices by a common model", () => {
+  it("pricedModel keeps a model with user-defined prices and replaces a model without prices with a common one", () => {
     expect(pricedModel("house-model", OWN)).toBe("house-model");
     expect(pricedModel("house-model")).toBe("claude-sonnet-4-5");
   });

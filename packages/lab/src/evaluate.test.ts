@@ -42,7 +42,7 @@ describe("evaluateStream", () => {
     expect(result?.kinds.number.lost).toBeGreaterThan(0);
   });
 
-  it("reports removed probes as recoverable when the agent can search the transcript", async () => {
+  it("reports removed probes as recoverable when the policy lets the agent search the transcript", async () => {
     const policies = [losing("berth", true)];
     const result = only(await evaluateStream(SESSION, stream, { policies, compactions: [1] }));
     expect(result?.probes.recoverable).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ describe("evaluateStream", () => {
     expect(chain?.policies[0]?.tokens).toEqual(only(one)?.tokens);
   });
 
-  it("charges summary calls at the prices of the session's model if these are known", async () => {
+  it("charges summary calls at the prices of the session's model if these prices are known", async () => {
     const options = { policies: ["plain-summary", "keep-last"], compactions: [1] } as const;
     const { chains, pricesOf } = await evaluateStream(SESSION, stream, options);
     const [plain, keep] = chains[0]?.policies ?? [];

@@ -42,14 +42,14 @@ export const EVALUATED_WINDOW_TOKENS = 50_000;
 export const EVALUATED_CHAINS: readonly number[] = [1, 10];
 
 export interface EvaluateOptions {
-  /** Names of built-in policies, or your own policies. Default: all built-in ones. */
+  /** Names of built-in policies, or your own policies. Default: all built-in policies. */
   readonly policies?: readonly (PolicyName | Policy)[] | undefined;
   /** Numbers of consecutive compactions to evaluate. Default: 1 and 10. */
   readonly compactions?: readonly number[] | undefined;
   readonly windowTokens?: number | undefined;
-  /** Your own prices. They override the published ones. */
+  /** Your own prices. They override the published prices. */
   readonly prices?: PriceTable | undefined;
-  /** Called before each policy runs. `done` of `total` runs are finished. */
+  /** Called before each policy runs. At that time, `done` of `total` runs are finished. */
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
 
@@ -175,11 +175,12 @@ export function costsOf(
   return { total: calls + rewrites, calls, rewrites };
 }
 
-/** Minimum length of a cached text. Counting a shorter text takes no longer than a lookup. */
+/** Minimum length of a cached text. Counting a shorter text is as fast as looking up its count. */
 const MIN_CACHED_CHARS = 200;
 
 /**
- * Counts each text once, because every policy measures the same messages before and after each compaction.
+ * Counts each long text once and remembers the count. Every policy measures the same messages again before
+ * and after each compaction.
  */
 function memoizeCount(countText: CountText): CountText {
   const known = new Map<string, number>();
@@ -194,9 +195,9 @@ function memoizeCount(countText: CountText): CountText {
 }
 
 /**
- * Returns everything that was said in a session, oldest first, as if it had never been compacted. Omits the
- * session's own summaries and compaction boundaries. Also omits the reported usage, which belongs to another
- * window.
+ * Returns everything that was said in a session, oldest first, as if the session had never been compacted.
+ * Omits the session's own summaries and compaction boundaries. Also omits the reported usage, because it was
+ * measured in another window.
  */
 export function sessionStream(session: Session): readonly Entry[] {
   const history = sessionHistory(session);

@@ -10,7 +10,10 @@ export interface EvaluationSetting {
   readonly session: { readonly id: string; readonly path: string | null; readonly model: string | null };
   /** Size of the window in tokens, the source of that figure, and the threshold for automatic compaction. */
   readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
-  /** Model whose prices apply: the session's model, or a common one if its prices are unknown. */
+  /**
+   * Model whose prices apply: the session's model, or a common model if the prices of the session's model are
+   * unknown.
+   */
   readonly pricesOf: string;
   /** True if the prices of the session's model are unknown and those of a common model apply instead. */
   readonly arePricesAssumed: boolean;
@@ -35,7 +38,7 @@ export interface Evaluation extends EvaluationSetting {
   readonly chains: readonly ChainEvaluation[];
 }
 
-/** A part of the session, compacted a given number of times in a row. */
+/** Results for a part of a session that is compacted a given number of times in a row. */
 export interface ChainEvaluation {
   readonly compactions: number;
   /** Number of messages in this part. */
@@ -49,7 +52,7 @@ export interface PolicyEvaluation {
   readonly policy: string;
   /**
    * Number of compactions that ran. It exceeds the requested number if a policy keeps so many tokens that the
-   * window fills up earlier.
+   * window fills up more often.
    */
   readonly compactions: number;
   readonly probes: Tally;
@@ -134,7 +137,10 @@ function policyTotal(policies: readonly PolicyEvaluation[]): PolicyEvaluation {
   };
 }
 
-/** Adds up the numbers of objects that have the same shape. Takes every other value from the first object. */
+/**
+ * Adds up the numbers of objects that have the same shape. Copies all values that are not numbers from the
+ * first object.
+ */
 export function sumOf<T>(items: readonly T[]): T {
   const first = items[0] as T;
   if (typeof first === "number") return items.reduce((sum, item) => sum + Number(item), 0) as T;

@@ -21,7 +21,7 @@ function tornPairs(entries: readonly Entry[]): number {
 }
 
 describe.each(POLICY_NAMES)("policy %s", (name) => {
-  it("a policy returns messages that the API accepts and that are not larger, and does not modify its input", async () => {
+  it("a policy returns valid API messages with no more tokens than its input, and does not modify its input", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryEntries({ damaged: false }), smallWindow, async (given, size) => {
         const entries = deepFreeze(given.map(withoutUsage));

@@ -55,7 +55,10 @@ const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => 
   "plain-summary": plainSummary,
 };
 
-/** Creates a policy for one conversation. If its result is not smaller, the conversation stays unchanged. */
+/**
+ * Creates a policy for one conversation. If the policy's result is not smaller than the conversation, the
+ * policy returns the conversation unchanged.
+ */
 export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Policy {
   const policy = POLICY_FACTORIES[name](options);
   const { countText = ESTIMATORS.o200k } = options;
@@ -91,7 +94,7 @@ function keepLast(entries: readonly Entry[], thresholds: Thresholds, countText: 
   const lead = first === undefined || newest.includes(first) ? [] : [first];
   const kept = [...lead, ...newest];
   if (measureEntries(kept, countText) < thresholds.autoCompact) return kept;
-  // The newest messages alone can exceed the window.
+  // The kept messages can still exceed the threshold, so older rounds among them are removed too.
   const room = targetTokensOf(thresholds) - measureEntries(lead, countText);
   return [...lead, ...withoutOldestRounds(newest, room, countText)];
 }
@@ -166,9 +169,9 @@ function createShrink(options: PolicyOptions, name: string, model: Model | undef
 }
 
 /**
- * Replaces the conversation with a summary and the person's last message, like goose, crush, Roo and the
- * SDKs. Our built-in summarizer writes the summary and includes an earlier summary. Nothing checks whether
- * the summary is complete.
+ * Replaces the conversation with a summary and the person's last message, as goose, crush, Roo and the SDKs
+ * do. Our built-in summarizer writes the summary, which includes the content of an earlier summary. Nothing
+ * checks whether the summary is complete.
  */
 function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
   const portsFor = deterministicPorts("plain");
@@ -216,14 +219,14 @@ async function unchangedIfNothingToDo(
 }
 
 /**
- * A summary in which nothing is true. It forges none of the quoted facts, because the engine would remove
- * those.
+ * A summary in which nothing is true. It contains no forged quotations of facts, because the engine would
+ * remove them.
  */
 const HOSTILE_SUMMARY: string = ["<summary>", HOSTILE_SECTIONS, "</summary>"].join("\n");
 
 /**
- * Creates ports with sequential ids and the time of the newest entry, so that the same input gives the same
- * result.
+ * Creates ports with sequential ids and the time of the newest entry, so that a policy returns the same
+ * result for the same input.
  */
 function deterministicPorts(name: string): (entries: readonly Entry[]) => CompactionPorts {
   let count = 0;
@@ -235,9 +238,9 @@ function deterministicPorts(name: string): (entries: readonly Entry[]) => Compac
 }
 
 /**
- * Returns the model call that this summary would have taken: the conversation from the prompt cache, the
- * request for a summary, and the same number of output tokens. All policies pay this price, although most of
- * the programs they imitate send a separate request and pay for it in full.
+ * Returns the model call that would have written this summary. It reads the conversation from the prompt
+ * cache, sends the request for a summary, and outputs as many tokens as the summary has. All policies pay
+ * this price, although most of the imitated programs send a separate request and pay for it in full.
  */
 function summaryCall(
   { countTokens, tokensBefore }: CompactionPlan,

@@ -33,8 +33,8 @@ export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
 /** A conversation that has reached the threshold. */
 export interface PolicyInput {
   /**
-   * Entries from the last compaction boundary on, as they would be sent. Any usage in them was measured for
-   * exactly this conversation.
+   * Entries from the last compaction boundary on, as they would be sent. If an entry contains usage, the
+   * usage was measured for exactly this conversation.
    */
   readonly entries: readonly Entry[];
   readonly thresholds: Thresholds;

@@ -35,10 +35,13 @@ export function haystackOf(texts: readonly string[]): Haystack {
   };
 }
 
-/** Removes differences in white space, colors and the direction of slashes. */
+/** Makes white space and slashes uniform and removes control sequences, so that a comparison ignores them. */
 const normalize = (text: string): string => withoutControls(text).replace(/\\+/g, "/").replace(/\s+/g, " ");
 
-/** Matches a whole name or figure: `a.ts` is not in `a.tsx`, and 12 is not in 512. */
+/**
+ * Returns true only if the text contains the whole name or figure: `a.tsx` does not contain `a.ts`, and 512
+ * does not contain 12.
+ */
 function containsName(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
     if (!isWordCharacter(text[at - 1]) && !isWordCharacter(text[at + name.length])) return true;
@@ -70,7 +73,7 @@ function expandPaths(text: string): string {
   });
 }
 
-/** Fields that contain types, ids or encodings, but no prose. */
+/** Names of block fields that contain types, ids or encoded data instead of readable text. */
 const NON_TEXT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "id",
@@ -125,7 +128,10 @@ async function findAll(recall: Recall, probe: Probe): Promise<boolean> {
 /** An agent reads a few pages of results before it tries another query. */
 const MAX_PAGES = 3;
 
-/** Searches for the words, as an agent would, and then for the exact text across line breaks. */
+/**
+ * Searches for the words of the needle, as an agent would. If that fails, searches for the exact text, even
+ * across line breaks.
+ */
 async function findOne(recall: Recall, asked: Probe, needle: string): Promise<boolean> {
   const queries: readonly RecallQuery[] = [
     ...Array.from({ length: MAX_PAGES }, (_, index) => ({ words: needle, page: index + 1 })),

@@ -25,7 +25,9 @@ export function deriveProbes(entries: readonly Entry[]): readonly Probe[] {
   ]);
 }
 
-/** Numbers the probes and merges duplicates. A merged directive is active if any of its duplicates is. */
+/**
+ * Numbers the probes and merges duplicates. A merged directive is active if any of its duplicates is active.
+ */
 function withIds(drafts: readonly DraftProbe[]): readonly Probe[] {
   const byNeedles = new Map<string, DraftProbe>();
   for (const draft of drafts) {
@@ -95,8 +97,8 @@ function typedWords(text: string): string {
 }
 
 /**
- * Returns the ids of entries with active directives. Uses the fact extraction of core, so that "active" has
- * one definition.
+ * Returns the ids of entries with active directives. Uses the fact extraction of the core package, so that
+ * "active" means the same everywhere.
  */
 function activeIds(entries: readonly Entry[]): ReadonlySet<string> {
   const { facts } = extractFacts(entries);
@@ -104,7 +106,7 @@ function activeIds(entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(active.flatMap(({ entryIds }) => entryIds));
 }
 
-/** Minimum number of reads of a file that the agent will probably need again. */
+/** Minimum number of reads that makes a file a probe, because the agent will probably need the file again. */
 const MIN_READS = 2;
 /**
  * Minimum weight of an error for a probe. Weight 1 is any failed command, such as a search without a hit or a
@@ -139,8 +141,8 @@ const isWorkedWith = ({ path, reads }: FileRecord, said: string): boolean =>
   reads >= MIN_READS || (reads > 0 && said.includes(fileName(path)));
 
 /**
- * Probes for failed tests, builds, checks and tools, and for anything that failed more than once. They
- * include the file whose edit fixed the failure.
+ * Probes for failed tests, builds, checks and tools, and for anything that failed more than once. Each probe
+ * includes the file whose edit fixed the failure.
  */
 function errorProbes(digest: SessionDigest): readonly DraftProbe[] {
   return digest.errors
@@ -154,7 +156,7 @@ function errorProbes(digest: SessionDigest): readonly DraftProbe[] {
 }
 
 /**
- * Returns the file whose edit fixed the error. It is only certain if exactly one file changed between the
+ * Returns the file whose edit fixed the error. The file is certain only if no other file changed between the
  * failure and the success.
  */
 function fixedFiles({ resolution }: ErrorRecord): readonly string[] {
@@ -229,17 +231,18 @@ function* figuresIn(line: string): Generator<string> {
   }
   for (const { groups = {} } of words.matchAll(FIGURE)) {
     const { before, figure, unit } = groups;
-    // Only a separate word can be a filler: `5 in` is cut, `5min` and `64bit` are not.
+    // Only a separate word can be a filler: `5 in` becomes `5`, but `5min` and `64bit` stay.
     const isFiller = unit !== undefined && /^[ -]/.test(unit) && FILLERS.has(unit.slice(1).toLowerCase());
     const hasUnit = unit !== undefined && !isFiller;
-    // A bare figure is no probe: a 3 occurs everywhere.
+    // A figure without a unit or a word is no probe, because a bare 3 occurs everywhere.
     if (hasUnit) yield `${figure}${unit}`;
     else if (before !== undefined) yield `${before}${figure}`;
   }
 }
 
 /**
- * Length of a phrase: long enough not to occur by chance, short enough that a quotation contains all of it.
+ * Maximum length of a phrase: long enough not to occur by chance, short enough that a quotation contains the
+ * whole phrase.
  */
 const PHRASE_CHARS = 60;
 /** The beginning identifies a text up to this length. A longer text also needs its end. */
@@ -266,7 +269,7 @@ function phrasesOf(text: string): readonly string[] {
   return begins === ends ? [begins] : [begins, ends];
 }
 
-/** Returns the beginning of the first line of a text that is not empty. */
+/** Returns the beginning of the first non-empty line of a text. */
 function phraseOf(text: string): string | undefined {
   const [first] = linesOf(text);
   return first === undefined ? undefined : trimCutWord(headOf(first, PHRASE_CHARS), "start");

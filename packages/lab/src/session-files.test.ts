@@ -27,7 +27,7 @@ describe("SessionFiles", () => {
     expect(await textOf(files)).toBe("$&1 3 3");
   });
 
-  it("returns the text of a file that the agent read in full, but not of one that it read in part", async () => {
+  it("returns the text of a file that the agent read in full, but not of a file that the agent read in part", async () => {
     expect(
       await textOf(filesAfter((c) => c.tool("t", "Read", { file_path: path }, "     1→a\n     2→b"))),
     ).toBe("a\nb");
@@ -35,7 +35,7 @@ describe("SessionFiles", () => {
     expect(await textOf(filesAfter((c) => c.tool("t", "Read", part, "    10→a")))).toBeUndefined();
   });
 
-  it("uses the content that the session recorded for a Read, but only if it is the whole file", async () => {
+  it("uses the content that the session recorded for a Read, but only if this content is the whole file", async () => {
     const file = { content: "whole", numLines: 1, totalLines: 1 };
     const recorded = (outcome: unknown) =>
       filesAfter((c) => {
@@ -46,7 +46,7 @@ describe("SessionFiles", () => {
     expect(await textOf(recorded({ file: { ...file, totalLines: 9 } }))).toBeUndefined();
   });
 
-  it("returns no text for a file whose only call failed, has no result, or edits text that was never read", async () => {
+  it("returns no text for a file if its only call failed, has no result, or edits text that was never read", async () => {
     const edit = { file_path: path, old_string: "a", new_string: "b" };
     const failed = filesAfter((c) => {
       c.tool("t", "Write", { file_path: path, content: "x" });

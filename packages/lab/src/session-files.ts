@@ -13,8 +13,8 @@ import { indexPairs, type ToolPair } from "@longhaul/core/messages";
 import type { FileAnswer, ProjectFiles } from "@longhaul/core/restore";
 
 /**
- * The project's files as reconstructed from a session up to the current round: files that were read or
- * written in full, with the edits since then. The files on this machine may have changed or may not exist.
+ * The project's files as reconstructed from a session up to the current round: files that the agent read or
+ * wrote in full, with all later edits. The files on this machine may have changed or may not exist.
  */
 export class SessionFiles implements ProjectFiles {
   readonly #texts = new Map<string, string>();

@@ -6,7 +6,7 @@ import { PERMISSION_MODES } from "./option-values.ts";
 
 /**
  * Settings for chats, under `chat` in the user's settings file. A project cannot change these settings,
- * because anybody may have written its files.
+ * because anybody may have written the project's files.
  */
 export interface ChatSettings {
   readonly model?: string;
@@ -23,8 +23,8 @@ export interface CompactSettings {
 }
 
 /**
- * Settings under `notes`. Times are in seconds. A test reads the field names from this interface, so it must
- * not inherit any.
+ * Settings under `notes`. Times are in seconds. A test reads the field names from this interface, so the
+ * interface must not inherit fields.
  */
 export interface NotesSettings {
   /** File with custom sections. */

@@ -16,7 +16,9 @@ export interface CompactCost
   readonly savedPerTurn: number;
   /** Number of turns until the compaction pays off. Null if it never does. */
   readonly breakEvenTurns: number | null;
-  /** Savings over the expected turns, minus the costs above. `inspect` computes the same. */
+  /**
+   * Savings over the expected turns, minus the costs above. `inspect` computes this figure in the same way.
+   */
   readonly netSaving: number;
 }
 
@@ -27,7 +29,7 @@ interface CompactCostInput {
   readonly thresholds: Thresholds;
   readonly now: Date;
   readonly prices: PriceTable;
-  /** Model of `--model` that a dry run does not call. Undefined if there is none. */
+  /** Model of `--model` that a dry run does not call. Undefined if there is no dry run or no `--model`. */
   readonly wouldAsk: string | undefined;
 }
 
@@ -60,7 +62,8 @@ export function compactCost(input: CompactCostInput): CompactCost | null {
 }
 
 /**
- * Returns the summary calls, made or expected. Null if there are none, undefined if their price is unknown.
+ * Returns the summary calls that were made or that are expected. Null if there are none. Undefined if their
+ * price is unknown.
  */
 function callOf(input: CompactCostInput): CallCost | null | undefined {
   const { compaction, plan, thresholds, wouldAsk, prices } = input;

@@ -34,11 +34,13 @@ export interface CompactReport extends RewriteReport {
   readonly before: Size;
   readonly after: Size;
   /**
-   * Tokens in the context before and after, but not in the file: system prompt and tools. Same as in
-   * `inspect`.
+   * Tokens of system prompt and tools. They are in the context before and after the compaction, but not in
+   * the file. `inspect` shows the same figure.
    */
   readonly notInFile: number;
-  /** Tokens saved, the minimum worthwhile saving for this session, and whether it is reached. */
+  /**
+   * Tokens saved, the minimum worthwhile saving for this session, and whether the compaction saves that much.
+   */
   readonly saving: Saving;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
@@ -47,7 +49,7 @@ export interface CompactReport extends RewriteReport {
     readonly model: string | null;
     readonly usage: ModelUsage | null;
     readonly cost: number | null;
-    /** Number of rounds that were too long for the model and were condensed first. */
+    /** Number of rounds that did not fit into the request to the model and were condensed for it. */
     readonly condensedRounds: number;
     /** Every attempt, in order. */
     readonly attempts: readonly SummaryAttempt[];
@@ -59,7 +61,10 @@ export interface CompactReport extends RewriteReport {
     readonly quoted: string;
     /** Standard names of the sections. */
     readonly sections: readonly string[];
-    /** Titles of the sections in this summary. The summary of a part of the conversation has other titles. */
+    /**
+     * Titles of the sections in this summary. They differ from the standard names if the summary covers only
+     * a part of the conversation.
+     */
     readonly titles: readonly string[];
   };
   /** Notes that were requested as the summary. Null if they were not requested. */
@@ -70,7 +75,7 @@ export interface CompactReport extends RewriteReport {
    * repeat their content.
    */
   readonly kept: Size & { readonly inSummary: boolean };
-  /** Results in the kept messages that stay cleared, and their tokens. */
+  /** Tool results in the kept messages that were already cleared and stay cleared, and their tokens. */
   readonly cleared: { readonly results: number; readonly tokens: number };
   /** Cost and benefit. Null if prices are unknown. */
   readonly cost: CompactCost | null;

@@ -21,8 +21,8 @@ export interface CompactionNotes {
 }
 
 /**
- * Returns the session's notes of any age. Messages that they do not cover are kept. Builds missing notes
- * without writing them, because the compaction may not be worth it.
+ * Returns the session's notes, even if they are old. The compaction keeps messages that the notes do not
+ * cover. If there are no notes, builds them without writing them, because the compaction may not be worth it.
  */
 export async function notesForCompaction(
   session: Session,
@@ -52,7 +52,9 @@ export async function writeBuiltNotes(
   return { ...notes, isWritten };
 }
 
-/** Points the agent to the notes after a compaction, if there are any or the compaction uses them. */
+/**
+ * Points the agent to the notes after a compaction, if the session has notes or the compaction uses notes.
+ */
 export function notesPointer(
   session: Session,
   notes: CompactionNotes | undefined,

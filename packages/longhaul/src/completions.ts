@@ -1,5 +1,6 @@
-// Our own completion instead of a library: @bomb.sh/tab is at version 0.0.x, and like tabtab it leaves the
-// values of options to us. The rest only reads Commander's table, which is also the source of the help.
+// This file completes commands without a library. @bomb.sh/tab is at version 0.0.x, and both it and tabtab
+// leave the values of options to the program. All other completions come from Commander's table, which is
+// also the source of the help.
 import type { Argument, Command, Option } from "commander";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -131,8 +132,8 @@ const takesValue = (option: Option | undefined): Option | undefined =>
   option?.required || option?.optional ? option : undefined;
 
 /**
- * Completes the value of an option or argument. It offers its choices, or else files, folders or sessions if
- * the value has such a name.
+ * Completes the value of an option or argument. Offers the choices of the option. Without choices, offers
+ * files, folders or sessions if the placeholder of the value is named so.
  */
 async function valuesOf(of: Valued, start: string, findSessions: FindSessions): Promise<Completion> {
   if (of.argChoices !== undefined)

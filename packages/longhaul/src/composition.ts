@@ -33,13 +33,14 @@ export interface WritingChoice {
   readonly json?: boolean;
 }
 
-/** Shared objects of all commands, with this machine's clock, files and settings. */
+/** Objects that all commands share. They use this machine's clock, files and settings. */
 export interface Composition extends CompactionPorts {
   readonly terminal: Terminal;
   readonly places: UserPlaces;
   /**
-   * Loads a session. Pass `writing` if the command will write to the session. For `latest`, it then names the
-   * session, and asks for confirmation if the session belongs to another project.
+   * Loads a session. Pass `writing` if the command will write to the session. If the query is `latest`, a
+   * writing command then names the session, and asks for confirmation if the session belongs to another
+   * project.
    */
   load(query: string, writing?: WritingChoice): Promise<Session>;
   /**

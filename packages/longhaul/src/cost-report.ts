@@ -14,10 +14,14 @@ import {
 } from "@longhaul/sessions/internal";
 
 /**
- * Future cost of a session in dollars. Answers are not included, because they cost the same for each option.
+ * Future cost of a session in dollars. The cost of answers is not included, because it is the same for each
+ * option.
  */
 export interface CostReport {
-  /** Model whose prices are used: the session's, or a common one if its prices are unknown. */
+  /**
+   * Model whose prices are used: the session's model, or a common model if the prices of the session's model
+   * are unknown.
+   */
   readonly model: string;
   readonly arePricesAssumed: boolean;
   readonly cache: {
@@ -31,10 +35,14 @@ export interface CostReport {
   /** Cost of the next call's prompt with a warm and with a cold cache. */
   readonly nextTurn: { readonly warm: number; readonly cold: number };
   readonly expectedTurns: number;
-  /** Summary calls, made or expected, that the figures of the compaction include. Null if there are none. */
+  /**
+   * Summary calls, already made or expected, whose cost is included in the figures of the compaction. Null if
+   * there are none.
+   */
   readonly call: CallCost | null;
   /**
-   * Call that a summary by the session's model would need. No figure includes it. Null if `call` is not null.
+   * Call that a summary by the session's model would need. No figure includes the cost of this call. Null if
+   * `call` is not null.
    */
   readonly assumedCall: CallCost | null;
   readonly options: readonly OptionReport[];
@@ -76,8 +84,8 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
 type Calls = Pick<CostReport, "call" | "assumedCall">;
 
 /**
- * Returns the summary calls for the report. A computed compaction uses the built-in summarizer, so a model
- * call is only assumed.
+ * Returns the summary calls for the report. A compaction that was already computed uses the built-in
+ * summarizer, so its model call is only assumed.
  */
 function callsFor(session: Session, model: string, circumstances: CostCircumstances): Calls {
   const { compaction, thresholds, prices } = circumstances;

@@ -7,8 +7,8 @@ import { shownText } from "./view/text-width.ts";
 export const GENERATED_SESSION = { id: "generated", model: "claude-sonnet-5" } as const;
 
 /**
- * Processes each session. Skips unusable sessions with a note, so that the work on the others is not lost. If
- * no session is usable, throws the first error.
+ * Processes each session. Skips unusable sessions with a note, so that the results of the other sessions are
+ * not lost. If no session is usable, throws the first error.
  */
 export async function eachSession<T>(
   queries: readonly string[],

@@ -4,7 +4,8 @@ import { foldText, padEnd, textWidth } from "./view/text-width.ts";
 
 const INDENT = "  ";
 /**
- * Minimum columns for descriptions next to the terms. With fewer columns, descriptions go below the terms.
+ * Minimum columns for descriptions next to the terms. If there are fewer columns, descriptions go below the
+ * terms.
  */
 const MIN_ROOM = 30;
 
@@ -36,7 +37,10 @@ export const HELP: HelpConfiguration = {
 
 const widthOf = (columns = 80): number => Math.max(NARROWEST_VIEW, columns);
 
-/** Matches a command line that calls the program by its name. An argument may have the same name. */
+/**
+ * Matches a command line that calls the program by its name. Does not match a line in which only an argument
+ * has that name.
+ */
 const NAMES_PROGRAM = /(?:^|[|(] ?)longhaul /;
 
 interface HelpEnd {

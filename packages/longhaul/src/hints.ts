@@ -19,12 +19,12 @@ export function withRemedy(
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  // A hook blocked the compaction, but the user can override it.
+  // A hook blocked the compaction, but the user can compact without hooks.
   "compaction-blocked": "To skip the hooks, pass --no-hooks.",
   "notes-not-usable": "`longhaul notes SESSION --update` updates the notes.",
 };
 
-/** Adds the flag or command that helps to the remedy of an error. */
+/** Extends the remedy of an error with the flag or command that helps. */
 export const withHint = (error: unknown): unknown =>
   withRemedy(
     error,

@@ -55,7 +55,7 @@ describe("source of an estimated context size", () => {
     ["undo", [clear, undo]],
     ["compaction", [clear, undo, compact]],
   ] as const)(
-    "says that the context size is an estimate, because no response followed the %s",
+    "says that the context size is an estimate if no response followed the %s",
     async (since, steps) => {
       const made = await session(true);
       for (const step of steps) await step(made);

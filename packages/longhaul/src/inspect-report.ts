@@ -35,8 +35,8 @@ export interface InspectReport {
     readonly tokens: number;
     readonly source: "usage" | "estimate";
     /**
-     * The step after which no response has reported its usage. Null if the newest response reports usage, or
-     * if none ever did.
+     * The step after which no response has reported its usage. Null if the newest response reports its usage,
+     * or if no response in the file does.
      */
     readonly unreportedSince: ContextStep | null;
     readonly reportedTokens: number;
@@ -56,7 +56,7 @@ type ContextStep = "compaction" | "clearing" | UndoRecord["direction"];
 
 type Accounted = Omit<TokenAccounting, "duplicateReads" | "results">;
 
-/** The account of the context, with records instead of maps. */
+/** The token accounting of the context, with records instead of maps so that it fits into JSON. */
 type AccountingReport = {
   readonly [Name in keyof Accounted]: Accounted[Name] extends number
     ? number
@@ -117,7 +117,7 @@ function unreportedSince({ boundaries, entries, conversation }: Session): Contex
   if (boundary === undefined || !entries.some(reportsUsage)) return null;
   const undo = undoRecordOf(boundary);
   if (undo !== undefined) return undo.direction;
-  // A clearing writes the conversation again without a summary.
+  // A clearing of tool results also writes a boundary, but it summarizes no messages.
   return boundary.compactMetadata?.messagesSummarized === 0 && !conversation.some(isSummaryEntry)
     ? "clearing"
     : "compaction";
@@ -125,7 +125,7 @@ function unreportedSince({ boundaries, entries, conversation }: Session): Contex
 
 const reportsUsage = (entry: Entry): boolean => isEntry(entry) && reportedUsage(entry) !== undefined;
 
-/** Excludes the boundaries of undos, which only repeat a conversation. */
+/** Excludes the boundaries of undos, because they only repeat an earlier conversation. */
 function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {
   return boundaries.flatMap(({ boundary, isCurrent }) => {
     if (undoRecordOf(boundary) !== undefined) return [];
@@ -175,7 +175,8 @@ export interface MemoryReport {
 }
 
 /**
- * Reads the notes of a session. Unreadable notes are reported, because they must not prevent an inspection.
+ * Reads the notes of a session. If they are unreadable, returns the problem instead of throwing, so that the
+ * inspection can continue.
  */
 export async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
   try {
@@ -198,7 +199,8 @@ export async function memoryOf(
   if (project.folder === undefined) return { attached, folder: null, governing: [], skipped: [] };
   const folder = project.cwd;
   const memory = new NestedMemory({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
-  // Skips entries that attach memory files, so that attached files are found again and listed too.
+  // Skips entries that attach memory files. Otherwise, the attached files would count as known and would not
+  // be listed.
   memory.touched(session.entries.filter((entry) => memoryPathOf(entry) === undefined));
   const { files, skipped } = await memory.drain({ countTokens, budgetTokens: Number.POSITIVE_INFINITY });
   return { attached, folder, governing: files, skipped };

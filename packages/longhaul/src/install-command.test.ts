@@ -138,7 +138,7 @@ describe("installRemedy, the command to install missing packages", () => {
       expect(commandOf(programAt(file, {}, { environment }))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
     });
 
-    it("suggests --prefix on Windows if longhaul is in another global folder than npm uses", () => {
+    it("suggests --prefix on Windows if longhaul is not in the global folder that npm uses", () => {
       const file = "C:\\Program Files\\nodejs\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\Program Files\\nodejs\\longhaul.cmd": "@ECHO off" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(

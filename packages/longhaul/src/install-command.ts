@@ -3,7 +3,10 @@ import { type PlatformPath, posix, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
 import { asList, field, parseJson } from "@longhaul/core/internal/messages";
 
-/** Facts about the running program. They decide which packages it finds and which command installs another. */
+/**
+ * Facts about the running program. They determine which packages the program finds, and which command
+ * installs another package.
+ */
 export interface RunningProgram {
   /** Real path of a file of longhaul. Node looks for packages from there, never from the current folder. */
   readonly file: string;
@@ -53,7 +56,7 @@ export function installRemedy(packages: readonly string[], program: RunningProgr
     : `Run this command and try again:\n  ${installCommand(place, packages, program)}`;
 }
 
-/** The place where longhaul is installed. Each kind needs another command to add a package. */
+/** The place where longhaul is installed. Each kind of place needs a different command to add a package. */
 type InstallPlace =
   | { readonly kind: "global"; readonly prefix: string }
   | { readonly kind: "project"; readonly folder: string }
@@ -75,7 +78,8 @@ function installPlace(program: RunningProgram): InstallPlace {
     const named = packages.filter((name) => typeof name === "string");
     return { kind: "npx-cache", packages: named.length === 0 ? ["longhaul"] : named };
   }
-  // npm links the programs of a project inside node_modules, and global programs next to it.
+  // npm links the programs of a project inside its node_modules folder, and global programs outside the
+  // node_modules folder.
   const isWindows = path === win32;
   const prefix = isWindows ? folder : path.dirname(folder);
   const link = isWindows ? path.join(prefix, "longhaul.cmd") : path.join(prefix, "bin", "longhaul");
@@ -113,13 +117,16 @@ function installWords(
   }
   const inFolder = (flag: string): readonly string[] =>
     place.folder === program.currentFolder ? [] : [flag, place.folder];
-  // A test with another provider must not change the manifest of the repository.
+  // Trying another provider must not change the package.json of the repository.
   if (place.kind === "repository")
     return ["npm", "install", ...packages, "--no-save", ...inFolder("--prefix")];
   return packageManagerOf(place.folder, program)(packages, inFolder);
 }
 
-/** Returns npm's folder for global packages, unless a configuration file names another one. */
+/**
+ * Returns npm's default folder for global packages. Ignores npm's configuration files, which may name another
+ * folder.
+ */
 function defaultPrefix(program: RunningProgram): string {
   const { environment, nodePath } = program;
   const path = pathOf(program);
@@ -140,7 +147,7 @@ type AddCommand = (
 
 const NPM: AddCommand = (packages, inFolder) => ["npm", "install", ...packages, ...inFolder("--prefix")];
 
-/** Package managers by their lock file. They cannot share a folder. */
+/** Package managers by their lock file. Two package managers cannot share a folder. */
 const BY_LOCK_FILE: readonly (readonly [file: string, add: AddCommand])[] = [
   ["package-lock.json", NPM],
   ["pnpm-lock.yaml", (packages, inFolder) => ["pnpm", ...inFolder("--dir"), "add", ...packages]],
@@ -153,7 +160,7 @@ function packageManagerOf(folder: string, program: RunningProgram): AddCommand {
   return BY_LOCK_FILE.find(([file]) => program.read(path.join(folder, file)) !== undefined)?.[1] ?? NPM;
 }
 
-/** Repeats the npx call with more packages, because nothing else can be added to its folder. */
+/** Repeats the npx call with more packages, because no other command can add packages to a folder of npx. */
 const npxCommand = (
   present: readonly string[],
   missing: readonly string[],

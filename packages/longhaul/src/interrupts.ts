@@ -1,8 +1,8 @@
 import { LonghaulError } from "@longhaul/core/errors";
 
 /**
- * Signals that interrupt a command. They include those of a closed terminal and of a system shutdown, because
- * processes of hooks would otherwise outlive this program.
+ * Signals that interrupt a command. They include the signals for a closed terminal and for a system shutdown,
+ * because otherwise processes of hooks would outlive this program.
  */
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -16,8 +16,8 @@ export async function untilInterrupted<T>(
 ): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
-    // The listeners are removed later, because the lock package ends the program immediately if there is no
-    // other listener.
+    // The listeners are removed only after all listeners of this signal have run. The lock package ends the
+    // program immediately if it is the only listener.
     queueMicrotask(release);
     abort.abort();
   };

@@ -8,7 +8,7 @@ import { chooseId } from "./message-choice.ts";
 /** Output format of `ledger --json`. Stable, because other programs read it. See docs/json.md. */
 export interface LedgerReport {
   readonly session: { readonly id: string; readonly path: string };
-  /** Newest first: the compactions that led to the conversation, or the requested one. */
+  /** The compactions that led to the conversation, newest first, or only the requested compaction. */
   readonly compactions: readonly CompactionLedgerReport[];
 }
 
@@ -24,11 +24,14 @@ export interface CompactionLedgerReport {
   /** True if the current conversation starts at this compaction. */
   readonly isCurrent: boolean;
   /**
-   * `file`: its boundary has a ledger. `computed`: derived now from the session. `none`: the file has no data
-   * for it.
+   * `file`: the compaction's boundary contains a ledger. `computed`: longhaul derived the ledger from the
+   * session just now. `none`: the file contains no data for a ledger.
    */
   readonly source: SessionLedger["source"];
-  /** True if the file contains the summarized messages. A session from `compact --out` does not. */
+  /**
+   * True if the file contains the summarized messages. A file that `compact --out` wrote does not contain
+   * them.
+   */
   readonly inThisFile: boolean;
   readonly counts: FateCounts;
   readonly kinds: readonly KindReport[];

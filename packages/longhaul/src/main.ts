@@ -14,12 +14,13 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
   version: string;
 };
 
-// A reader that closes the pipe early (`longhaul … | head`) is not our error.
+// If a reader closes the pipe early (`longhaul … | head`), that is not an error of longhaul.
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? 0 : EXIT_FAILED),
 );
 
-// A file-size limit (`ulimit -f`) sends this signal. With a listener the write fails instead and says why.
+// The system sends this signal when a file reaches its size limit (`ulimit -f`). Without a listener, the
+// signal ends the process. With a listener, the write fails with an error that says why.
 if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
 
 process.exitCode = await run(process.argv);

@@ -22,7 +22,7 @@ describe("chooseMessage", () => {
     expect(chooseMessage(named("abc1", "abd2"), "abc")).toBe("abc1");
   });
 
-  it("chooses the message with exactly the given uuid, even if other uuids begin with it", () => {
+  it("chooses the message with exactly the given uuid, even if other uuids begin with the same characters", () => {
     expect(chooseMessage(named("a-1", "a-10", "a-11"), "a-1")).toBe("a-1");
   });
 

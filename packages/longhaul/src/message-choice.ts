@@ -3,12 +3,15 @@ import { copiedIds, indexInConversation } from "@longhaul/core/internal/messages
 import type { Entry } from "@longhaul/core/messages";
 
 const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists the messages that you can choose.";
-/** Maximum number of ids in an error message. More ids would be a list to search, not an answer. */
+/**
+ * Maximum number of ids in an error message. With more ids, the message would be a long list that the reader
+ * has to search.
+ */
 const SHOWN_CANDIDATES = 3;
 
 /**
- * Finds the uuid of a message by the uuid or the beginning of it. If the conversation has no such id, ids
- * that messages had before they were rewritten count too.
+ * Finds the uuid of a message by the uuid or the beginning of it. If the conversation has no such id, also
+ * searches the ids that messages had before they were rewritten.
  *
  * @param lines all lines of the session.
  */

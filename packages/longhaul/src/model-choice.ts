@@ -55,7 +55,8 @@ export async function chooseModel(
       `The provider ${ANY_SERVER} needs the address of a server, and none is given.`,
       { remedy: "Pass the address with --base-url, such as http://localhost:8000/v1" },
     );
-  // The AI SDK prints warnings, some to our own output. The port already reports them.
+  // The AI SDK prints warnings, some of them to standard output. The model port already reports these
+  // warnings.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   const name = model.slice(provider.length + 1);
   const modules = await loadProvider(provider, program, importPackage);
@@ -85,8 +86,8 @@ const providerOf = (model: string): string | undefined =>
 export const isAnthropicName = (model: string): boolean => providerOf(model) === undefined;
 
 /**
- * Creates the error for a name with an unknown provider. Only custom servers have such names. Without this
- * error, Anthropic would get a session that was meant for another provider.
+ * Creates the error for a name with an unknown provider. Only a custom server can have models with such
+ * names. Without this error, Anthropic would get a session that was meant for another provider.
  */
 function noProvider(model: string): LonghaulError {
   const name = model.slice(0, model.indexOf(":"));
@@ -107,8 +108,8 @@ const creatorIn = ({
   )?.[1];
 
 /**
- * Codes of failures that the built-in summarizer cannot have. After several attempts, an error has the code
- * of the last failure.
+ * Matches the codes of failures that the built-in summarizer cannot have. If several attempts failed, the
+ * error has the code of the last failure.
  */
 const WITHOUT_MODEL =
   /^(?:model-|(?:no-summary|notes-reply-unusable|option-invalid|provider-unknown|base-url-missing)$)/;
@@ -142,7 +143,7 @@ interface ChatModelOptions extends PackageSource {
 
 /**
  * Returns the model with this name. For an Anthropic model, checks the SDK and the API key before the first
- * call. Other providers' SDKs look for their keys at that call.
+ * call. The SDKs of other providers look for their keys only at the first call.
  */
 export async function chatModel(name: string, options: ChatModelOptions): Promise<Model> {
   const { baseUrl, environment, loadSdk, program = runningProgram() } = options;
@@ -151,7 +152,8 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
     const choice = { model: name, ...(baseUrl === undefined ? {} : { baseUrl }) };
     requireModelName(choice);
     if (isAnthropicName(name)) {
-      // Creates a client only to check that the package exists, so that no conversation starts without it.
+      // Creates a client only to check that the package exists, so that no conversation starts without the
+      // package.
       await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) }).catch((error) => {
         throw withRemedy(error, /^model-sdk-missing$/, () => installRemedy([ANTHROPIC_SDK], program));
       });

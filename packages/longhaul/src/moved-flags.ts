@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 const setting = (key: string): string =>
   `Set ${key} in settings.json instead. docs/reference/settings.md describes it.`;
 const inConfig = (key: string): string =>
-  `Set ${key} in the file of --config instead. docs/simulator.md describes it.`;
+  `Set ${key} in the --config file instead. docs/simulator.md describes it.`;
 const MODEL_WINDOW = "Pass the name of a model to --window instead.";
 
 /** Removed flags by command, with their replacement. */
@@ -31,7 +31,8 @@ export const MOVED_FLAGS: Readonly<Record<string, Readonly<Record<string, string
 };
 
 /**
- * Rejects the moved flags of a command with the name of the setting, which helps more than "unknown option".
+ * Rejects the removed flags of a command. The error names the replacement, which helps more than "unknown
+ * option".
  */
 export function refuseMovedFlags(command: Command): void {
   for (const [flag, remedy] of Object.entries(MOVED_FLAGS[command.name()] ?? {})) {

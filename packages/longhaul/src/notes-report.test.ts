@@ -144,7 +144,7 @@ describe("notesView, the output of longhaul notes", () => {
     } as const;
     const byModel = shown({ work: asked, outcome: "built" }).replaceAll("\n", " ");
     expect(byModel).toContain(
-      "by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000. Some of its edits were invalid",
+      "by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000. Some edits of the model were invalid",
     );
     const late = { ...asked, complete: true, fallback: { reason: "model-timed-out", messages: 3 } } as const;
     expect(shown({ work: late, outcome: "built" }).replaceAll("\n", " ")).toContain(

@@ -23,7 +23,7 @@ export interface NotesReport extends NotesFigures {
   /** Says whether the notes were only shown, or how they were created. */
   readonly outcome: "shown" | BuiltNotes["outcome"];
   readonly written: boolean;
-  /** How the notes were just written. Null if they were not written. */
+  /** How this run wrote the notes. Null if this run did not write notes. */
   readonly work: NotesWorkReport | null;
   /** The user's text above the first heading. */
   readonly preface: string;
@@ -230,7 +230,7 @@ const fallbackSentence = ({ model, fallback, messages }: NotesWorkReport): strin
 };
 
 const INCOMPLETE =
-  "Some of its edits were invalid, so it stopped early. Run the command again with --update to continue.";
+  "Some edits of the model were invalid, so the update stopped early. Run the command again with --update to continue.";
 
 function whatWasWritten({ written, outcome }: NotesReport, { isDryRun }: NotesViewOptions): string {
   if (outcome === "shown") return "The notes are in:";

@@ -122,7 +122,7 @@ const WINDOW = option(
 );
 const PROJECT = option(
   "--project <folder>",
-  "use only files of this folder (default: its project)",
+  "use only files of this folder (default: the session's)",
   parseProject,
 );
 /** Description of a chat's default model. */
@@ -155,7 +155,7 @@ const PAGES: readonly Page[] = [
       option("-c, --continue", "resume the newest chat of this project").conflicts(["resume"]),
       option("--resume [session]", "resume this session, or choose one from a list"),
       option("--window <tokens>", "context window (default: the model's)", parseWindow),
-      option("--permission-mode <mode>", "accept-edits edits without asking, allow-all never asks").choices(
+      option("--permission-mode <mode>", "accept-edits: edit without asking, allow-all: never ask").choices(
         PERMISSION_MODES,
       ),
       option("--allow <key>", "allow this without asking (repeatable)", collect),
@@ -316,7 +316,7 @@ const PAGES: readonly Page[] = [
       option("--json", "print the notes as JSON"),
     ],
     notes: [
-      "The notes are a Markdown file next to the session file: ID.notes.md. You can edit it. If there are no notes, the command writes them. They cover the whole session, also the compacted part. `longhaul compact --from-notes` uses them as the summary. The session file never changes.",
+      "The notes are a Markdown file next to the session file: ID.notes.md. You can edit it. If there are no notes, the command writes them. They cover the whole session, including the compacted part. `longhaul compact --from-notes` uses them as the summary. The session file never changes.",
     ],
     examples: [
       "notes latest",
@@ -339,7 +339,7 @@ const PAGES: readonly Page[] = [
         parseIdOf("the uuid of a compaction's boundary"),
       ),
       option("--kind <kind>", "list only facts of this kind").choices(FACT_KINDS),
-      option("--all", "list all facts, also those in the context"),
+      option("--all", "list all facts, including those in the context"),
       option("--json", "print the ledger as JSON"),
     ],
     notes: [
@@ -360,8 +360,8 @@ const PAGES: readonly Page[] = [
     options: [
       option("--exact", "search for the exact query"),
       option("--pattern", "the query is a regular expression").conflicts(["exact"]),
-      option("--ignore-case", "with --pattern: ignore upper and lower case"),
-      option("--file <path>", "only calls for this file (or for a part of its path)"),
+      option("--ignore-case", "with --pattern: treat upper and lower case as equal"),
+      option("--file <path>", "only tool calls on this file (or a part of its path)"),
       option("--tool <name>", "only calls and results of this tool"),
       option("--id <id>", "show this entry, tool call or fact in full", parseMessage).conflicts(SEARCHES),
       option("--page <number>", "page to show (default: 1)", atLeastOne()),
@@ -419,7 +419,7 @@ const PAGES: readonly Page[] = [
       JSON_REPORT,
     ],
     notes: [
-      "Calls no model, and writes only the chart. It replays the recorded calls one by one, also those from before a compaction.",
+      "Calls no model, and writes only the chart. It replays the recorded calls one by one, including those from before a compaction.",
     ],
     examples: [
       "replay --generated",
@@ -456,8 +456,8 @@ const PAGES: readonly Page[] = [
     notes: [
       "Nothing leaves this machine, and any API key works. Ctrl-C stops it and prints totals. To connect a client such as Claude Code, set two variables before you start it:",
       "  ANTHROPIC_BASE_URL=http://127.0.0.1:8080\n  ANTHROPIC_API_KEY=any",
-      "The built-in coder plays the model, and your client runs its tool calls. It reads files that the client has shown. It writes only to the folder longhaul-sim in the client's working folder, and writes nothing if the client names none. Its shell commands only show names and parts of files. It calls no web tools. It calls unknown tools only if the client has no others. Its subagents start no other subagents.",
-      "docs/simulator.md describes the file of --config.",
+      "The built-in coder plays the model, and your client runs its tool calls. It reads files that the client has shown. It writes only to the folder longhaul-sim in the client's working folder. If the client names no working folder, it writes nothing. Its shell commands only show names and parts of files. It calls no web tools. It calls unknown tools only if the client has no others. Its subagents start no other subagents.",
+      "docs/simulator.md describes the --config file.",
     ],
     examples: [
       "sim --port 8080",

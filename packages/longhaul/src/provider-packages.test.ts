@@ -109,7 +109,7 @@ describe("loadProvider, which loads ai and the package of a provider", () => {
     ["20.19.0", "ai@6"],
     ["22.0.0", "ai@7"],
   ])(
-    "suggests only a version of ai on Node %s if an older provider package is installed",
+    "suggests only a version of ai on Node %s if an older provider package is already installed",
     async (nodeVersion, wanted) => {
       expect(await failureOf({ "@ai-sdk/openai": OPENAI_3 }, nodeVersion)).toEqual(
         missing("Cannot use models of openai: the package ai is not installed.", `npm install ${wanted}`),

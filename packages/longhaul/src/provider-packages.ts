@@ -39,7 +39,10 @@ const NEWEST_AI = 7;
 /** Major version of Node that the newest `ai` and its providers need. */
 const NODE_FOR_NEWEST_AI = 22;
 
-/** `ai` 6 runs providers built on `@ai-sdk/provider` 3 and older, `ai` 7 those on 4 and older. */
+/**
+ * `ai` 6 runs providers that depend on `@ai-sdk/provider` 3 or older. `ai` 7 runs providers that depend on
+ * version 4 or older.
+ */
 const AI_MINUS_PROVIDER_BASE = 3;
 
 export interface ProviderModules {
@@ -144,8 +147,8 @@ function whyNotLoaded(
 ): string | undefined {
   if (failed?.name !== name) return manifest === undefined ? ABSENT : undefined;
   if (isMissingPackage(failed.cause, name)) return ABSENT;
-  // An SDK that requires a newer Node often runs on an older one, so the requirement counts only after a
-  // failure.
+  // An SDK that requires a newer Node often runs on an older Node too. So the requirement counts only if
+  // loading has failed.
   const neededNode = majorOf(stringField(field(manifest, "engines"), "node") ?? "");
   return neededNode > majorOf(nodeVersion)
     ? `${name} ${versionOf({ name, manifest })} needs Node ${neededNode} or newer, and this is Node ${nodeVersion}.`

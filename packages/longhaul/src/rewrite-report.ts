@@ -14,7 +14,8 @@ export interface RewriteReport {
   readonly after: { readonly tokens: number };
   readonly window: ReportWindow;
   /**
-   * True if the result is below the auto-compact threshold, or without auto-compact below the blocking limit.
+   * True if the result is below the auto-compact threshold. If auto-compact is off, the blocking limit
+   * applies instead.
    */
   readonly fits: boolean;
   /** The file that was written. Null if none was. */
@@ -45,7 +46,7 @@ export function rewriteReport(
   };
 }
 
-/** Shows two bars as parts of the window, one below the other, then the text about them. */
+/** Shows two bars, one below the other, as parts of the window. The text about the bars follows. */
 export function beforeAndAfter(
   { before, after, window }: Pick<RewriteReport, "before" | "after" | "window">,
   verdicts: readonly string[],

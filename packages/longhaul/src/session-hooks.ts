@@ -6,7 +6,7 @@ import { readUserHooks, runCommand } from "@longhaul/sessions";
 import type { Composition } from "./composition.ts";
 import { noteWarnings } from "./terminal.ts";
 
-/** Loads hooks from the user's own settings only. Sessions and their projects cannot add any. */
+/** Loads hooks from the user's own settings only. Sessions and their projects cannot add hooks. */
 export async function sessionHooks(
   model: Model | undefined,
   { places, terminal }: Composition,
@@ -18,8 +18,8 @@ export async function sessionHooks(
 }
 
 /**
- * A session may outlive its project's folder or come from another machine. A hook that guards compactions
- * must run even then, so it runs in the current folder.
+ * Runs a hook in the current folder if the session's folder does not exist. A session may outlive its
+ * project's folder or come from another machine, and a hook that guards compactions must run even then.
  */
 function whereThereIsAFolder(run: RunCommand): RunCommand {
   return async (request) => {

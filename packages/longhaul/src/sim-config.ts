@@ -22,7 +22,10 @@ import {
 import { SPAN_KINDS } from "@longhaul/simulator/internal";
 import { z } from "zod";
 
-/** Omits functions, which JSON cannot contain, and `keepBodies`, because the command prints no body. */
+/**
+ * Options of the simulator without functions, which JSON cannot contain. Also omits `keepBodies`, because the
+ * command prints no body.
+ */
 type LibraryOptions = Omit<
   SimulatorOptions,
   "behaviors" | "coder" | "summarize" | "clock" | "countText" | "keepBodies" | "onRequest"
@@ -40,7 +43,7 @@ export interface SimConfig extends LibraryOptions {
   })[];
 }
 
-/** A key for each option, so that a missing option does not compile. */
+/** A schema with a key for each option. The type makes the compiler reject a schema that lacks an option. */
 type Shape<Options> = Readonly<Record<keyof Options, z.ZodType>>;
 
 const count = z.int().nonnegative();
@@ -186,7 +189,7 @@ export async function readScript(path: string): Promise<readonly AddressedTurn[]
     (why, cause) =>
       new LonghaulError("simulator-script-invalid", `Invalid script ${path}: ${why}.`, {
         remedy:
-          "Pass a JSON file that contains a list of turns. Each turn is a text, or an object with blocks.",
+          "Pass a JSON file that contains a list of turns. Each turn is a string, or an object with blocks.",
         facts: { path },
         cause,
       }),

@@ -22,15 +22,16 @@ export function noteWarnings(warnings: readonly string[], { note }: Pick<Termina
 export type Colors = ReturnType<typeof createColors>;
 
 /**
- * Minimum width that every view fits into. The maximum is 100 columns, because longer lines are hard to read.
+ * Minimum width of a view. Every view fits into it. The maximum width is 100 columns, because longer lines
+ * are hard to read.
  */
 export const NARROWEST_VIEW = 40;
 
 export const viewWidth = (columns: number): number => Math.min(100, Math.max(NARROWEST_VIEW, columns));
 
 /**
- * Creates the terminal of a process. Uses colors and progress only for a person who has not switched them
- * off.
+ * Creates the terminal of a process. Shows progress only in a terminal. Shows colors in a terminal or with
+ * FORCE_COLOR, but never with NO_COLOR.
  */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;

@@ -27,8 +27,8 @@ export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<
 }
 
 /**
- * Rejects a missing folder, because otherwise a misspelled folder would be created. Any other error appears
- * when the file is written.
+ * Throws if the folder does not exist, because otherwise a misspelled folder would be created. Any other
+ * problem causes an error when the file is written.
  */
 async function requireFolderOf(path: string): Promise<void> {
   const folder = dirname(path);
@@ -66,14 +66,14 @@ export async function findSessionToWrite(
   // continues.
   if ((await terminal.confirm("Use the session of another project?")) !== false) return latest.path;
   throw new LonghaulError("session-declined", "You did not confirm the session. Nothing was written.", {
-    remedy: `Pass the id of a session instead of \`latest\`, here ${latest.id}. \`longhaul sessions\` lists them.`,
+    remedy: `To use this session, pass its id ${latest.id} instead of \`latest\`. \`longhaul sessions\` lists all sessions.`,
     facts: { id: latest.id, path: latest.path },
   });
 }
 
 /**
- * Returns the session of a read-only command: the given one, or else the latest. Prints which session that
- * is.
+ * Returns the session of a read-only command: the given session, or else the latest. In the second case,
+ * prints which session that is.
  */
 export async function sessionOrLatest(
   query: string | undefined,

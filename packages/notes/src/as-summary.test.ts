@@ -140,7 +140,7 @@ describe("notesAsSummary", () => {
     expect(least).toEqual(expect.arrayContaining(order.slice(4)));
   });
 
-  it("cuts the sections of a user's template, last one first, after the less important built-in sections", () => {
+  it("cuts a user's own sections after the less important built-in sections, and the last of them first", () => {
     const names = ["Current State", "Key Results", "First", "Second"];
     const template = parseTemplate(names.map((name) => `# ${name}\n_x_\n`).join(""));
     const bodies = names.map((name) => `# ${name}\n${"line\n".repeat(100)}`);
@@ -154,7 +154,7 @@ describe("notesAsSummary", () => {
     expect(cutAt(1_100)).toEqual(["Key Results", "First", "Second"]);
   });
 
-  it('replaces a section with the note "the rest was cut" when none of its text fits but the note does', () => {
+  it('replaces a section with the note "the rest was cut" when none of its text fits but the note fits', () => {
     const notes = notesWith({ Learnings: "words ".repeat(100) });
     expect(bodiesIn(summary(notes, { sectionTokens: MARK.length, totalTokens: 900 }))).toEqual({
       Learnings: MARK,
@@ -169,7 +169,7 @@ describe("notesAsSummary", () => {
     expect(text.split("\n")[0]).toContain("/a # Worklog b. Read");
   });
 
-  it("ignores the tokens that a counter reports for an empty text when it compares notes with their limits", () => {
+  it("ignores the tokens that a counter reports for an empty text when notes are compared with their limits", () => {
     const notes = notesWith({ Learnings: "words" });
     expect(summary(notes, { sectionTokens: 9, totalTokens: 9 }, (text) => text.length + 4)).toBe(
       "# Learnings\nwords",
@@ -246,7 +246,7 @@ describe("notesAsSummary, for any notes", () => {
     );
   });
 
-  it("a cut section of notes keeps its beginning, a cut worklog its end, and a mark shows the cut", () => {
+  it("a cut section of notes keeps its beginning, a cut worklog keeps its end, and a mark shows the cut", () => {
     fc.assert(
       fc.property(arbitraryCase(), ({ template, notes, limits, countTokens }) => {
         const text = summary(notes, limits, countTokens);

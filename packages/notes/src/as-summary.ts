@@ -6,10 +6,10 @@ import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";
 import { joinParts, nameKey } from "./notes-format.ts";
 
 /**
- * Sections to cut first if all sections together are too long. They contain history, and facts that the code
- * shows, so the agent needs them least. Sections of a user's template are cut after this list and before
- * `CUT_LAST`, the last section first. The text above the first heading gets the tokens that the sections
- * leave, because the user wrote it before the session.
+ * Sections to cut first if all sections together are too long. The agent needs these sections least, because
+ * they contain history and facts that the agent can find in the code. Sections of a user's template are cut
+ * after this list and before `CUT_LAST`, the last of them first. The text above the first heading gets only
+ * the tokens that the sections do not use, because the user wrote that text before the session.
  */
 const CUT_FIRST: readonly string[] = [
   "Worklog",
@@ -46,8 +46,9 @@ export interface NotesSummaryInput {
 }
 
 /**
- * Renders the notes as the summary of a conversation. Cuts each section to its limit, and all sections with
- * the notice about cuts to the total. Headings do not count. Notes within the limits stay unchanged.
+ * Renders the notes as the summary of a conversation. Cuts each section to its limit. Cuts all sections,
+ * together with the notice about cuts, to the total. Headings do not count. Notes within the limits stay
+ * unchanged.
  */
 export function notesAsSummary(notes: Notes, { limits, path, countTokens }: NotesSummaryInput): string {
   const count: CountText = (text) => (text === "" ? 0 : countTokens(text));
@@ -88,8 +89,8 @@ interface Wish {
 }
 
 /**
- * Divides the token budget among the sections. Cuts sections in order, each down to the floor at most. Cuts
- * below the floor only if that is not enough.
+ * Divides the token budget among the sections. Cuts sections in order, each down to the floor at most. If
+ * that does not save enough tokens, cuts sections below the floor in the same order.
  */
 function allot(wishes: readonly Wish[], budgetTokens: number, floorTokens: number): readonly number[] {
   const allowed = wishes.map(({ tokens }) => tokens);

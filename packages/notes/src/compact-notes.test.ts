@@ -56,7 +56,7 @@ describe("a compaction from notes", () => {
     expect(reported).toEqual([{ phase: "step", step: "notes" }]);
   });
 
-  it("puts the same introduction around notes as around a summary, but calls them notes", async () => {
+  it("puts the same text around notes as around a summary, but calls them notes instead of a summary", async () => {
     const transcriptPath = "/t/session.jsonl";
     const text = words(await compacted({ transcriptPath, autonomous: true }));
     expect(text).toMatch(
@@ -113,7 +113,7 @@ describe("a compaction from notes", () => {
     expect(compaction.boundary.compactMetadata.longhaul).not.toHaveProperty("tier");
   });
 
-  it("falls back from notes with the reason instructions when the caller passes instructions", async () => {
+  it('falls back to a summary with the reason "instructions" when the caller passes instructions', async () => {
     const asked = await compacted({ instructions: "mind the tides", hooks: saying("and the wind") });
     expect(asked.attempts).toMatchObject([
       { step: "notes", outcome: "unavailable", reason: "instructions" },
@@ -136,7 +136,7 @@ describe("a compaction from notes", () => {
 });
 
 describe("tierOf", () => {
-  it("tierOf returns memory for a compaction from notes, else full or partial by the summarized range", async () => {
+  it("tierOf returns `memory` for compactions from notes, otherwise `full` or `partial` by the summarized range", async () => {
     expect(tierOf(await compacted())).toBe("memory");
     expect(tierOf(await compacted({ instructions: "mind the tides" }))).toBe("full");
     const partly = planCompaction({ entries }, { variant: "up-to", at: 40 });

@@ -104,7 +104,7 @@ describe("notes during a long session", () => {
     expect(noteCalls()).toHaveLength(before);
   });
 
-  it("close() of the compactor waits until running notes are written", async () => {
+  it("close() of the compactor waits until a running notes update has been written", async () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     expect(await workUntil(loop, () => noteCalls().length > 0)).toBe(true);
     await loop.compactor.close();

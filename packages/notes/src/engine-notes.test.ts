@@ -238,7 +238,7 @@ describe("a notes update in progress", () => {
     await workUntil(one, () => one.file.writes > 0);
   });
 
-  it("gives up a notes update after 60 seconds, and a compaction compacts without notes, when the file hangs", async () => {
+  it("when reading the notes file hangs, gives up the update after 60 seconds and compacts without notes", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const file = new HeldNotes();
     let reads = 0;
@@ -271,7 +271,7 @@ describe("a notes update in progress", () => {
     expect(one.file.writes).toBe(0);
   });
 
-  it("sends the messages from the start of a notes update, even if the host changes one later", async () => {
+  it("a notes update sends the messages as they were when it started, even if the host changes one later", async () => {
     const asked: ModelRequest[] = [];
     const one = scene({
       model: scriptedModel((request) => {
@@ -313,14 +313,14 @@ describe("notes that do not say which message was noted last", () => {
   const answered = (text: string): ApiMessage => ({ role: "assistant", content: text });
   const refusing = (): Partial<CompactorOptions> => ({ model: modelWith(() => "I would rather not.") });
 
-  it("treats the messages from before the session start as noted when the notes have no message id", async () => {
+  it("treats messages that exist at the start of the session as noted when the notes have no message id", async () => {
     const one = scene(refusing(), theirs);
     one.messages = Array.from({ length: 30 }, (_, at) => (at % 2 ? answered : said)(words(300, at)));
     const { compaction } = await one.compactor.compact([...one.messages, said("Go on.")]);
     expect(compaction?.written.source).toBe("notes");
   });
 
-  it("treats messages after the session start as not noted when the notes have no message id", async () => {
+  it("treats messages added after the start of the session as not noted when the notes have no message id", async () => {
     const one = scene(refusing(), theirs);
     await workUntil(one, () => compactions(one).length > 0);
     expect(one.reasons()).toEqual(["does-not-pay"]);

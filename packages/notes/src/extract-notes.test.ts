@@ -85,7 +85,7 @@ describe("extractNotes in a fork of the conversation", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("reports incomplete notes if the model ignores a refused edit, and complete notes if it withdraws it", async () => {
+  it("reports incomplete notes if the model ignores a refused edit, but complete notes if it withdraws the edit", async () => {
     const silent = forking([`${GOOD}${UNKNOWN}`, "Fine."]);
     expect(await extractNotes(silent.request)).toMatchObject({ calls: 2, edits: 1, isComplete: false });
     const withdrawn = forking([`${GOOD}${UNKNOWN}`, "NOTHING TO NOTE"]);
@@ -97,7 +97,7 @@ describe("extractNotes in a fork of the conversation", () => {
     expect(await extractNotes(asked)).toMatchObject({ edits: 1, refused: 1, calls: 2, isComplete: false });
   });
 
-  it("extractNotes fails with the error of the call when no edit was applied before", async () => {
+  it("extractNotes fails with the error of a failed call if no edit was applied before that call", async () => {
     await expect(extractNotes(forking([overloaded()]).request)).rejects.toMatchObject({
       code: "model-other",
     });
@@ -174,7 +174,7 @@ describe("extractNotes in a separate call with only the new messages", () => {
     expect(fork.requests).toHaveLength(forks);
   });
 
-  it("uses the fork's model for a separate notes call if the fork filled the window and no other model is set", async () => {
+  it("if the fork filled the window and no other model is set, makes the separate notes call with the fork's model", async () => {
     const full = { content: "", stopReason: "model_context_window_exceeded" as const, usage: usage(100, 0) };
     const { model, request: asked } = forking([full, { content: GOOD, usage: usage(9, 2) }]);
     const outcome = await extractNotes(asked);
@@ -196,7 +196,7 @@ describe("extractNotes in a separate call with only the new messages", () => {
     expect(checkRequest(sent ?? { messages: [] }).findings).toEqual([]);
   });
 
-  it("lets the model correct refused edits even after several notes calls failed as too long", async () => {
+  it("lets the model correct refused edits even after several notes calls failed because they were too long", async () => {
     const { entries } = longConversation();
     const answers = [`${GOOD}${UNKNOWN}`, note("rain", "Learnings")];
     const { request: asked } = forking([tooLong(), tooLong(), ...answers], { entries, fresh: entries });

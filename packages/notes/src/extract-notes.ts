@@ -68,16 +68,16 @@ export interface ExtractionOutcome {
 /** Maximum answers: the first answer and two corrections. A model that fails three times will not succeed. */
 const MAX_ANSWERS = 3;
 /**
- * Maximum answers of a model that makes one edit per answer, as long as each edit succeeds. Stopping earlier
- * would leave the notes incomplete.
+ * Maximum answers of a model that makes one edit per answer. This limit applies only while every edit
+ * succeeds. Stopping earlier would leave the notes incomplete.
  */
 const MAX_ANSWERS_ONE_BY_ONE = 8;
 
 /** Minimum output tokens of a fork. Fewer tokens are not enough to rewrite one section. */
 const MIN_OUTPUT_TOKENS = 1_000;
 /**
- * Output tokens for tags and a sentence before them. The model may also rewrite all notes, which needs the
- * total limit.
+ * Output tokens for tags and a sentence before them. These tokens are added to the total limit, because the
+ * model may rewrite all notes.
  */
 const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
 
@@ -169,7 +169,8 @@ class Extraction {
   }
 
   /**
-   * Requests edits in a separate call with only the new entries. If they are too long, leaves out the oldest.
+   * Requests edits in a separate call with only the new entries. If the new entries are too long, leaves out
+   * the oldest of them.
    */
   async #beginDirectly(): Promise<Talk> {
     const { fork, fresh, entries, limits, clearedToolUseIds } = this.#request;
@@ -235,7 +236,7 @@ class Extraction {
     this.#edits += taken.edits;
     this.#refused += taken.refused;
     this.#saidNothing = taken.saysNothingToNote;
-    // If edits were refused before, a reply without an edit does not make the notes complete.
+    // After a refused edit, only an applied edit or the reply NOTHING TO NOTE makes the notes complete again.
     if (!taken.isComplete) this.#isComplete = false;
     else if (taken.edits > 0 || taken.saysNothingToNote) this.#isComplete = true;
     return taken;

@@ -44,7 +44,7 @@ describe("NotesGrowth, which decides when a notes update is due", () => {
     expect(course(growth, [23_000, 2], [26_000, 1])).toEqual([false, true]);
   });
 
-  it("counts new tokens from the new size of the conversation after a compaction", () => {
+  it("after a compaction, counts new tokens from the reduced size of the conversation", () => {
     const growth = new NotesGrowth();
     course(growth, [150_000, 3]);
     growth.updateStarted();

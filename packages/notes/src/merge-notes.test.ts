@@ -38,7 +38,7 @@ describe("mergeNotes when a person edited the notes file during an update", () =
     expect(merged.coveredUuid).toBe("old");
   });
 
-  it("stores an empty message id if the notes file was deleted during an update, or the id of a replaced file", () => {
+  it("if the notes file was deleted during an update, stores an empty message id, and if replaced, the new file's id", () => {
     const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
     const deleted = mergeNotes(base, ours, notes([]));
     expect(bodiesOf(deleted)).toEqual(["", "b", ""]);

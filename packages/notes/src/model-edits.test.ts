@@ -132,7 +132,7 @@ describe("editsOf, which reads the edits from a tool call", () => {
     });
   });
 
-  it("editsOf returns edits with text fields or a refusal with a reason, for any input", () => {
+  it("for any input, editsOf returns either edits with text fields or a refusal with a reason", () => {
     const names = fc.constantFrom(
       "file_path",
       "path",

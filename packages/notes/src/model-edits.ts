@@ -15,7 +15,7 @@ export interface EditTool {
   readonly replaceAll: string | undefined;
   /** Field with the list of edits, for tools that accept several at once. */
   readonly list: string | undefined;
-  /** Value of the command field that edits, for tools that take a command. */
+  /** Value of the command field that selects editing, for tools that take a command. */
   readonly command: string | undefined;
 }
 

@@ -16,7 +16,7 @@ describe("noteBlocksIn, which reads the <note> blocks of a model's answer", () =
     expect(edits("No block at all, only <note> and </note>.")).toEqual([]);
   });
 
-  it("reads the attributes of a note block with single quotes, spaces and entities, as in XML", () => {
+  it("reads note block attributes as XML does, with single quotes, spaces around the equals sign and entities", () => {
     expect(edits("<note  mode = 'append' section='Errors &amp; Corrections' >x</note>")).toEqual([
       { kind: "section", section: "Errors & Corrections", mode: "append", text: "x" },
     ]);
@@ -36,7 +36,7 @@ describe("noteBlocksIn, which reads the <note> blocks of a model's answer", () =
     ["has an unknown mode", note("x", "Worklog", "prepend"), /"replace" nor "append"/],
     ["is not closed", '<note section="Worklog" mode="append">and so on', /no <\/note> at its end/],
     ["contains the closing tag in its text", note("the tag </note> ends it"), /contains <\/note>/],
-  ])("refuses a note block that %s, with the reason", (_, answer, reason) => {
+  ])("refuses a note block that %s, and returns the reason", (_, answer, reason) => {
     expect(edits(answer)).toEqual([{ refused: expect.stringMatching(reason) }]);
   });
 

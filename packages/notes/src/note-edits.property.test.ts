@@ -86,7 +86,7 @@ describe("applyNotesEdit, for any edits", () => {
     );
   });
 
-  it("applyNotesEdits returns the same notes as applyNotesEdit for one edit after the other", () => {
+  it("applyNotesEdits returns the same notes as calls of applyNotesEdit with each edit in order", () => {
     fc.assert(
       fc.property(sessions(), ({ template, notes, wishes }) => {
         const target = { path: NOTES_PATH, template };
@@ -106,7 +106,7 @@ describe("applyNotesEdit, for any edits", () => {
     );
   });
 
-  it("the generated edits of these tests contain enough applied edits and enough kinds of refused edits", () => {
+  it("the generated edits include enough edits that are applied and enough kinds of edits that are refused", () => {
     const outcomes = fc.sample(sessions(), { numRuns: 300, seed: 1 }).flatMap(({ template, notes, wishes }) =>
       applyNotesEdits(
         notes,

@@ -40,7 +40,7 @@ function bodiesAfter(edit: NotesEdit, before: Notes = notes): readonly string[] 
 }
 
 describe("a text edit of the notes", () => {
-  it("a text edit changes the notes as the model sees them, without the message id", () => {
+  it("a text edit applies to the notes in the form that the model sees, which has no message id", () => {
     expect(notesAsShown(notes)).not.toContain("u-1");
     expect(bodiesAfter(text("all red", "all green"))).toEqual(["all green", "", "- red\n- green"]);
     expect(bodiesAfter(text("- green\n", "- green\n- blue\n"))).toEqual([
@@ -117,7 +117,7 @@ describe("a text edit of the notes", () => {
     "/etc/passwd",
     "",
     "/notes/one.md/",
-  ])("refuses an edit of another file and names the allowed path: %s", (named) => {
+  ])("refuses an edit of another path, and names the path of the notes (path of the edit: %s)", (named) => {
     expect(bodiesAfter(text("all red", "x", { path: named }))).toMatch(
       /only edit the notes .* exactly this path: \/notes\/one\.md$/,
     );
@@ -141,7 +141,7 @@ describe("a text edit of the notes", () => {
     ["# Current State\n_now_", "# Log\n_steps_", 'damage the line "# Current State"'],
     ["# Current State", "_bad_\n_bad_\nx", 'damage the line "# Current State"'],
   ])(
-    "refuses an edit that would damage a heading or an italic line, and names the line: %j",
+    "refuses to replace %j when this would damage or repeat a heading or an italic line, and names the line",
     (oldText, newText, words) => {
       expect(bodiesAfter(text(oldText, newText))).toContain(words);
     },
@@ -194,7 +194,7 @@ describe("a section edit of the notes", () => {
     expect(bodiesAfter(section(name, "x"))).toEqual(["all red", "x", "- red\n- green"]);
   });
 
-  it("refuses an edit of an unknown section and lists the existing ones", () => {
+  it("refuses an edit of an unknown section and lists the existing sections", () => {
     const refused = bodiesAfter(section(`Nothing\n${"x".repeat(500)}`, "x"));
     expect(refused).toMatch(
       /^There is no section "Nothing x+…"\. .*: Current State, Errors & Corrections, Log\.$/,

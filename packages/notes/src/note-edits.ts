@@ -41,7 +41,7 @@ export interface Refusal {
 }
 
 /**
- * Maximum characters of the notes. In any script, these characters have fewer bytes than a notes file may
+ * Maximum characters of the notes. In any script, this many characters take fewer bytes than a notes file may
  * have. The limit is about twenty times the length of useful notes.
  */
 const MAX_CHARACTERS = 300_000;
@@ -83,8 +83,8 @@ export function applyNotesEdits(
 }
 
 /**
- * Applies an edit to the notes, or returns the reason for refusing it. No edit may change headings and italic
- * lines.
+ * Applies an edit to the notes, or returns the reason for refusing it. No edit may change a heading or an
+ * italic line.
  */
 export function applyNotesEdit(notes: Notes, edit: NotesEdit, target: NotesTarget): NotesEditResult {
   return edit.kind === "text" ? editText(notes, edit, target) : editSection(notes, edit, target);
@@ -170,7 +170,7 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
 
-/** True if the notes would be too long. Notes that are already too long may still become shorter. */
+/** True if the notes would be too long. An edit may still shorten notes that are already too long. */
 const isTooLong = (after: number, before: number): boolean => after > MAX_CHARACTERS && after > before;
 
 const tooLong = (): Refusal =>

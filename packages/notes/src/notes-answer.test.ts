@@ -94,7 +94,7 @@ describe("readAnswer, which applies the edits in a model's answer to the notes",
     ]);
   });
 
-  it("treats the notes as complete when an answer also calls a tool that is not the edit tool", () => {
+  it("treats the notes as complete even if an answer also calls a tool that is not the edit tool", () => {
     const taken = take(replyOf([filling("a", "- began"), toolUse("b", "Bash", {})], "tool_use"));
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: true });
     expect(taken.reasons).toHaveLength(2);
@@ -181,7 +181,7 @@ describe("readAnswer, for any answer", () => {
     )
     .map(([content, stopReason]) => replyOf(content, stopReason));
 
-  it("readAnswer keeps headings and italic lines in order, and the id of the newest noted message", () => {
+  it("readAnswer keeps the order of headings and italic lines, and keeps the id of the newest noted message", () => {
     fc.assert(
       fc.property(replies, fc.constantFrom(EDIT, MULTI, null), (reply, tool) => {
         const { notes } = take(deepFreeze(reply), tool);
@@ -194,7 +194,7 @@ describe("readAnswer, for any answer", () => {
     );
   });
 
-  it("readAnswer returns feedback if an edit was refused, and then a result for every tool call", () => {
+  it("readAnswer returns feedback if an edit was refused, and the feedback has a result for every tool call", () => {
     fc.assert(
       fc.property(replies, fc.constantFrom(EDIT, MULTI, null), (reply, tool) => {
         const { reasons, refused, isComplete } = take(reply, tool);

@@ -76,7 +76,7 @@ function isNothing(text: string): boolean {
   return text.split("\n").some((line) => words(line).toUpperCase() === NOTHING_TO_NOTE);
 }
 
-/** Applies the edits of a reply one after the other, and keeps the current notes and counts. */
+/** Applies the edits of a reply one after the other, and stores the current notes and the totals. */
 class AnswerReader {
   readonly #rules: AnswerRules;
   notes: Notes;

@@ -28,8 +28,8 @@ export interface Notes {
   readonly sections: readonly NotesSection[];
   /**
    * Uuid of the newest message that the notes cover. It is stored in the notes file, so that a crash cannot
-   * update one without the other. Otherwise a compaction could drop messages that are not in the notes.
-   * Undefined if the file has no id. Empty if the id in the file is unreadable. An empty id matches no
+   * leave an id that does not match the notes. Otherwise a compaction could drop messages that are not in the
+   * notes. Undefined if the file has no id. Empty if the id in the file is unreadable. An empty id matches no
    * message, so nothing counts as noted.
    */
   readonly coveredUuid: string | undefined;
@@ -226,8 +226,8 @@ export function measureNotes(notes: Notes, countTokens: CountText): NotesSize {
 }
 
 /**
- * Returns the sections over their limit, and whether the total is over. The next request asks the model to
- * condense them.
+ * Returns the sections over their limit, and whether the total is over its limit. The next request asks the
+ * model to condense those sections.
  */
 export function overLimits(
   measured: NotesSize,

@@ -26,7 +26,10 @@ import { bringNotesUpToDate, type NotesTask } from "./update.ts";
  * messages and needs no model.
  */
 const WAIT_FOR_NOTES_MS = 15_000;
-/** A notes update that takes longer counts as hung. It is ended, so that later updates can start. */
+/**
+ * Maximum time of a notes update. A longer update counts as hung. It is ended, so that later updates can
+ * start.
+ */
 const NOTES_DEAD_AFTER_MS = 60_000;
 
 export interface NotesOptions {
@@ -68,7 +71,7 @@ const NOTES_GROWTH: GrowthThresholds = Object.freeze({
   toolCalls: 3,
 });
 
-/** Updates the session's notes in the background, one update at a time. No turn waits for it. */
+/** Updates the session's notes in the background, one update at a time. No turn waits for an update. */
 export class NotesKeeper {
   readonly file: NotesFile;
   readonly template: NotesTemplate;
@@ -146,8 +149,8 @@ export class NotesKeeper {
   }
 
   /**
-   * Waits until the running update ends, for 15 seconds at most. After a wait that took that long, does not
-   * wait for the same update again.
+   * Waits until the running update ends, for 15 seconds at most. After a wait of 15 seconds, does not wait
+   * for the same update again.
    */
   async settled(signal?: AbortSignal): Promise<void> {
     const running = this.#running;
@@ -277,7 +280,7 @@ export class NotesGrowth {
 
   /**
    * True if the conversation has grown enough, and either the last response made no tool call or there were
-   * enough tool calls. Notes in the middle of a few calls would soon be outdated.
+   * enough tool calls. Notes that are written in the middle of a few tool calls would soon be outdated.
    */
   isDue(): boolean {
     const { firstTokens, nextTokens, toolCalls } = this.#thresholds;
@@ -299,7 +302,7 @@ export class NotesGrowth {
 
 /**
  * Returns the thresholds for this window. Each update costs a call. The thresholds let an update run a few
- * times between two compactions, also in a small window.
+ * times between two compactions, even in a small window.
  */
 function growthUnder(thresholdTokens: number): GrowthThresholds {
   const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;

@@ -11,7 +11,7 @@ describe("the limits of notes", () => {
     expect(NOTES_LIMITS).toEqual({ sectionTokens: 2_000, totalTokens: 12_000 });
   });
 
-  it("counts only the text of note sections, without headings, italic lines and text above the first heading", () => {
+  it("counts only the text of note sections, not headings, italic lines or text above the first heading", () => {
     expect(measured).toEqual({
       tokens: 12,
       sections: [
@@ -29,7 +29,7 @@ describe("the limits of notes", () => {
     [{ sectionTokens: 4, totalTokens: 11 }, ["# A", "# C"], true],
     [{ sectionTokens: 7, totalTokens: 11 }, [], true],
   ])(
-    "overLimits with limits %j returns the sections %j, and whether the total is over: %s",
+    "with the limits %j, the sections over their limit are %j, and the total is over its limit: %s",
     (limits, sections, isTotalOver) => {
       const excess = overLimits(measured, limits);
       expect(excess.sections.map(({ heading }) => heading)).toEqual(sections);

@@ -44,7 +44,7 @@ describe("the prompt that asks a model to update the notes", () => {
     expect(asked).not.toContain("old_string");
   });
 
-  it("the notes prompt says that the conversation is not complete only if it contains just the new messages", () => {
+  it("the notes prompt calls the conversation incomplete only if the request has just the new messages", () => {
     expect(prompt()).not.toContain("conversation above is not complete");
     expect(prompt({ isPart: true })).toContain("conversation above is not complete");
   });

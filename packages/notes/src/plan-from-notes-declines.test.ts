@@ -95,12 +95,12 @@ describe("the messages that a compaction from notes keeps near the threshold", (
     expect(kept(20_000)).toBe(17);
     expect(kept(10_500)).toBe(10);
     expect(kept(10_000)).toBe(8);
-    // No model has seen the last tool result, so it must stay. With it, the result would be above the
-    // threshold.
+    // No model has seen the last tool result, so it must stay. With that tool result, the compacted
+    // conversation would be above the threshold.
     expect(() => kept(1_000)).toThrow("above-threshold");
   });
 
-  it("counts fractional token counts of messages in the same way when it selects messages and when it plans", () => {
+  it("rounds fractional token counts in the same way when it selects messages and when it plans", () => {
     const { entries } = talk(60);
     const asked = (room: number): Asked => ({
       coveredUuid: "e-58",
@@ -114,7 +114,7 @@ describe("the messages that a compaction from notes keeps near the threshold", (
     expect(declineOf(entries, unnoted)).toBe("above-threshold");
   });
 
-  it("never drops a message that was not noted to stay below the threshold", () => {
+  it("never drops a message that is not in the notes, not even to stay below the threshold", () => {
     const { entries } = talk(60);
     const thresholdTokens = OVERHEAD + NOTES_TOKENS + 6_500;
     expect(planOf(entries, { coveredUuid: "e-54", thresholdTokens }).kept).toHaveLength(6);

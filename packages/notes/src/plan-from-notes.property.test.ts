@@ -95,7 +95,7 @@ describe("planFromNotes, for any conversation and any noted message", () => {
     );
   });
 
-  it("a compaction from notes is valid and below the threshold, and no second one follows with the same notes", async () => {
+  it("a compaction from notes is valid and below the threshold, and a second one with the same notes is declined", async () => {
     await fc.assert(
       fc.asyncProperty(cases, fc.boolean(), async ({ entries, request }, bindsThinking) => {
         const plan = planned({ entries, request });

@@ -10,7 +10,7 @@ const numbered = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => `e-${from + at}`);
 
 describe("the messages that a compaction from notes keeps", () => {
-  it("keeps the messages after the last noted message, and summarizes all messages up to it", () => {
+  it("keeps the messages after the last noted message, and summarizes that message and all messages before it", () => {
     const { entries } = talk(60);
     const plan = planOf(entries, { coveredUuid: "e-40" });
     expect(uuids(plan.summarized)).toEqual(numbered(1, 40));
@@ -63,7 +63,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(plan.kept).toEqual([use, result]);
   });
 
-  it("keeps no messages before the last boundary, and neither the boundary nor its summary", () => {
+  it("keeps neither the messages before the last boundary, nor the boundary, nor its summary", () => {
     const c = talk(4);
     c.boundary();
     c.summary("what was");
@@ -102,7 +102,7 @@ describe("the messages that a compaction from notes keeps", () => {
     expect(uuids(planOf(entries, { coveredUuid: undefined }).kept)).toEqual(numbered(51, 60));
   });
 
-  it("keeps a collapsed span with the last noted message, because its other messages may not be noted", () => {
+  it("keeps a collapsed span that contains the last noted message, because the notes may lack the rest of the span", () => {
     const { entries } = talk(60);
     const uuidsOfSpan = numbered(31, 45);
     const record = { spanId: "s", messages: 15, uuids: uuidsOfSpan, tokensBefore: 15_000, tokensAfter: 9 };
@@ -138,7 +138,7 @@ describe("the token counts of a compaction from notes", () => {
     expect(calls.keptTokens).toBe(12_000);
   });
 
-  it("counts the notes, the text around them and any other text with the given counter", () => {
+  it("uses the given counter for the notes, the text around them and any other text", () => {
     const plan = planOf(talk(60).entries, { coveredUuid: "e-40", countText: (text) => text.length });
     const text = continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" });
     expect([plan.countTokens(text), plan.countTokens("12345")]).toEqual([text.length, 5]);

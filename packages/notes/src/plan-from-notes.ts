@@ -26,7 +26,7 @@ import { notedUpTo } from "./notes-format.ts";
 
 /** Reason why a compaction did not use the notes. */
 export type NotesDecline =
-  /** Notes are not set up or switched off. */
+  /** Notes are switched off, or were never set up. */
   | "disabled"
   | "no-file"
   | "unreadable"
@@ -63,8 +63,8 @@ export interface NotesKeep {
   /** Minimum number of messages with text. Tool calls and results alone do not show what the user wants. */
   readonly leastMessages: number;
   /**
-   * Maximum tokens of kept messages if some of them are in the notes. The notes contain those in fewer words.
-   * Messages that are not in the notes are kept in any case.
+   * Maximum tokens of kept messages if some of them are in the notes. The notes contain those messages in
+   * fewer words. Messages that are not in the notes are kept in any case.
    */
   readonly mostTokens: number;
 }
@@ -131,7 +131,8 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   const { trigger = "manual", leastSaving = "worthwhile" } = request;
   const plan = planAt(sized, { trigger, variant: "whole", cut: tail.cut });
   if (leastSaving === "worthwhile" && !savingOf(plan, tokensAfter).pays) return { declined: "does-not-pay" };
-  // The compaction counts the same notes text again. This avoids the second count, because the text is long.
+  // The compaction asks for the count of the notes text again. Returns the known count, because the text is
+  // long.
   const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
   return { plan: { ...plan, countTokens } };
 }
@@ -144,7 +145,7 @@ export interface NotesText extends SummaryInstructions {
 
 /**
  * Returns a source that uses the notes as the summary of a compaction. It declines if the compaction has
- * other instructions, because the notes do not follow them.
+ * instructions other than those for the notes, because the notes do not follow them.
  */
 export function notesSource({ text, instructions: standing }: NotesText): SummarySource {
   const decline = (given: string | undefined, instructions: string | undefined): NotesDecline | undefined => {

@@ -71,7 +71,7 @@ describe("the notes template", () => {
     },
   );
 
-  it("parseTemplate reads a template that was written as empty notes back unchanged", () => {
+  it("parseTemplate returns the same template after that template was written as empty notes", () => {
     fc.assert(
       fc.property(arbitraryTemplate(), (template) => {
         expect(parseTemplate(notesAsShown(emptyNotes(template)))).toEqual(template);
@@ -79,7 +79,7 @@ describe("the notes template", () => {
     );
   });
 
-  it("parseTemplate returns lines of the text or refuses it with a line number, for any text", () => {
+  it("for any text, parseTemplate either returns lines of the text or refuses the text with a line number", () => {
     fc.assert(
       fc.property(arbitraryTemplate().chain(arbitraryFile), (text) => {
         const error = errorOf(text);

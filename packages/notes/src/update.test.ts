@@ -72,7 +72,7 @@ describe("the id of the last noted message after a notes update", () => {
     expect(notes.coveredUuid).toBe("");
   });
 
-  it("notes all messages after the first copy when the conversation contains the last noted message twice", async () => {
+  it("a notes update includes all messages after the first copy if the last noted message occurs twice", async () => {
     const c = new ConversationBuilder();
     c.user("write the harbour report");
     c.assistant("It is written.");
@@ -85,7 +85,7 @@ describe("the id of the last noted message after a notes update", () => {
   });
 });
 
-describe("a summary in the conversation that was made from notes", () => {
+describe("a conversation with a summary that was made from notes", () => {
   it("copies a model's summary into the notes, but not a summary that was made from the notes", async () => {
     const c = new ConversationBuilder();
     const summary =
@@ -105,7 +105,7 @@ describe("a summary in the conversation that was made from notes", () => {
 });
 
 describe("a notes update after the notes file was deleted", () => {
-  it("fills a deleted notes file with the summary that was made from it", async () => {
+  it("fills a deleted notes file with the summary that was made from the notes", async () => {
     const c = new ConversationBuilder();
     const summary =
       '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';

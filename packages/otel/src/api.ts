@@ -1,7 +1,7 @@
 /**
- * Structural type for the part of `@opentelemetry/api` that we use. The module itself fits it, and so do
- * providers. The published types must not depend on the package. Members are methods, so that the package's
- * narrower signatures fit.
+ * Structural type for the part of `@opentelemetry/api` that we use. The module itself fits this type, and so
+ * do providers. The published types must not depend on the package. Members are methods, so that the
+ * package's narrower signatures fit.
  */
 export interface OpenTelemetryApi {
   readonly trace: { getTracer(name: string): TelemetryTracer };

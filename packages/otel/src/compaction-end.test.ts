@@ -11,7 +11,7 @@ const UNUSED = {
 };
 
 describe("billedCalls", () => {
-  it("includes the provider's own compaction, which appears only in the iterations of the usage", () => {
+  it("billedCalls includes the provider's own compaction, which only the iterations of the usage report", () => {
     const usage = {
       ...UNUSED,
       iterations: [
@@ -27,7 +27,7 @@ describe("billedCalls", () => {
     });
   });
 
-  it("lists each summary attempt that has usage, and the total usage only if no attempt has any", () => {
+  it("lists the usage of each summary attempt, or the total usage if no attempt reports its own", () => {
     const silent = { step: "fork", outcome: "failed", cuts: 0 } as const;
     expect(billedCalls({ attempts: [silent, FORK_WRITTEN, FORK_WRITTEN], usage: USAGE })).toHaveLength(2);
     expect(billedCalls({ attempts: [silent], usage: USAGE })).toHaveLength(1);

@@ -46,7 +46,7 @@ interface BilledAttempts {
 
 /**
  * Lists the billed calls. Includes failed attempts, which are billed as well. Uses `usage` only if no attempt
- * reports its own.
+ * reports its own usage.
  */
 export function billedCalls({ attempts, usage }: BilledAttempts): readonly BilledCall[] {
   const calls = attempts.flatMap(({ model, usage: used }) =>

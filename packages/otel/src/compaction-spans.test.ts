@@ -11,7 +11,7 @@ import { MAX_OPEN_SPANS } from "./compaction-spans.ts";
 import { compacted, during, FORK_WRITTEN, failed, started } from "./events.case.ts";
 import { openTelemetry, type TelemetryOptions } from "./open-telemetry.ts";
 
-/** Returns the spans that these events have ended, in that order. */
+/** Returns the spans that these events have ended, in the order in which they ended. */
 function spansOf(events: readonly CompactorEvent[], options: TelemetryOptions = {}): readonly ReadableSpan[] {
   const exporter = new InMemorySpanExporter();
   const trace = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -95,7 +95,7 @@ describe("telemetry span of a compaction", () => {
     ]);
   });
 
-  it("a telemetry span of a compaction lists all summary steps and their total cost, even of failed steps", () => {
+  it("a telemetry span of a compaction lists all summary steps, even failed ones, and their total token usage", () => {
     const span = onlySpan([
       started(),
       compacted({
@@ -116,7 +116,7 @@ describe("telemetry span of a compaction", () => {
     });
   });
 
-  it("a span has the usage of the event if no attempt has any, and no usage if no model was called", () => {
+  it("a span has the usage of the event if no attempt has usage, and no usage if no model was called", () => {
     const builtIn = [{ step: "built-in", outcome: "written", cuts: 0 }] as const;
     const withUsage = onlySpan([started(), compacted({ attempts: builtIn })]);
     expect(withUsage.attributes).toMatchObject({ "gen_ai.usage.output_tokens": 2_000 });

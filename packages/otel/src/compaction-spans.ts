@@ -13,13 +13,14 @@ import {
 import { ATTRIBUTE, COMPACTION_OPERATION, label, modelLabel } from "./names.ts";
 
 /**
- * Limit for open spans, about one megabyte. No process runs this many compactions at once, so any excess has
- * started and never ended.
+ * Limit for open spans, about one megabyte. No process runs this many compactions at once, so any further
+ * span belongs to a compaction that never ended.
  */
 export const MAX_OPEN_SPANS = 1_000;
 
 /**
- * `ERROR` among OpenTelemetry's status codes. Its enum is a runtime value, which this file must not import.
+ * `ERROR` among OpenTelemetry's status codes. The enum of status codes is a runtime value, which this file
+ * must not import.
  */
 const STATUS_ERROR = 2;
 

@@ -72,7 +72,7 @@ export const failed = (
   ...changes,
 });
 
-/** Creates any event of the turn. */
+/** Creates an event of the turn with the given details. */
 export const during = (
   detail: EventDetail,
   ids: { readonly agentId?: string; readonly turnId?: string } = {},

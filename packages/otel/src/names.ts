@@ -79,8 +79,8 @@ export const METRIC = {
 export const SCOPE = "longhaul";
 
 /**
- * Operation name of a compaction. No predefined one fits: a compaction makes any number of model calls and
- * runs hooks. Its calls are `chat`.
+ * Operation name of a compaction. No predefined name fits: a compaction makes any number of model calls and
+ * runs hooks. Its model calls have the operation name `chat`.
  */
 export const COMPACTION_OPERATION = "compact_conversation";
 export const CALL_OPERATION = "chat";

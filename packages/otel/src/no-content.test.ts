@@ -6,7 +6,7 @@ import type { EventDetail } from "../../core/src/engine/events.ts";
 import { ATTRIBUTE, METRIC } from "./names.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 
-/** A word in a field that is never exported, even if it looks harmless. */
+/** A word for a field that is never exported. The field is not exported even if the word looks harmless. */
 const hidden = fc.constantFrom("secret", "secret-name", "src/secret.ts", "/home/me/secret.txt");
 /** A field that is exported only if its value looks like a name. No other value may be exported. */
 const named = fc.constantFrom(

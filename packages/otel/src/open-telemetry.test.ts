@@ -56,7 +56,7 @@ describe("openTelemetry", () => {
     expect(() => [started(), compacted()].map(onEvent)).not.toThrow();
   });
 
-  it("gets the tracer and the meter at the first event, so that the host can register an SDK before that", async () => {
+  it("gets the tracer and the meter only at the first event, so that the host can register an SDK until then", async () => {
     const onEvent = openTelemetry({ api });
     const reader = new PeriodicExportingMetricReader({
       exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE),

@@ -59,8 +59,8 @@ function connect(
 }
 
 /**
- * Creates the bridge if `@opentelemetry/api` is installed, otherwise returns undefined. Loads nothing until
- * you call it.
+ * Creates the bridge if `@opentelemetry/api` is installed, otherwise returns undefined. Nothing is loaded
+ * before you call this function.
  */
 export async function loadOpenTelemetry(
   options: LoadOptions = {},

@@ -136,7 +136,7 @@ describe("metrics of turns", () => {
     decision: "below-threshold",
   } as const;
 
-  it("records the context size at each check of the window, and its share of the threshold", async () => {
+  it("records the context size and its share of the threshold at each check of the window", async () => {
     const metrics = await metricsOf([during(check)]);
     const attributes = { "longhaul.decision": "below-threshold", "longhaul.tokens.source": "usage" };
     expect(points(metrics.get("longhaul.context.tokens"))).toEqual([[attributes, 150_000]]);

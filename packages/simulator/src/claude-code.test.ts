@@ -6,7 +6,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from "./simulat
 
 /**
  * These tests send requests in the form of Claude Code. An earlier version of the simulator refused each of
- * them, although the real API accepts them.
+ * these requests, although the real API accepts them.
  */
 
 let simulator: Simulator;
@@ -117,7 +117,7 @@ describe("the purpose, delay and usage of calls of Claude Code", () => {
     expect(simulator.requests.last).toMatchObject({ purpose });
   });
 
-  it("a turn with delayMs is answered after a later call without delay", async () => {
+  it("a call whose turn sets delayMs is answered after a later call without a delay", async () => {
     await start();
     simulator.reset();
     simulator.reply({ ...textTurn("Late."), delayMs: 300 }, "Now.");
@@ -132,7 +132,7 @@ describe("the purpose, delay and usage of calls of Claude Code", () => {
     expect(answers).toEqual(["Now.", "Late."]);
   });
 
-  it("reports the usage that a scripted turn sets, and logs the input tokens that it counted", async () => {
+  it("reports the usage that a scripted turn sets, and logs the input tokens that the simulator counted", async () => {
     await start();
     simulator.reset();
     simulator.reply({ ...textTurn("Done."), usage: { input_tokens: 190_000 } });
@@ -148,7 +148,7 @@ describe("the purpose, delay and usage of calls of Claude Code", () => {
 });
 
 describe("refusals of thinking in the request log", () => {
-  it("the request log lists a refusal of thinking that a client sent back after it changed earlier messages", async () => {
+  it("the request log lists a refusal of thinking in a conversation whose earlier messages the client changed", async () => {
     await start();
     simulator.reset();
     simulator.reply({

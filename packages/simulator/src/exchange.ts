@@ -66,7 +66,8 @@ export interface Switches {
   /** Accepts message threads, or refuses them as documented. */
   readonly threads: "accepted" | "refused";
   /**
-   * Accepts betas that no known SDK or client sends and lists them in the log, or refuses them like the API.
+   * Controls betas that no known SDK or client sends: accepts them and lists them in the log, or refuses them
+   * like the API.
    */
   readonly unknownBetas: "accepted" | "refused";
 }

@@ -51,7 +51,7 @@ describe("scriptedModel, a model for tests with fixed answers", () => {
     await expect(complete(scriptedModel([]), request)).rejects.toMatchObject({ code: "model-other" });
   });
 
-  it("an answer of scriptedModel with `hangs` ends only with an abort", async () => {
+  it("a call to scriptedModel whose answer has `hangs` ends only with an abort", async () => {
     const abort = new AbortController();
     const model = scriptedModel([{ content: "…", hangs: true }]);
     const call = complete(model, request, { signal: abort.signal });

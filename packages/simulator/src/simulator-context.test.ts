@@ -126,7 +126,7 @@ describe("context management over HTTP", () => {
     expect(costDollars).toBeGreaterThan(0.3);
   });
 
-  it("continues after a paused compaction when the client sends the compaction block back as last message", async () => {
+  it("continues after a paused compaction when the client sends the compaction block back in the last message", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
       summarize: () => "We spoke about a harbour.",

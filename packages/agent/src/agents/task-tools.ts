@@ -21,7 +21,8 @@ export function taskTool({ agents }: Place): Tool {
         .optional()
         .describe("Run the agent in the background and do not wait for it"),
     }),
-    // The subagent asks for permission for each call. Several subagents may run at the same time.
+    // Counts as read-only, so that several subagents can run at the same time. Each subagent asks for
+    // permission for its own calls.
     isReadOnly: true,
     title: ({ description }) => description,
     call: ({ description, prompt, subagent_type, run_in_background = false }, { signal }) =>
@@ -36,7 +37,8 @@ const LONGEST_WAIT_MS = 600_000;
 export function taskOutputTool({ agents }: Place): Tool {
   return defineTool({
     name: "TaskOutput",
-    description: "Returns the result of a background agent. Waits until the agent ends, at most `timeout` milliseconds.",
+    description:
+      "Returns the result of a background agent. Waits until the agent ends, at most `timeout` milliseconds.",
     input: z.object({
       task_id: z.string().min(1).describe("The id that Task returned"),
       timeout: z

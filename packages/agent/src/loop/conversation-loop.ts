@@ -38,7 +38,8 @@ interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
 /** Maximum number of continuations of an answer that was cut off by its token limit. */
 const MAX_CONTINUATIONS = 3;
 /**
- * Maximum display text kept per call for later views of the session. The transcript contains the full result.
+ * Maximum characters of display text that the session keeps per call for later views. The transcript contains
+ * the full result.
  */
 const LONGEST_KEPT_DISPLAY_CHARS = 10_000;
 const CONTINUE_TEXT =
@@ -103,7 +104,7 @@ export class ConversationLoop {
 
   /**
    * Adds a result to each tool call that was interrupted, or that an ended program left open. The result says
-   * so.
+   * that the call did not finish.
    */
   async answerOpenCalls(): Promise<void> {
     const { journal } = this.#parts;
@@ -112,7 +113,9 @@ export class ConversationLoop {
     }
   }
 
-  /** Continues with a conversation that the engine has changed, on its own or for a user. */
+  /**
+   * Continues with a conversation that the engine has changed, automatically or because a user asked for it.
+   */
   take(turn: Turn<Entry>): void {
     const { journal } = this.#parts;
     journal.resumeFrom(turn.messages);
@@ -203,7 +206,7 @@ export class ConversationLoop {
   }
 
   /**
-   * Adds an unfinished answer that the user has already seen to the conversation, so that the user can refer
+   * Adds to the conversation an unfinished answer that the user has already seen, so that the user can refer
    * to it.
    */
   async #keepHeard(): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EventQueue } from "./event-queue.ts";
 
 describe("EventQueue", () => {
-  it("delivers all events in order, including events that are pushed while it is read, and then ends", async () => {
+  it("delivers all events in order, including events that are pushed during the reading, and then ends", async () => {
     const queue = new EventQueue<number>();
     queue.push(1);
     const read: number[] = [];

@@ -32,8 +32,8 @@ export class Journal {
   /** Queue that orders the writes of engine and journal to one file, and prevents duplicates. */
   readonly #writing = new Queue();
   /**
-   * Entries of the conversation. The list only grows until the engine returns another one, because the engine
-   * looks for new entries at the end.
+   * Entries of the conversation. The list only grows until the engine returns another list, because the
+   * engine looks for new entries at the end of the list.
    */
   #entries: Entry[];
   #conversationId: string;

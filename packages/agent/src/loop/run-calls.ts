@@ -123,7 +123,7 @@ function textIn({ content }: ToolOutcome): string {
 const LONGEST_RESULT_CHARS = 100_000;
 /**
  * Maximum characters of a result per token of the window. At 2.5 characters per token, a result takes at most
- * a fifth of the window, because one turn can have several results.
+ * a fifth of the window. One turn can have several results, so a single result must not fill the window.
  */
 const CHARS_PER_WINDOW_TOKEN = 0.5;
 const SHORTEST_LIMIT_CHARS = 2_000;

@@ -6,7 +6,7 @@ import { fingerprintOfCommandFiles } from "./deciding-files.ts";
 
 const cwd = temporaryFolder();
 
-it("the fingerprint changes with every file that decides what commands run, and with no other file", async () => {
+it("the fingerprint changes with every file that decides what code a command runs, and with no other file", async () => {
   mkdirSync(join(cwd, "src"));
   mkdirSync(join(cwd, ".git", "hooks"), { recursive: true });
   const marks = new Set([await fingerprintOfCommandFiles(cwd)]);

@@ -7,15 +7,16 @@ import { guardedFile } from "./guarded-files.ts";
 const FOLDERS = [".git/hooks", ".husky", ".husky/_", ".githooks", ".cargo", ".config"];
 /** Files in git's own folder that decide what git runs. */
 const FILES = [".git/config", ".git/config.worktree", ".git/info/attributes"];
-/** Hidden files that tools write on every run. */
+/** Hidden files that tools write on every run. The fingerprint ignores them. */
 const WRITTEN_BY_TOOLS =
   /^\..*(?:cache|coverage|status|history)|^\..*\.(?:swp|log|tmp|lock|pid|sock)$|^\.(?:ds_store|last_run)/i;
 /** Size above which a file is identified by its size and time instead of its content. */
 const MAX_BYTES = 5_000_000;
 
 /**
- * Returns a fingerprint of the files at the top of a folder that decide what its commands run. The
- * fingerprint changes when a tool, a command or a switch of branches changes one of these files.
+ * Returns a fingerprint of the files that decide what code commands run in this folder. These files are at
+ * the top of the folder, in git's own folder, or in folders of hooks and settings. The fingerprint changes
+ * when a tool, a command or a switch of branches changes one of these files.
  */
 export async function fingerprintOfCommandFiles(cwd: string): Promise<string> {
   const top = (await namesIn(cwd)).filter(

@@ -68,7 +68,7 @@ describe("guardedFile", () => {
     expect(guardedFile(path)).toBeUndefined();
   });
 
-  it("decides whether a file is guarded by its path inside the project, wherever the project is", () => {
+  it("uses both the full path and the path inside the project to decide whether a file is guarded", () => {
     expect(guardedFile("/home/ann/.claude/worktrees/x/src/a.ts", "src/a.ts")).toBeUndefined();
     expect(guardedFile("/home/ann/project/messages.properties", "messages.properties")).toBeUndefined();
     expect(guardedFile("/home/ann/.claude/settings.json", "settings.json")).toBeDefined();
@@ -78,7 +78,7 @@ describe("guardedFile", () => {
     expect(guardedFile("/srv/app/.github/CODEOWNERS", ".github/CODEOWNERS")).toBeUndefined();
   });
 
-  it("reports whether a guarded file decides what commands run", () => {
+  it("reports whether a guarded file decides what code a command runs", () => {
     expect(guardedFile("package.json")?.decidesCommands).toBe(true);
     expect(guardedFile(".git/hooks/x")?.decidesCommands).toBe(true);
     expect(guardedFile("AGENTS.md")?.decidesCommands).toBe(false);

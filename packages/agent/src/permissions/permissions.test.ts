@@ -125,7 +125,7 @@ describe("permission questions", () => {
     expect(await words(nobody, need("shell:ls"))).toContain("(rule: wide-folder)");
   });
 
-  it("asks again about a command that runs code after the agent changes a file that decides what it runs", async () => {
+  it("asks about an allowed command again after the agent changes a file that decides what code the command runs", async () => {
     const always: PermissionAnswer = { allow: "always" };
     const once: PermissionAnswer = { allow: "once" };
     const { permissions, asked } = answering({}, always, always, once, once, once);
@@ -139,7 +139,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "shell:ls", "change:a.ts", "write-guarded:p", "shell:npm test"]);
   });
 
-  it("asks again about a command that runs code after any program changes a file that decides what it runs", async () => {
+  it("asks about an allowed command again after any program changes a file that decides what code the command runs", async () => {
     let mark = "one";
     const asked: string[] = [];
     const permit: Person["permit"] = async ({ key }) => {
@@ -162,7 +162,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "p"]);
   });
 
-  it("a refusal names the rule and the command-line flag of every refused permission", async () => {
+  it("a refusal names the rule behind each refused permission and the command-line flag that would allow it", async () => {
     const nobody = new Permissions({}, undefined);
     const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
     expect(await nobody.check(needs, call())).toMatchObject({
@@ -193,7 +193,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm publish"]);
   });
 
-  it('the answer "once" allows one call, and the answer "always" allows all later calls of the session', async () => {
+  it('the answer "once" allows one call, and the answer "always" also allows all later calls with the same key', async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "always" });
     for (let time = 0; time < 4; time++) await permissions.check([need("shell:ls")], call());
     expect(asked).toEqual(["shell:ls", "shell:ls"]);
@@ -206,7 +206,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:ls*", "shell:lsof"]);
   });
 
-  it("a permission question shows hidden characters as codes, but keeps its key unchanged", async () => {
+  it("a permission question shows hidden characters as codes, but its permission key still contains them", async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -281,7 +281,7 @@ describe("refusals that the model reads", () => {
     expect(await words(answering({}, { allow: "no" }).permissions, need("a"))).toContain("another way");
   });
 
-  it("plan mode stays on when the plan is refused, and when nobody can accept it", async () => {
+  it("plan mode stays on when the user refuses the plan, and when there is no user to accept the plan", async () => {
     const plan = need("plan", { kind: "plan" });
     const { permissions } = answering({}, { allow: "no", words: "smaller steps" }, { allow: "no" });
     expect(await words(permissions, plan)).toMatch(/stays on\.\n.*smaller steps$/);
@@ -313,7 +313,7 @@ describe("permissions in plan mode", () => {
     }
   });
 
-  it("plan mode asks for the permissions of read-only tools, and for approval of the plan when it ends", async () => {
+  it("in plan mode, read-only tools still ask for permission, and ExitPlanMode asks for approval of the plan", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "once" });
     const looking = call({ isPlanMode: true, isReadOnly: true, tool: "Read" });
     expect(await permissions.check([need("path:/x")], looking)).toEqual({ allowed: true });
@@ -324,7 +324,7 @@ describe("permissions in plan mode", () => {
 });
 
 describe("permissions of several agents", () => {
-  it("asks the questions of several agents one at a time, in order, and names the agent", async () => {
+  it("asks the questions of several agents one at a time, in order, and names the agent that asks", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const first = permissions.check([need("a"), need("b")], call({ agentId: "one" }));
@@ -339,7 +339,7 @@ describe("permissions of several agents", () => {
     expect(await Promise.all([first, second])).toEqual([{ allowed: true }, { allowed: true }]);
   });
 
-  it('does not ask for a waiting agent again when another agent got the answer "always" for the same key', async () => {
+  it('skips the question of a waiting agent when another agent gets the answer "always" for the same key', async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const both = [
@@ -364,7 +364,7 @@ describe("permissions of several agents", () => {
     expect(order).toEqual(["permission", "question"]);
   });
 
-  it("a tool call that is aborted while it waits causes no question, and delays no other call", async () => {
+  it("a tool call that is aborted before its question appears causes no question, and delays no other call", async () => {
     const { person, asked, nextAsked } = somebody();
     const permissions = new Permissions({}, person);
     const stop = new AbortController();

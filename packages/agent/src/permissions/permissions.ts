@@ -29,7 +29,7 @@ type Verdict =
 
 interface Grant {
   readonly runsCode: boolean;
-  /** Fingerprint, from the time of the answer, of the files that decide what the command runs. */
+  /** Fingerprint, taken when the person answered, of the files that decide what code the command runs. */
   readonly mark: string;
 }
 
@@ -44,7 +44,8 @@ const LEAVES_PLAN_MODE = "ExitPlanMode";
  */
 export class Permissions {
   /**
-   * Person who gets one question at a time, for all agents. This includes permissions and questions of tools.
+   * Person who gets the questions of all agents, one at a time: permission questions and questions that tools
+   * ask.
    */
   readonly person: Person | undefined;
   readonly #asked: Person | undefined;
@@ -52,9 +53,9 @@ export class Permissions {
   readonly #isWide: boolean;
   readonly #rules: readonly string[];
   /**
-   * Answers of "always" by key, for as long as the session runs. SPEC section 12 empties permission caches
-   * after a compaction, but means caches that a host derives from the conversation. This map is not such a
-   * cache: a person gave these answers for the session.
+   * Answers of "always" by key, until the session ends. SPEC section 12 requires a host to empty permission
+   * caches after a compaction. It means caches that the host derives from the conversation. This map is not
+   * such a cache: a person gave these answers for the whole session.
    */
   readonly #granted = new Map<string, Grant>();
   readonly #decidingFiles: () => Promise<string>;
@@ -69,8 +70,8 @@ export class Permissions {
        */
       readonly isWideFolder?: boolean;
       /**
-       * Returns a fingerprint of the files that decide what commands run. It changes when one of them
-       * changes.
+       * Returns a fingerprint of the files that decide what code a command runs. The fingerprint changes when
+       * one of these files changes.
        */
       readonly decidingFiles?: () => Promise<string>;
     } = {},
@@ -136,7 +137,7 @@ export class Permissions {
   }
 
   async #askFor(asked: Person, need: PermissionNeed, call: CallToCheck): Promise<Verdict> {
-    // Another agent may have got an answer to the same question while this one waited.
+    // Another agent may have got an answer to the same question while this agent waited.
     if (this.#isAllowed(need)) return ALLOWED;
     const answer = await asked.permit(withAllVisible(need), { signal: call.signal, agentId: call.agentId });
     call.signal.throwIfAborted();
@@ -157,8 +158,8 @@ export class Permissions {
   }
 
   /**
-   * Revokes allowed commands if the files that decide what they run have changed, whatever program changed
-   * them.
+   * Revokes allowed commands if a file that decides what code they run has changed, whatever program changed
+   * the file.
    */
   async #forgetChanged(): Promise<void> {
     const mark = await this.#decidingFiles();
@@ -166,7 +167,10 @@ export class Permissions {
       if (grant.runsCode && grant.mark !== mark) this.#granted.delete(key);
   }
 
-  /** Revokes allowed commands, because the agent is about to change a file that decides what commands run. */
+  /**
+   * Revokes allowed commands, because the agent is about to change a file that decides what code commands
+   * run.
+   */
   #forgetCommands(): void {
     for (const [key, { runsCode }] of this.#granted) if (runsCode) this.#granted.delete(key);
   }

@@ -15,7 +15,8 @@ import { bashOutputTool, bashTool, killShellTool } from "./shell/bash.ts";
 import { webFetchTool } from "./web/web-fetch.ts";
 
 /**
- * Returns the default tools of an agent, always in this order, because they come first in the prompt cache.
+ * Returns the default tools of an agent, always in this order, because the tools are the first part of the
+ * cached prompt.
  */
 export const standardTools = (place: Workplace): readonly Tool[] => [
   readTool(place),

@@ -24,7 +24,7 @@ function aged(name: string, content: string): string {
   return path;
 }
 
-/** Clock at which a file that was just written looks old. */
+/** Clock that is a minute ahead, so that a file that was just written looks old. */
 const later = (): number => Date.now() + 60_000;
 
 const textOf = async (files: FileContents, path: string): Promise<string> =>
@@ -60,7 +60,7 @@ describe("cached file contents", () => {
     expect(await files.read(path)).not.toBe(second);
   });
 
-  it("drops the oldest files from the cache when it exceeds 50 MB", async () => {
+  it("drops the least recently used files from the cache when the cache exceeds 50 MB", async () => {
     const files = createFileContents({ now: later });
     const paths = ["big-1", "big-2", "big-3"].map((name) => aged(name, ""));
     for (const path of paths) {
@@ -71,7 +71,7 @@ describe("cached file contents", () => {
     const first = await files.read(one);
     await files.read(two);
     const last = await files.read(three);
-    // Compared with `===`, because the matcher would compare every byte.
+    // Compared with `===`, because the matcher would compare all 20 MB byte by byte.
     expect((await files.read(three)) === last).toBe(true);
     expect((await files.read(one)) === first).toBe(false);
   });
@@ -98,7 +98,7 @@ describe("freshness of cached file contents", () => {
     expect(await textOf(files, path)).toBe("two");
   });
 
-  it("does not cache a file that was just written, because the next change could look the same", async () => {
+  it("does not cache a file that was just written, because a second write at once could go unnoticed", async () => {
     const path = aged("young", "one");
     const { ctimeMs } = statSync(path);
     const readTwice = async (files: FileContents): Promise<boolean> => {

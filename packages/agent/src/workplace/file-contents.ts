@@ -9,7 +9,10 @@ import type { FileContent, FileContents } from "../workplace.ts";
  * worth the memory.
  */
 const KEPT_MS = 15 * 60 * 1000;
-/** Maximum size of all cached files: hundreds of source files, and little compared to a Node process. */
+/**
+ * Maximum size of all cached files: enough for hundreds of source files, and small compared to the memory of
+ * a Node process.
+ */
 const KEPT_BYTES = 50 * 1024 * 1024;
 /**
  * Maximum size of a file. Agents need only parts of larger files, and a shell command can read a part without
@@ -100,8 +103,8 @@ async function readOpened(path: string): Promise<Read> {
 }
 
 /**
- * Reads a whole file. Does not use `readFile`: a file that grows while it is read would never end, and some
- * files report a size of zero.
+ * Reads a whole file. Does not use `readFile`: with a file that keeps growing, the read would never end, and
+ * some files report a size of zero.
  */
 async function readAll(path: string, handle: FileHandle, size: number): Promise<Buffer> {
   const parts: Buffer[] = [];

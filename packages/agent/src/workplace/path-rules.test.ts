@@ -46,7 +46,7 @@ describe("pathRules", () => {
     });
   });
 
-  it("resolves ~ to the home folder only if it is alone or before a slash", async () => {
+  it("resolves ~ to the home folder only if ~ is alone or before a slash", async () => {
     expect((await rules.resolve("~")).path).toBe(home);
     expect((await rules.resolve("~/x")).path).toBe(join(home, "x"));
     expect((await rules.resolve("~x")).path).toBe(join(cwd, "~x"));

@@ -136,7 +136,7 @@ async function targetOf(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    // EINVAL: it exists and is not a link.
+    // EINVAL: the path exists and is not a link.
     if (isMissing(error) || systemCode(error) === "EINVAL") return undefined;
     throw error;
   }

@@ -38,7 +38,7 @@ it("a file that was read completely still counts as completely read after a part
   expect(reads.get("/a")).toEqual(seen({ range, fingerprint: "f2" }));
 });
 
-it("a fingerprint differs for different contents, and is equal for equal ones", () => {
+it("different contents have different fingerprints, and equal contents have equal fingerprints", () => {
   expect(fingerprintOf(Buffer.from("a"))).toBe(fingerprintOf(Buffer.from("a")));
   expect(fingerprintOf(Buffer.from("a"))).not.toBe(fingerprintOf(Buffer.from("a\n")));
 });

@@ -61,7 +61,7 @@ describe("compact", () => {
     expect(unchecked.boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
   });
 
-  it("records on the boundary the first and last kept message and the entry before them, if any were kept", async () => {
+  it("if messages are kept, the boundary records the first, the last, and the entry before the first", async () => {
     const { entries } = longSession();
     const kept = await compact(planCompaction({ entries }), countingPorts());
     expect(kept.boundary.compactMetadata.preservedSegment).toEqual({
@@ -157,7 +157,7 @@ describe("compacting any conversation", () => {
       fc.asyncProperty(arbitraryEntries(), keep, async (entries, keepRecentTokens) => {
         deepFreeze(entries);
         const long: readonly Entry[] = [...longSession(30).entries, ...entries.map(withoutUsage)];
-        // Too little may be left to compact after a boundary. The test above covers that error.
+        // A boundary may leave too few messages to compact. The test above covers the error for that case.
         fc.pre(!entries.some((entry) => entry?.type === "system" && entry.subtype === "compact_boundary"));
         const plan = planCompaction({ entries: long }, { keepRecentTokens });
         const result = rebuild(await compact(plan, countingPorts()));

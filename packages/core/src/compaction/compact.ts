@@ -45,11 +45,11 @@ export interface Compaction extends CompactedEntries {
   readonly variant: SummaryVariant;
   readonly written: WrittenSummary;
   readonly attempts: readonly SummaryAttempt[];
-  /** Usage of the call that wrote the summary, or undefined if no model wrote it. */
+  /** Usage of the call that wrote the summary, or undefined if no model wrote the summary. */
   readonly usage: ModelUsage | undefined;
-  /** Facts that the summary lacked, quoted at its end, or "" if it lacked none. */
+  /** Quotation of the facts that the summary lacked, at the end of the summary. "" if no fact was missing. */
   readonly quotation: string;
-  /** Record of the facts, or undefined if they were not checked. */
+  /** Record of the facts, or undefined if the facts were not checked. */
   readonly ledger: Ledger | undefined;
   readonly restored: Restored;
   readonly hookOutcomes: readonly HookOutcome[];
@@ -59,7 +59,7 @@ export interface Compaction extends CompactedEntries {
   readonly messagesKept: number;
   /** Tokens before the compaction by category, with names such as `tool_result_Read_tokens`. */
   readonly accounting: Readonly<Record<string, number>>;
-  /** Text for the user: a line about the compaction, then one for the outcome of each hook. */
+  /** Text for the user: a line about the compaction, then a line about the outcome of each hook. */
   readonly userDisplayMessage: string;
 }
 
@@ -68,18 +68,23 @@ export interface CompactOptions
     Pick<PlanOptions, "limitTokens">,
     Pick<ContinuationInput, "recallTool" | "autonomous">,
     Pick<RestoreInput, "fileTools"> {
-  /** State that only the host knows. Without it nothing is restored. */
+  /** State that only the host knows. Without this option, nothing is restored. */
   readonly state?: HostState | undefined;
   /** Maximum tokens to restore. The target limits them as well. */
   readonly restoreBudgetTokens?: number | undefined;
-  /** True if the model binds thinking to the messages before it, which a compaction changes. */
+  /**
+   * True if the model binds thinking to the messages before the thinking. A compaction changes those
+   * messages.
+   */
   readonly bindsThinking?: boolean | undefined;
   /**
    * `check` (default) searches the result for the hard facts of the summarized messages and quotes missing
    * ones. With `off`, facts are neither checked nor recorded in a ledger.
    */
   readonly facts?: "check" | "off" | undefined;
-  /** Facts of an earlier compaction whose boundary has no ledger, such as one of another agent. */
+  /**
+   * Facts of an earlier compaction whose boundary has no ledger, such as a boundary that another agent wrote.
+   */
   readonly previousLedger?: PreviousLedger | undefined;
   /** Required saving, `worthwhile` by default. A smaller saving fails with `compaction-ineffective`. */
   readonly leastSaving?: LeastSaving | undefined;
@@ -128,9 +133,9 @@ export async function compact(
   const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
   const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
   const room = Math.max(0, ceiling - fixedTokens);
-  // Check the saving before SessionStart hooks run. Restored content cannot exceed the room computed above.
+  // Check the saving before SessionStart hooks run. Later content cannot exceed the room computed above.
   requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
-  // Run hooks before restoring content, which would use up the available tokens.
+  // Run the hooks before restoring content. Restored content could use up the tokens for their output.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
@@ -159,8 +164,8 @@ function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void
 }
 
 /**
- * Fits unseen results into the tokens that the summary leaves. The plan could only estimate the size of the
- * summary.
+ * Fits unseen results into the tokens that the summary leaves free. The plan could only estimate the size of
+ * the summary.
  */
 function fitBesideSummary(
   plan: CompactionPlan,
@@ -208,8 +213,9 @@ function summaryTexts(
 }
 
 /**
- * Returns the maximum tokens of the result. Restored files and quoted facts must not use up the saving. If
- * summary and kept messages already use it up, the result must at least not exceed the conversation.
+ * Returns the maximum tokens of the result. Restored files and quoted facts must not use up the worthwhile
+ * saving. If summary and kept messages already use up that saving, the result must at least be smaller than
+ * the conversation.
  */
 function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
   const { estimateBefore } = plan;

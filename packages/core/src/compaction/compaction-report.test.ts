@@ -45,7 +45,7 @@ describe("text around a summary", () => {
 });
 
 describe("figures of a compaction", () => {
-  it("reports the same token count as counting the new conversation again", async () => {
+  it("reports the token count that a fresh count of the new conversation returns", async () => {
     const plan = planned();
     const compaction = await compact(plan, countingPorts());
     expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
@@ -70,7 +70,7 @@ describe("figures of a compaction", () => {
     expect(enough.tokensAfter).toBe(tokensAfter);
   });
 
-  it("counts messages as a request contains them, without attachments and other entries", async () => {
+  it("counts only the messages that a request contains, not attachments or other entries", async () => {
     const c = new ConversationBuilder();
     c.push({ type: "summary", summary: "a title" } as unknown as Entry);
     c.attachment({ type: "todo", content: [] });
@@ -131,7 +131,7 @@ describe("author of the summary", () => {
     return { summarizer: "provider", bindsThinking: true, model, fork };
   };
 
-  it("keeps a signed summary unchanged, and thinking after it only if a fork requested the summary", async () => {
+  it("keeps a signed summary unchanged, and keeps later thinking only if a fork requested that summary", async () => {
     const c = longSession(20);
     c.user("go on");
     c.assistant([thinking("well"), { type: "text", text: "done" }]);

@@ -178,7 +178,7 @@ describe("hooks around a compaction", () => {
     expect(none.restored.skipped).toEqual(skipped);
   });
 
-  it("reports the outcome of each hook at once, even when the callback for outcomes throws", async () => {
+  it("reports the outcome of every hook, even when the callback for outcomes throws", async () => {
     const events: HookEvent[] = ["PreCompact", "SessionStart", "PostCompact"];
     const hooks = new RecordingRunner(
       Object.fromEntries(events.map((event) => [event, { outcomes: [outcome(event)] }])),
@@ -225,7 +225,7 @@ describe("aborting a compaction", () => {
     return codeOf(() => compacted({ hooks, signal: abort.signal }));
   };
 
-  it("aborts a compaction at once during any hook, even one that hangs", async () => {
+  it("aborts a compaction at once during any hook, even a hook that hangs", async () => {
     for (const event of ["PreCompact", "SessionStart", "PostCompact"] as const) {
       expect(await abortedDuring(event)).toBe("model-aborted");
     }
@@ -237,7 +237,7 @@ describe("aborting a compaction", () => {
     expect(hooks.inputs).toEqual([]);
   });
 
-  it("aborts a compaction at once while the host does not answer during the restoration of content", async () => {
+  it("aborts a compaction at once while the restoration of content waits for the host", async () => {
     const abort = new AbortController();
     const todos = (): Promise<never> => {
       abort.abort();

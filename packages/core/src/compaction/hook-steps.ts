@@ -21,7 +21,7 @@ import type { AskOptions } from "./write/ask-model.ts";
 
 /**
  * Facts about the session for every hook. An absent session id is taken from the newest entry. The folder
- * never comes from an entry, because hooks run in it and an entry can name any folder.
+ * never comes from an entry: hooks run in that folder, and an entry can name any folder.
  */
 export interface HookContext {
   readonly sessionId?: string | undefined;
@@ -37,7 +37,7 @@ export interface HookOptions
     Pick<ContinuationInput, "transcriptPath"> {
   readonly hooks?: HookRunner | undefined;
   readonly hookContext?: HookContext | undefined;
-  /** Called after each hook. Its errors are ignored. */
+  /** Called after each hook. Errors of this callback are ignored. */
   readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
 }
 
@@ -66,7 +66,7 @@ export class HookSteps {
     return this.#outcomes;
   }
 
-  /** Returns instructions for the summary: the user's words, then those of the hooks. */
+  /** Returns instructions for the summary: the user's words, then the output of the hooks. */
   async preCompact(instructions: string | undefined): Promise<string | undefined> {
     const { output, blocked } = await this.#run("PreCompact", {
       trigger: this.#plan.trigger,

@@ -56,8 +56,8 @@ export function smallestWorthwhileSaving(plan: Sizes): number {
 }
 
 /**
- * Returns the saving by our estimate on both sides. A reported size that is too low would make every result
- * look larger.
+ * Returns the saving, with our estimate for both sizes. A reported size before the compaction that is too low
+ * would make every saving look too small.
  */
 export function savingOf(plan: Sizes, tokensAfter: number): Saving {
   const tokens = plan.estimateBefore - tokensAfter;
@@ -83,7 +83,7 @@ function ineffective(
   { tokens: saved, smallestWorthwhile }: Saving,
   attempts: readonly SummaryAttempt[],
 ): LonghaulError {
-  // Without an attempt, the figure is the result with an empty summary.
+  // If no summary was requested, the saving is computed with an empty summary.
   const most = attempts.length === 0 ? " at most" : "";
   const result =
     saved > 0

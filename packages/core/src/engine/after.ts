@@ -28,7 +28,8 @@ function recordUsage(parts: ResponseParts, response: KnownResponse): void {
   const { gauge, turn, cache, health } = parts;
   cache.recordCallTime();
   if (!turn.isCallPending) {
-    // The conversation was rewritten after the request, so the usage of this response does not apply to it.
+    // The conversation was rewritten after the request, so the usage of this response does not apply to the
+    // new conversation.
     turn.recordReply(replyOf(parts, response, { usage: undefined, clearedTokens: 0 }));
     return;
   }
@@ -84,7 +85,7 @@ const figure = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) ? Math.max(0, value) : 0;
 
 function watchCache({ modules, cache, reporter }: ResponseParts, usage: OwnUsage): void {
-  // Modules may expect a smaller cache because of their own edits.
+  // Notify the modules first, because they may expect a smaller cache after their own edits.
   modules.onUsage(usage);
   const broken = cache.recordCacheRead(usage.cache_read_input_tokens);
   if (broken !== undefined) reporter.emit({ type: "cache-break", ...broken });

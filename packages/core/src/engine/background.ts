@@ -17,7 +17,7 @@ import { type CompactionParts, compactOptions } from "./run-compaction.ts";
 /** Share of the auto-compact threshold at which the background summary starts. */
 const START_SHARE = 0.8;
 
-/** If more tokens than this were added since the summary was written, it is refreshed before use. */
+/** If more tokens than this were added since the summary was written, the summary is refreshed before use. */
 const STALE_TOKENS = 20_000;
 /**
  * A summary is also refreshed if the compaction with it would leave more than this share of the threshold.
@@ -40,7 +40,10 @@ const NO_BUILT_IN_FALLBACK = { builtInFallback: "never" } as const;
 interface ReadySummary {
   /** Ids of the messages that the summary replaces. */
   readonly ids: readonly (string | undefined)[];
-  /** Tokens of the kept messages when the summary was written. More tokens are messages added later. */
+  /**
+   * Tokens of the kept messages when the summary was written. Kept tokens above this figure belong to
+   * messages added later.
+   */
   readonly keptTokens: number;
   readonly summary: PreparedSummary;
 }
@@ -128,8 +131,8 @@ export class BackgroundSummarizer implements BackgroundSummary {
   }
 
   /**
-   * Returns true if no background summary is needed: session notes already are one, the built-in summarizer
-   * takes no time, and the provider's own compaction makes its own call.
+   * Returns true if no background summary is needed: session notes already are a summary, the built-in
+   * summarizer takes no time, and the provider's own compaction makes its own call.
    */
   #isOff(): boolean {
     const parts = this.#parts();

@@ -64,7 +64,10 @@ function beginTurn(
   reporter.emitAll(health.onTurn());
 }
 
-/** Checks the guards before the threshold. A smaller conversation may first close the circuit breaker. */
+/**
+ * Checks the guards before the threshold. Before that, records the size, because a smaller conversation can
+ * close the circuit breaker.
+ */
 function decide(parts: CompactionParts): "compact" | SkipReason {
   const { gauge, health, reporter, modules } = parts;
   const { autoCompact, effective } = gauge.thresholds;
@@ -89,7 +92,7 @@ function decide(parts: CompactionParts): "compact" | SkipReason {
 
 /**
  * Returns "compact", or the reason to wait after recent compactions. Only a response can prove that the last
- * compaction failed, our own count cannot.
+ * compaction failed. Our own count cannot prove it.
  */
 function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
   const { health, gauge } = parts;

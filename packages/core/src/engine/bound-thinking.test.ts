@@ -99,7 +99,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, replaced([first, a, ...rest], 3, gap))).toEqual(["c"]);
   });
 
-  it("a process that resumes a session reads from its lines which request each thinking block belongs to", () => {
+  it("a resumed session reads from its lines which request each thinking block belongs to", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     const lines = list.map((message) => bound.toLine(asEntry(message)));

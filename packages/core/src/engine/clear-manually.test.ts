@@ -43,7 +43,7 @@ function engine(options: CompactorOptions = {}): Engine {
   return { compactor, events, lines, forgotten };
 }
 
-/** Creates this many consecutive tool calls, each of which reads another file. */
+/** Creates this many consecutive tool calls, each of which reads a different file. */
 const reads = (count: number): readonly ApiMessage[] => [
   { role: "user", content: "look at all of them" },
   ...Array.from({ length: count }, (_, nth): readonly ApiMessage[] => [
@@ -129,7 +129,7 @@ describe("clear()", () => {
     expect(events.filter(({ type }) => alarms.includes(type))).toEqual([]);
   });
 
-  it("clear() changes nothing and throws nothing-to-clear if there are only results that it must keep", async () => {
+  it("clear() changes nothing and throws 'nothing-to-clear' if it must keep all results", async () => {
     const { compactor, events, lines } = engine();
     const messages = reads(3);
     await expect(compactor.clear(messages)).rejects.toMatchObject({

@@ -33,12 +33,12 @@ type MeasureParts = Needs<"thread" | "gauge" | "modules" | "options">;
 type ClearingParts = CostParts & Needs<"transcript" | "turn" | "newLink">;
 
 /**
- * Clears stale tool results on every turn, before the engine decides. Calls no model. The cheapest method
- * depends on the prompt cache:
+ * Clears stale tool results on every turn, before the engine decides whether to compact. Calls no model. The
+ * cheapest method depends on the prompt cache:
  * - After the cache expires, rewriting messages costs nothing.
- * - While it is warm, a module may ask the provider to drop results from the cached prefix.
- * - Otherwise the messages are rewritten in one batch: if a compaction would be due, or if keeping the
- *   results costs more than the rewrite.
+ * - While the cache is warm, a module may ask the provider to drop results from the cached prefix.
+ * - Otherwise the engine rewrites the messages in one batch, but only if a compaction would be due or if
+ *   keeping the results costs more than the rewrite.
  */
 export async function clearStale(parts: ClearingParts, signal: AbortSignal | undefined): Promise<number> {
   const { pace, gauge, options, modules } = parts;
@@ -59,7 +59,9 @@ export async function clearStale(parts: ClearingParts, signal: AbortSignal | und
   return hidden?.results.length ?? 0;
 }
 
-/** Returns which setting forbids clearing: the one for clearing only, or the one for all compaction. */
+/**
+ * Returns which setting forbids clearing: the setting for clearing only, or the setting for all compaction.
+ */
 export function clearingDisabledReason({
   settings,
 }: {
@@ -69,7 +71,7 @@ export function clearingDisabledReason({
   return settings.microcompactEnabled ? undefined : "clearing-disabled";
 }
 
-/** Clears these results. Writes the mark to the transcript first. If that fails, nothing changes. */
+/** Clears these results. Writes the mark to the transcript first. If this write fails, nothing changes. */
 export async function clearAndCommit(parts: ClearingParts, clearing: Clearing): Promise<void> {
   const cleared = withCleared(parts, clearing);
   await parts.transcript.commit([cleared.mark]);
@@ -87,8 +89,8 @@ export function clearableTokens(parts: CostParts): number {
 }
 
 /**
- * Returns true if the transcript has stored everything. After a clearing, the text of a result is only in the
- * transcript.
+ * Returns true if the transcript has stored everything. After a clearing, only the transcript still has the
+ * text of the cleared results.
  */
 async function tryFlush(
   { transcript }: Needs<"transcript">,
@@ -151,7 +153,7 @@ const bySize = (parts: MeasureParts): Clearing | undefined =>
 
 const limits = (parts: MeasureParts): BySizeOptions => ({
   targetTokens: toEstimatedTokens(parts, parts.options.clearing.targetTokens),
-  // Clearing results that the provider already drops saves nothing.
+  // Results that the provider already drops raise the minimum, because clearing them saves nothing.
   minimumSavingTokens:
     toEstimatedTokens(parts, MINIMUM_SAVING_TOKENS) + parts.modules.omittedTokens().hiddenTokens,
 });

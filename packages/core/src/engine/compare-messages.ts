@@ -4,9 +4,7 @@ import { requireReadable } from "../messages/require-messages.ts";
 import { isRecord, type JsonRecord } from "../messages/untrusted.ts";
 import type { Message } from "./options.ts";
 
-/**
- * Returns true if both values have the same JSON text. Like in a provider's cache, the field order matters.
- */
+/** Returns true if both values have the same JSON text. As in a provider's cache, the field order matters. */
 export function isSameJson(before: unknown, after: unknown): boolean {
   const isSame = compareValues(before, after);
   if (isSame !== undefined) return isSame;
@@ -120,7 +118,7 @@ const contentOf = (message: unknown): unknown => {
 const contentCopyOf = (content: unknown): unknown =>
   jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
 
-/** Reuses the digests of a known object with the same content. */
+/** Copies the digests of a known object to a message with the same content. */
 export function adoptDigests(message: object, known: object): void {
   for (const map of [digests, blockDigests, coreDigests] as readonly WeakMap<object, unknown>[]) {
     const digest = map.has(message) ? undefined : map.get(known);
@@ -130,30 +128,30 @@ export function adoptDigests(message: object, known: object): void {
 
 /**
  * Returns a hash of a message's text. Equal messages have equal digests, even if they are different objects.
- * The engine keeps digests of old messages instead of the messages. It reads each object once, so a copy
- * replaces an object that the host changes.
+ * The engine keeps digests of old messages instead of the messages. It computes the digest of each object
+ * only once. So a copy replaces an object that the host changes later.
  */
 export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
   const known = digests.get(message);
   if (known !== undefined) return known;
   const json = isOutdated(message) ? undefined : jsonOf(withoutLineFields(message));
-  // A message without a JSON form, or with a changed one, equals no other message.
+  // A message without a JSON form, or a message that the host changed, equals no other message.
   const digest = json === undefined ? -++unreadable : hash(json);
   digests.set(message, digest);
   return digest;
 }
 
 /**
- * Returns a digest for each block, with the role. A list that is split into other messages has the same
- * blocks in the same order. An entry counts as one block.
+ * Returns one digest for each block, computed from the role and the block. If a host splits a list
+ * differently, the blocks and their order stay the same. An entry counts as one block.
  */
 export const blockDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, blockDigests, ({ content }) => contentBlocks(content).map(canonicalJson));
 
 /**
  * Returns the block digests without the parts that hosts change from turn to turn: cache marks, reminders,
- * field order. They show whether a list is the original of a rewritten list.
+ * field order. These digests show whether a list is the original of a rewritten list.
  */
 export const coreDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, coreDigests, (plain) =>
@@ -186,7 +184,10 @@ function coreBlocksOf({ content }: ApiMessage): readonly ContentBlock[] {
   return others.length === 0 ? blocks : others;
 }
 
-/** Returns true for a text block in the tag `system-reminder`, with which agents add text for one turn. */
+/**
+ * Returns true for a text block inside the tag `system-reminder`. Agents use this tag for text that they add
+ * for one turn.
+ */
 function isReminder(block: unknown): boolean {
   const text = isRecord(block) && typeof block.text === "string" ? block.text.trim() : "";
   return text.startsWith("<system-reminder>") && text.endsWith("</system-reminder>");
@@ -263,7 +264,7 @@ interface SeenMessage {
   size: number;
   /** Copy of its content at that time, see `contentCopyOf`. */
   readonly contentCopy: unknown;
-  /** Copy that replaces the object since the host changed the object. */
+  /** Copy that replaces the object after the host changed it. */
   readonly copy: Message | undefined;
 }
 
@@ -271,16 +272,16 @@ interface SeenMessage {
  * Finds messages that the host changed in place. The engine recognizes a message by its object. So a copy
  * replaces a changed object from then on, as if the host had passed another message.
  *
- * Each turn compares the content object, the number of blocks and the lengths of the texts. It compares the
- * newest messages completely. It misses an older text that was replaced by one of the same length in the same
- * block.
+ * In each turn, the detector compares the content object, the number of blocks and the lengths of the texts.
+ * It compares only the newest messages completely. So it misses an older text if the host replaced it with
+ * another text of the same length in the same block.
  */
 export class InPlaceChangeDetector {
   readonly #seen = new WeakMap<object, SeenMessage>();
 
   /**
-   * Replaces changed messages with copies. Returns the same list if there are none. Throws for an unreadable
-   * change.
+   * Replaces changed messages with copies. Returns the same list if no message changed. Throws for an
+   * unreadable change.
    */
   replaceIn(messages: readonly Message[]): readonly Message[] {
     const wholeFrom = messages.length - FULLY_COMPARED_MESSAGES;

@@ -15,8 +15,8 @@ import type { ContentBlock } from "../messages/message.ts";
 import { maxJsonBytes } from "../request/check/media-rules.ts";
 
 /**
- * Index of a conversation's contents, updated as it grows. Adding an entry costs only as much as the entry
- * contains.
+ * Index of a conversation's contents, updated as it grows. The cost of adding an entry depends only on the
+ * size of that entry.
  */
 export class Contents {
   readonly results: ResultIndex;

@@ -93,7 +93,8 @@ export class CurrentTurn {
   }
 
   /**
-   * Records a compaction in this turn, and links it with the previous one. `turn` counts like `Health.turn`.
+   * Records a compaction in this turn, and links it with the previous one. `turn` is the value of
+   * `Health.turn`.
    */
   recordCompaction({ turn, threshold }: { readonly turn: number; readonly threshold: number }): ChainRecord {
     const previous = this.#compactedIn;

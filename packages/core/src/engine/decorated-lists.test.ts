@@ -18,7 +18,7 @@ const withLast = (
     at === messages.length - 1 ? { ...message, content: change(contentBlocks(message.content)) } : message,
   );
 
-/** Sorts the fields of an object, like some databases. */
+/** Sorts the fields of an object, as some databases do. */
 const stored = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(stored);
   if (typeof value !== "object" || value === null) return value;

@@ -78,7 +78,7 @@ describe("an automatic compaction that does not pay", () => {
     expect(host.ofType("compacted")).toEqual([]);
   });
 
-  it("skips a turn after a compaction that saves too little, and stops after the third one", async () => {
+  it("skips a turn after a compaction that saves too little, and stops after three such compactions", async () => {
     const host = await fullWithLongSummary();
     expect((await host.turn(...rounds(1, 5))).skipped).toBe("did-not-pay");
     for (let turn = 0; turn < 9; turn++) await host.turn(...rounds(1, 5));
@@ -87,7 +87,7 @@ describe("an automatic compaction that does not pay", () => {
   });
 
   it("discards a background summary that saves too little", async () => {
-    // Short enough to be used at the threshold, but too long to save enough tokens there.
+    // This summary is short enough to be used at the threshold, but too long to save enough tokens there.
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_400)}</summary>`;
     const host = new Host({ model: writing(summary) });
     for (let turn = 0; turn < 60 && host.ofType("compaction-failed").length === 0; turn++) {
@@ -103,7 +103,7 @@ describe("an automatic compaction that does not pay", () => {
     });
   });
 
-  it("compacts after an overflow even if that saves too little", async () => {
+  it("compacts after an overflow even if the compaction saves too little", async () => {
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_100)}</summary>`;
     const host = new Host({
       model: writing(summary),
@@ -130,7 +130,7 @@ describe("a manual compaction that does not pay", () => {
   });
 
   it.each([{ force: true }, { instructions: "mind the tides" }])(
-    "with the options %j, compacts manually even if that saves too little",
+    "a manual compaction with the options %j succeeds even if it saves too little",
     async (wish) => {
       const host = new Host({ model: writing(LONG_SUMMARY) });
       await host.turn(...rounds(10));

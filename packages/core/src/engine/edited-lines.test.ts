@@ -81,45 +81,40 @@ const CASES = [
   { form: "entries with a new id", list: entries, isRenamed: true },
 ] as const;
 
-describe.each(CASES)(
-  "an earlier message that the host replaces, in the form of $form",
-  ({ list, isRenamed }) => {
-    const changed = (index: number): readonly Message[] =>
-      (list as readonly Message[]).map((message, at) =>
-        at === index ? edited(message, isRenamed) : message,
-      );
+describe.each(CASES)("a host that replaces an earlier message and passes $form", ({ list, isRenamed }) => {
+  const changed = (index: number): readonly Message[] =>
+    (list as readonly Message[]).map((message, at) => (at === index ? edited(message, isRenamed) : message));
 
-    it.each([0, 2])(
-      "the resumed session contains the new message after the host replaced the one at index %i",
-      async (index) => {
-        const { compactor, path } = await openSession();
-        await compactor.before(list as readonly Message[]);
-        const { request } = await compactor.before(changed(index));
-        await compactor.close();
-        const texts = textsOf(flatten((await resumeSession(path)).conversation));
-        expect(texts).toEqual(plain.map((_, at) => (at === index ? "edited" : textsOf(plain)[at])));
-        expect(texts).toEqual(textsOf(request.messages));
-      },
-    );
-
-    it("sends the thinking before a replaced message, but not the thinking after it", async () => {
-      const { compactor, events, path } = await openSession("claude-opus-5-5");
+  it.each([0, 2])(
+    "after the host replaces the message at index %i, the resumed session contains the new message",
+    async (index) => {
+      const { compactor, path } = await openSession();
       await compactor.before(list as readonly Message[]);
-      const { request } = await compactor.before(changed(2));
-      const sent = JSON.stringify(request.messages);
-      expect([sent.includes("about two"), sent.includes("about four")]).toEqual([true, false]);
-      expect(events).toContainEqual(expect.objectContaining({ type: "thinking-left-out", blocks: 1 }));
-      const again = await compactor.before(changed(2));
-      expect(again.request.messages).toEqual(request.messages);
+      const { request } = await compactor.before(changed(index));
       await compactor.close();
-      expect(JSON.stringify((await resumeSession(path)).conversation)).not.toContain("about four");
-    });
-  },
-);
+      const texts = textsOf(flatten((await resumeSession(path)).conversation));
+      expect(texts).toEqual(plain.map((_, at) => (at === index ? "edited" : textsOf(plain)[at])));
+      expect(texts).toEqual(textsOf(request.messages));
+    },
+  );
+
+  it("sends the thinking before a replaced message, but not the thinking after it", async () => {
+    const { compactor, events, path } = await openSession("claude-opus-5-5");
+    await compactor.before(list as readonly Message[]);
+    const { request } = await compactor.before(changed(2));
+    const sent = JSON.stringify(request.messages);
+    expect([sent.includes("about two"), sent.includes("about four")]).toEqual([true, false]);
+    expect(events).toContainEqual(expect.objectContaining({ type: "thinking-left-out", blocks: 1 }));
+    const again = await compactor.before(changed(2));
+    expect(again.request.messages).toEqual(request.messages);
+    await compactor.close();
+    expect(JSON.stringify((await resumeSession(path)).conversation)).not.toContain("about four");
+  });
+});
 
 describe("a message that the host replaces under a new id right after it resumes a session", () => {
   it.each([true, false])(
-    "resuming again returns the new message after the host replaced one (transcript knows the line ids: %s)",
+    "a second resume returns the message that replaced another one (transcript knows the line ids: %s)",
     async (hasIds) => {
       const first = await openSession();
       await first.compactor.before(entries);
@@ -158,7 +153,7 @@ describe("a message that the host replaces under a new id in a resumed, compacte
     { replaced: "five", upTo: 4 },
     { replaced: "seven", upTo: 3 },
   ])(
-    'resuming again returns the new message in place of "$replaced", after a compaction up to $upTo',
+    'after a compaction up to $upTo, a second resume returns the new message in place of "$replaced"',
     async ({ replaced, upTo }) => {
       const first = await openSession();
       await first.compactor.before(plain);
@@ -190,7 +185,7 @@ describe("a kept message that the host replaces under a new id after a compactio
     { replaced: 4, upTo: 3 },
     { replaced: 4, upTo: 4 },
   ])(
-    "the resumed session contains the new message in place of message $replaced, compacted up to $upTo",
+    "after a compaction up to $upTo, a resume returns the new message in place of message $replaced",
     async ({ replaced, upTo }) => {
       const { compactor, path } = await openSession();
       await compactor.before(entries);
@@ -209,7 +204,7 @@ describe("a kept message that the host replaces under a new id after a compactio
 });
 
 describe("a host that copies all its messages and replaces the first one", () => {
-  it("after the host replaces its first message, sends no thinking and resumes with each message once", async () => {
+  it("after the host replaces its first message, no thinking is sent and a resume returns each message once", async () => {
     const { compactor, path } = await openSession("claude-opus-5-5");
     await compactor.before(plain);
     const { request } = await compactor.before([asked("edited"), ...structuredClone(plain.slice(1))]);
@@ -222,7 +217,7 @@ describe("a host that copies all its messages and replaces the first one", () =>
 
 describe("a host that removes a message after compactions covered it", () => {
   it.each(["claude-haiku-4-5", "claude-mythos-5-2"])(
-    "resumes with the host's list and no summary after the host removes a summarized message, with %s",
+    "after the host removes a summarized message, a resume returns its list without a summary, with %s",
     async (model) => {
       const { compactor, path } = await openSession(model);
       const own: ApiMessage[] = [];
@@ -346,7 +341,7 @@ describe("prepareEditedLines", () => {
     { type: "system", subtype: "compact_boundary", content: "", compactMetadata: {} },
     { type: "user", isCompactSummary: true, message: asked("summary") },
   ])(
-    "links lines to a rewind mark after the host drops this compaction and returns to an earlier one: %o",
+    "links lines to a rewind mark if the host returns to an earlier compaction and drops the newest: %o",
     (top) => {
       const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
       const boundary = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
@@ -367,7 +362,7 @@ describe("prepareEditedLines", () => {
     },
   );
 
-  it("links the next line to a message that the host inserts before it", () => {
+  it("links a line to the message that the host inserts before that line", () => {
     const added = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
     const given = [...entries.slice(0, 2), added, ...entries.slice(2)];
     const { entries: linked, rewrittenLines: again } = edit(given);

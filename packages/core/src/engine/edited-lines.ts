@@ -19,9 +19,12 @@ import { withoutThinkingFrom } from "../messages/without-thinking.ts";
 /** A conversation after an edit by the host. */
 export interface EditedLines {
   readonly entries: readonly Entry[];
-  /** Entries that differ from the session file, with the lines to write again under the same ids. */
+  /**
+   * Entries that differ from their lines in the session file, and the lines to write again under the same
+   * ids.
+   */
   readonly rewrittenLines: ReadonlyMap<Entry, Entry>;
-  /** A line to write before all others, which is their parent. */
+  /** A line to write before all other lines. They are linked below it. */
   readonly mark?: Entry | undefined;
   /** Number of removed thinking blocks. */
   readonly thinkingBlocks: number;
@@ -45,7 +48,8 @@ interface Edit {
 /**
  * Prepares the entries of an edited conversation for sending and writing. A model that binds thinking refuses
  * thinking after the edit. In the session file, every line has a parent. A line whose parent was removed is
- * written again with another parent, and so are all lines below it. Readers use the last line with an id.
+ * written again with another parent, and so are all lines below it. If several lines have the same id,
+ * readers use the last one.
  */
 export function prepareEditedLines(edit: Edit): EditedLines {
   const { before, given, fresh, bindsThinking, known, isWritten } = edit;
@@ -98,7 +102,7 @@ function linkBelowKept(
 
 /**
  * Returns true if the line's parent was a boundary before the edit, but is another line now. Readers would
- * treat the boundary without lines as an unfinished compaction.
+ * treat a boundary without lines below it as an unfinished compaction.
  */
 function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly Entry[]): boolean {
   if (entry === old || old === undefined || parentOf(old) === parentOf(entry)) return false;
@@ -107,8 +111,8 @@ function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly
 
 /**
  * Returns a new rewind mark if the host removed the last compaction or the mark of its undo, or moved lines
- * above that mark. All lines are then written again below the new mark. Otherwise a reader would follow kept
- * messages to the removed summary.
+ * that are above that mark. All lines are then written again below the new mark. Otherwise a reader would
+ * follow kept messages to the removed summary.
  */
 function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
@@ -127,8 +131,8 @@ function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number):
 }
 
 /**
- * Returns the lines to write again. A moved stand-in becomes settled, because its messages are no longer
- * above it in the file.
+ * Returns the lines to write again. A moved stand-in becomes settled, because the messages that it replaces
+ * are no longer above it in the file.
  */
 function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
   const moved = to.filter((entry, at) => entry !== from[at]);
@@ -152,8 +156,8 @@ function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): Ed
 
 /**
  * Returns the index of the first line below the kept messages of a boundary. The parents of kept messages are
- * above the boundary. They can stay there if the host edited only later messages or cut off the last kept
- * ones. Returns undefined otherwise.
+ * above the boundary. These parents can stay there if the host edited only later messages or cut off the last
+ * kept messages. Otherwise returns undefined.
  */
 function firstIndexBelowKept(entries: readonly Entry[], changedAt: number): number | undefined {
   const indexes = new Map(entries.map(({ uuid }, at) => [uuid, at]));
@@ -194,7 +198,7 @@ const keepsMessages = (entry: Entry): boolean =>
 
 /**
  * Restores parents that the host does not know, because a line was written again. A line keeps its parent
- * from the file if the same line is still above it.
+ * from the file if the line above it is still the same.
  */
 function withKnownParents(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
   const previous = new Map<Entry["uuid"], Entry["uuid"]>();
@@ -212,8 +216,8 @@ function withKnownParents(before: readonly Entry[], given: readonly Entry[]): re
 }
 
 /**
- * If the host replaced a message, the new entry gets the id and parent of the old line. The lines below then
- * still have it as their parent.
+ * If the host replaced a message, the new entry gets the id and parent of the old line. The new entry is then
+ * still the parent of the lines below.
  */
 function withReplacedLines(
   before: readonly Entry[],
@@ -260,8 +264,8 @@ export function withMarks(before: readonly Entry[], given: readonly Entry[]): re
 }
 
 /**
- * Returns true for a boundary, or the mark of an undo or rewind. If the host adds a new one, the file already
- * matches the list.
+ * Returns true for a boundary, or the mark of an undo or rewind. If the host adds a new mark, the file
+ * already matches the list.
  */
 export const isMark = (entry: Entry): boolean =>
   isEntry(entry) && (isCompactBoundary(entry) || rewindRecordOf(entry) !== undefined);
@@ -278,7 +282,7 @@ function firstDifference(
   return at === -1 ? given.length : at;
 }
 
-/** Returns true if the file has both lines in the same place. The content may differ. */
+/** Returns true if both entries have the same id and the same parent. The content may differ. */
 const isSameLine = (entry: Entry, other: Entry): boolean =>
   entry === other ||
   (entry.uuid !== undefined && entry.uuid === other.uuid && parentOf(entry) === parentOf(other));
@@ -316,8 +320,8 @@ function relinkFrom(parentUuid: string | null, entries: readonly Entry[], start:
 }
 
 /**
- * Sets the parents of appended lines so that a reader who starts at the last line finds all of them. Lines
- * from a host with several lists may have a removed line as parent, or start a second branch.
+ * Sets the parents of appended lines so that a reader who starts at the last line finds all appended lines.
+ * Lines from a host with several lists may have a removed line as parent, or start a second branch.
  */
 export function linkContinuation(
   added: readonly Entry[],
@@ -356,7 +360,8 @@ const parentOf = (entry: Entry): string | null => {
 
 /**
  * Returns the index of the first line that needs a new parent, or -1. In the file, a stand-in is below its
- * messages and its parent. It must move as soon as any line moves, or it would not be on the path of parents.
+ * parent and below the messages that it replaces. It must move as soon as any line moves. Otherwise it would
+ * not be on the path of parents.
  */
 function firstToMove(entries: readonly Entry[], links: Links): number {
   const { isKnown, before = NO_ENTRIES, from = 0 } = links;
@@ -389,7 +394,8 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
 }
 
 /**
- * Returns true if the line above a stand-in is no longer the parent of the first message that it replaces.
+ * Returns true if the line above a stand-in is no longer the parent of the first message that the stand-in
+ * replaces.
  */
 function isAfterOther(
   standIn: Entry,

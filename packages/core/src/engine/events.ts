@@ -204,7 +204,7 @@ export type EventDetail =
       /** Size of the notes now. */
       readonly tokens: number;
       readonly edits: number;
-      /** Number of refused edits. The model gets a reason for each. */
+      /** Number of refused edits. The model gets a reason for each refusal. */
       readonly refused: number;
       /** Number of model calls. */
       readonly calls: number;
@@ -214,7 +214,7 @@ export type EventDetail =
       readonly durationMs: number;
     }
   | { readonly type: "notes-failed"; readonly reason: string; readonly durationMs: number }
-  /** The notes could not be used for a compaction, with the reason. */
+  /** The notes could not be used for a compaction. `reason` explains why. */
   | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: string }
   /** Memory files were added, because they apply to files that the agent used. */
   | {
@@ -251,7 +251,7 @@ export type EventDetail =
       readonly tokensAfter: number;
       /** Number of restored messages from before the step. */
       readonly messagesRestored: number;
-      /** Number of messages since the step, which were copied. */
+      /** Number of messages that came after the step. They were copied. */
       readonly messagesCarried: number;
     }
   /** A background summary started. A refresh adds the newest messages to an existing summary. */

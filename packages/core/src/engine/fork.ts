@@ -11,8 +11,8 @@ type ForkParts = Needs<"options" | "frame" | "modules" | "cache" | "thread" | "g
 
 /**
  * Creates a fork for the summary call: a copy of the last request, so that the provider reads it from the
- * cache. Returns undefined if the cache has expired, because a separate call is smaller, or if the host did
- * not pass the whole request.
+ * cache. Returns undefined if there is no model, or if the host did not pass the whole request. Also returns
+ * undefined if the cache has expired, because a separate call is then smaller.
  */
 export function forkOf(parts: ForkParts): ForkSource | undefined {
   const { options, frame, cache, thread, gauge } = parts;
@@ -30,8 +30,9 @@ export function forkOf(parts: ForkParts): ForkSource | undefined {
 }
 
 /**
- * Forks the conversation in its current state, for background work. The host may change its messages in place
- * before the request is written. The model would then refuse thinking that is bound to the old text.
+ * Forks the conversation in its current state, for background work. Copies the messages, because the host may
+ * change them in place before the request is written. The model would then refuse thinking that is bound to
+ * the old text.
  */
 export function forkNow(parts: ForkParts): ForkSource | undefined {
   const fork = forkOf(parts);

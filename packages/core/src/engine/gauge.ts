@@ -17,7 +17,7 @@ import type { ResolvedOptions } from "./resolve-options.ts";
 import type { Thread } from "./thread.ts";
 import { type UsageFacts, UsageTrust } from "./usage-trust.ts";
 
-/** Minimum size of a request with a lower bound. For a smaller request, the estimate is too rough. */
+/** Minimum estimate for a lower bound. The estimate of a smaller request is too rough for one. */
 const MIN_BOUNDED_TOKENS = 4_000;
 /** Typical error of an estimate before usage reports calibrate it, as a share. */
 const ESTIMATE_ERROR = 0.25;
@@ -26,7 +26,7 @@ const ESTIMATE_ERROR = 0.25;
 export interface OmittedTokens {
   /** Removed messages that the last usage still includes. In provider tokens. */
   readonly removedTokens: number;
-  /** Tool results in the messages that the provider drops from the request. In estimated tokens. */
+  /** Tool results that the messages contain but the provider drops from the request. In estimated tokens. */
   readonly hiddenTokens: number;
   /** The part of `hiddenTokens` that the last usage still includes. In estimated tokens. */
   readonly hiddenSinceReport: number;
@@ -106,8 +106,8 @@ export class Gauge {
   readonly tokensOf = (entry: Entry): number => this.#given.thread.measures.ofEntry(entry) * this.ratio;
 
   /**
-   * The context window of a model that writes summaries: the conversation's own window, or the value of the
-   * model table.
+   * The context window of a model that writes summaries: the conversation's own window if it is also the
+   * model of the conversation, otherwise the value of the model table.
    */
   readonly windowOf = ({ name }: Pick<Model, "name">): number => {
     const { modelName, window } = this.#given.options;
@@ -143,8 +143,8 @@ export class Gauge {
   }
 
   /**
-   * Maximum size after a compaction that keeps unseen tool results. It is derived from the blocking limit. An
-   * estimate needs padding, but only for its messages.
+   * Maximum size after a compaction that keeps unseen tool results. It is derived from the blocking limit. If
+   * the size is only an estimate, its messages are padded.
    */
   get limitTokens(): number {
     const { autoCompact, blocking } = this.#thresholds;
@@ -155,7 +155,7 @@ export class Gauge {
 
   /**
    * False after an exact count of the provider failed or took too long. This conversation then requests no
-   * further one.
+   * further exact count.
    */
   get mayCountExactly(): boolean {
     return this.#mayCountExactly;
@@ -165,7 +165,7 @@ export class Gauge {
     this.#mayCountExactly = false;
   }
 
-  /** Samples the text of an entry. Its script determines the possible error of the estimate. */
+  /** Samples the text of an entry. The script of the text determines the possible error of the estimate. */
   add(entry: Entry): void {
     this.#usageTrust.add(entry);
   }
@@ -191,7 +191,10 @@ export class Gauge {
     this.#providerClearedTokens = tokens;
   }
 
-  /** Records that the provider refused a request that fits by our count. Its higher figures were right. */
+  /**
+   * Records that the provider refused a request that fits by our count. So the provider's higher figures were
+   * right.
+   */
   recordOverflow(): void {
     this.#usageTrust.recordOverflow();
   }
@@ -204,7 +207,7 @@ export class Gauge {
   /**
    * Learns the overhead from a reported size. The report for the shortest conversation is the best, because
    * the error of our estimate grows with the length. If system prompt and tools are known, a difference
-   * within our error is not counted as hidden content.
+   * within the error of our estimate is not counted as hidden content.
    */
   learnOverhead(reportedInput: number): void {
     const messageTokens = this.#given.thread.contents.estimatedTokens;
@@ -218,8 +221,8 @@ export class Gauge {
   }
 
   /**
-   * Learns a larger window if a response read more tokens than fit into the known window. The figure counts
-   * only if it agrees with our estimate for the most compact tokenizer.
+   * Learns a larger window if a usage report has more tokens than fit into the known window. The figure
+   * counts only if it agrees with our estimate for the most compact tokenizer.
    */
   proveWindow(reportedTokens: number): void {
     const own = this.#ownEstimate(this.#given.omittedTokens().hiddenTokens);
@@ -254,7 +257,9 @@ export class Gauge {
     return computeThresholds(facts, { ...settings, ...modes });
   }
 
-  /** Returns our own view of the request. `hiddenTokens` are tokens of messages that the provider drops. */
+  /**
+   * Returns our own facts about the request. `hiddenTokens` are tokens of results that the provider drops.
+   */
   #ownEstimate(
     hiddenTokens: number,
   ): Pick<UsageFacts, "estimatedRequestTokens" | "isOverheadKnown" | "windowTokens"> {
@@ -267,8 +272,8 @@ export class Gauge {
 
   /**
    * Returns a lower bound for the size of the request, whatever the provider reports: our estimate divided by
-   * its largest overcount. An image counts with the minimum for its area. The estimate of a short text counts
-   * as 0.
+   * the largest factor by which it can be too high. An image counts with the minimum for its area. A small
+   * estimate of the texts counts as 0.
    */
   #safeLowerBound(hiddenTokens: number): number {
     const { estimatedTokens, media } = this.#given.thread.contents;
@@ -278,7 +283,7 @@ export class Gauge {
   }
 
   /**
-   * Returns the typical estimate of the whole request for the model, without content that the provider drops.
+   * Estimates the whole request with the typical ratio of the model, without content that the provider drops.
    */
   #estimateOf(messageTokens: number, hiddenTokens: number): number {
     const sent = Math.max(0, messageTokens - hiddenTokens);

@@ -101,7 +101,7 @@ describe("skip reasons of a recovery after an overflow", () => {
     expect(whyNot("recovery", { ...recovery, health: health(false) })).toBe("breaker-open");
   });
 
-  it("no automatic compaction is allowed if a recovery from an overflow is not", () => {
+  it("no automatic compaction is allowed if a recovery from an overflow is not allowed", () => {
     const states = fc.record({
       settings: fc.record({ compactEnabled: fc.boolean(), autoCompactEnabled: fc.boolean() }),
       health: fc.boolean().map(health),

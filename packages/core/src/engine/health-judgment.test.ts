@@ -40,7 +40,7 @@ describe("Judgment", () => {
 });
 
 describe("shouldReportFloor", () => {
-  it("reports once that the minimum size reaches the threshold, and again after a change of over a tenth", () => {
+  it("reports once that the minimum size reaches the threshold, and again if either changes by over a tenth", () => {
     const health = new Health({ now: () => 0 });
     expect(health.shouldReportFloor({ floorTokens: 100_000, threshold: 90_000 })).toBe(true);
     for (const floorTokens of [100_000, 110_000, 95_000]) {
@@ -51,7 +51,7 @@ describe("shouldReportFloor", () => {
     expect(health.shouldReportFloor({ floorTokens: 110_000, threshold: 80_999 })).toBe(true);
   });
 
-  it("reports again that the minimum size reaches the threshold after it was below", () => {
+  it("reports again that the minimum size reaches the threshold if it was below the threshold in between", () => {
     const health = new Health({ now: () => 0 });
     expect(health.shouldReportFloor({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
     expect(health.shouldReportFloor({ floorTokens: 89_999, threshold: 90_000 })).toBe(false);

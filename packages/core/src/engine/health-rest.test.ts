@@ -56,7 +56,7 @@ describe("recoveries after an overflow", () => {
     expect(health.mayRecover()).toBe(true);
   });
 
-  it("after three recoveries in ten turns, allows another one but reports that compactions are too frequent", () => {
+  it("after three recoveries in ten turns, allows a fourth but reports that compactions are too frequent", () => {
     for (let times = 0; times < 3; times++) {
       health.onTurn();
       expect(health.isCompactingTooOften()).toBe(false);
@@ -199,7 +199,7 @@ describe("random histories of the breaker", () => {
     );
   });
 
-  it("reports every opening and closing of the breaker, so that the last report is its state", () => {
+  it("reports every opening and closing of the breaker, so that the last report shows its current state", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (history) => {
         const clock = { ms: 0 };

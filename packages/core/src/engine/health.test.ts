@@ -56,7 +56,7 @@ describe("strikes: failed or ineffective compactions that open the breaker", () 
     expect(fail()).toEqual([]);
   });
 
-  it("suspends all strikes until both of two successful compactions are judged", () => {
+  it("after two successful compactions, suspends all strikes until both compactions are judged", () => {
     fail();
     turns(10);
     compact();
@@ -90,7 +90,7 @@ describe("strikes: failed or ineffective compactions that open the breaker", () 
     expect(health.strikes).toBe(1);
   });
 
-  it("pauses after a compaction that saved too little, and opens the breaker after the third one", () => {
+  it("pauses after a compaction that saved too little, and opens the breaker after the third such one", () => {
     turns(1);
     const lose = (): readonly HealthChange[] =>
       health.recordFailure({ trigger: "auto", reason: "does_not_pay" });
@@ -214,7 +214,7 @@ describe("closing the breaker", () => {
     ]);
   });
 
-  it("a recovery while the breaker is open closes the breaker only when it proves effective", () => {
+  it("a recovery closes an open breaker only when the recovery proves effective", () => {
     openByFailures();
     expect(health.recordCompaction({ trigger: "reactive" })).toEqual([]);
     expect(health.mayCompact()).toBe(false);

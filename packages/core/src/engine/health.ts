@@ -23,13 +23,16 @@ export type HealthState = Extract<
 
 /** Number of strikes in a row that open the breaker. */
 const MAX_STRIKES = 3;
-/** Pause after that many strikes. One attempt is allowed after the time or after the turns. */
+/**
+ * Length of the pause after `MAX_STRIKES` strikes, in time and in turns. One attempt is allowed as soon as
+ * either has passed.
+ */
 const PAUSE_MS = 600_000;
 const PAUSE_TURNS = 10;
 /** The pause doubles after each failed attempt, up to this factor: an hour, or 60 turns. */
 const MAX_PAUSE_FACTOR = 6;
 
-/** Maximum number of compactions in this many turns. More of them would free no lasting space. */
+/** Maximum number of compactions in {@link FREQUENCY_TURNS} turns. More would free no lasting space. */
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
@@ -56,7 +59,7 @@ export class Health {
   readonly #strikes: Strikes = new Strikes();
   readonly #recoveries: Strikes = new Strikes();
   readonly #judgment: Judgment = new Judgment();
-  /** The last floor above the threshold that was reported, see {@link Floor}. */
+  /** The last reported floor that was not below the threshold, see {@link Floor}. */
   #reportedFloor: Floor | undefined;
   /** The newest automatic compactions, including those that did not pay, oldest first. */
   readonly #recent: Moment[] = [];
@@ -210,7 +213,9 @@ export class Health {
     return [...changes, ...this.#settle("success")];
   }
 
-  /** Judges the newest compaction by a reported size. After an overflow, the whole window is the limit. */
+  /**
+   * Judges the newest compaction by a reported size: by the threshold, or after an overflow by the window.
+   */
   judge(
     reportedTokens: number,
     thresholds: { readonly autoCompact: number; readonly size: number },
@@ -239,7 +244,10 @@ export class Health {
     return this.#unpaidTurn !== undefined && this.#turn - this.#unpaidTurn < REST_TURNS;
   }
 
-  /** Records a compaction that did not pay. It counts as an ineffective one, because it cost as much. */
+  /**
+   * Records a compaction that did not pay. It counts as ineffective, because it cost as much as an
+   * ineffective one.
+   */
   #recordUnpaid(at: Moment): void {
     this.#strikes.ineffective(at);
     this.#recordAttempt(at);
@@ -306,14 +314,14 @@ class Strikes {
     this.#strike("failures", at);
   }
 
-  /** Records an ineffective success. The strikes shelved for it count again. */
+  /** Records that a compaction was ineffective. The shelved strikes count again. */
   ineffective(at: Moment): void {
     this.#count += this.#shelved;
     this.#shelved = 0;
     this.#strike("ineffective", at);
   }
 
-  /** Suspends the strikes. During a pause, only a confirmed success clears them, see {@link reset}. */
+  /** Records a success, which suspends the strikes. During a pause, only {@link reset} clears them. */
   succeeded(at: Moment): void {
     if (this.isPaused(at)) return;
     this.#shelved += this.#count;
@@ -336,7 +344,7 @@ class Strikes {
   #strike(kind: "failures" | "ineffective", at: Moment): void {
     const wasHeld = this.isPaused(at);
     this.#count += 1;
-    // Other strikes during a pause do not extend it. Otherwise it might never end.
+    // Further strikes during a pause do not extend the pause. Otherwise the pause might never end.
     if (wasHeld || this.#count < MAX_STRIKES) return;
     this.#kind = kind;
     this.#openedAt = at;
@@ -352,7 +360,10 @@ interface ReportedSize {
   readonly threshold: number;
 }
 
-/** Judges a compaction by the next usage report. Our estimate triggered it, so it cannot be the judge. */
+/**
+ * Judges a compaction by the next usage report. Our estimate triggered the compaction, so the estimate cannot
+ * judge it.
+ */
 export class Judgment {
   #firstTurn: number | undefined;
 
@@ -392,7 +403,7 @@ interface Floor {
 const hasChanged = (before: number, after: number): boolean =>
   Math.abs(after - before) > before * MIN_REPORTED_CHANGE_SHARE;
 
-/** Maximum time between two readings of the clock. A larger jump would exhaust the number's precision. */
+/** Maximum time to count between two readings of the clock. Sums of larger jumps would lose precision. */
 const MAX_STEP_MS = 3_600_000;
 
 /**
@@ -442,9 +453,9 @@ type Guard = readonly [
 ];
 
 /**
- * Reasons not to compact, in the order of the specification. Users see the first that applies. A recovery has
- * fewer of them, because the conversation could not continue without it. A compaction never compacts its own
- * calls, because it would wait for itself.
+ * Reasons not to compact, in the order of the specification. Users see the first that applies. Fewer reasons
+ * apply to a recovery, because the conversation could not continue without a recovery. A compaction never
+ * compacts its own calls, because it would wait for itself.
  */
 const GUARDS: readonly Guard[] = [
   ["disabled", ["auto", "collapse", "recovery", "manual"], ({ options }) => !options.settings.compactEnabled],

@@ -87,7 +87,7 @@ describe("a host that rebuilds its messages for every turn", () => {
 });
 
 describe("a provider whose usage reports are far too low", () => {
-  it("usage reports that are far too low never lower the count below 40% and do not prevent compact()", async () => {
+  it("far too low usage reports never lower the count below 40% of the true size or prevent compact()", async () => {
     for (const reported of [400, 3_000, 9_000]) {
       const { compactor } = engine({ window: { tokens: 400_000 } });
       let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];

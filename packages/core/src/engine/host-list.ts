@@ -48,8 +48,9 @@ export class HostList {
   }
 
   /**
-   * Returns how many of `messages` equal this list. Returns undefined if `messages` does not start with this
-   * list. If a rewrite covers the list, its messages may be split and decorated differently.
+   * Returns how many messages at the start of `messages` correspond to this list. Returns undefined if
+   * `messages` does not start with this list. If a rewrite covers the list, `messages` may be split and
+   * decorated differently.
    */
   matchStart(messages: readonly Message[], isCovered: boolean): number | undefined {
     if (this.#length === 0 && this.isFirst) return undefined;
@@ -69,7 +70,7 @@ export class HostList {
 
   /**
    * Adopts the host's objects up to `start`, so that the next turn recognizes the list immediately. Returns
-   * the objects that differ.
+   * the host's objects that differ from the known objects.
    */
   adoptObjects(messages: readonly Message[], start: number): readonly MessageCopy[] {
     const before = this.#messages;
@@ -97,8 +98,8 @@ export class HostList {
 }
 
 /**
- * A message after the start of the conversation. Only its digest is kept after a rewrite that may have
- * removed it.
+ * A message after the start of the conversation. After a rewrite that may have removed the message, only its
+ * digest is kept.
  */
 export class LoggedMessage {
   #message: { readonly value: Message } | undefined;
@@ -150,7 +151,7 @@ export class LoggedMessage {
 const hasSameCore = ({ message, original }: MessageCopy): boolean =>
   coreOf([message]).digest === coreOf([original]).digest;
 
-/** Number of blocks in a list, digest of all blocks, and digest of the last one, see `coreDigestsOf`. */
+/** Number of blocks in a list, digest of all blocks, and digest of the last block, see `coreDigestsOf`. */
 interface Core {
   readonly blocks: number;
   readonly digest: number;
@@ -197,8 +198,8 @@ export function sharedLength(messages: readonly Message[], known: readonly Messa
 }
 
 /**
- * Compares objects by reference, four at a time. This is the only part of a turn that grows with the
- * conversation.
+ * Compares objects by reference, four at a time. The cost of this comparison is the only cost of a turn that
+ * grows with the conversation.
  */
 function nextDifference(messages: readonly Message[], known: readonly Message[], from: number): number {
   const { length } = known;
@@ -216,8 +217,8 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
 }
 
 /**
- * Returns true if both have the same content. The host may have changed the known object in place and pass a
- * changed copy.
+ * Returns true if both objects have the same content. Returns false if the host changed the known object in
+ * place, even if the host also passes an equal copy.
  */
 export function hasSameContent(given: unknown, known: unknown): boolean {
   if (given === known) return true;

@@ -37,7 +37,7 @@ class Timer {
 const RESET = ["mode undefined", "length 0", "status undefined"];
 
 describe("host status during a compaction", () => {
-  it("sends the host status at once and every 30 seconds during a compaction, and resets it at the end", async () => {
+  it("sends the status to the host at once and every 30 seconds of a compaction, and resets it at the end", async () => {
     const screen = new Screen();
     const timer = new Timer();
     await withHostStatus(createSafeHost(screen.callbacks, identity), timer, async () => {
@@ -166,7 +166,7 @@ describe("host callbacks that throw", () => {
     expect(emptied).toBe(2);
   });
 
-  it("an onEvent callback that throws receives one event about it, and may throw again", () => {
+  it("an onEvent callback that throws receives one event about its exception, and may throw again", () => {
     const received: string[] = [];
     const host = createSafeHost(
       {

@@ -20,7 +20,7 @@ const changedTo = (...since: readonly Message[]): unknown =>
 const [a, b, c, d] = ["a", "b", "c", "d"].map(message) as [ApiMessage, ApiMessage, ApiMessage, ApiMessage];
 
 describe("a host that passes only its own list", () => {
-  it("recognizes a known list with new messages, in the same array, a new array or copies", () => {
+  it("recognizes a known list with new messages at its end, in the same array, a new array or as copies", () => {
     for (let length = 1; length <= 10; length++) {
       const own = conversation(length);
       const view = viewOf(own);
@@ -51,7 +51,7 @@ describe("a host that passes only its own list", () => {
     expect(view.read([])).toEqual({ kind: "other" });
   });
 
-  it("reports a change when the host removes or replaces a message that it added later", () => {
+  it("reports a change when the host removes or replaces a message that it added after the start", () => {
     const own = conversation(2);
     const view = viewOf(own);
     view.read([...own, a, b]);
@@ -62,7 +62,7 @@ describe("a host that passes only its own list", () => {
     expect(view.toHostForm([])).toEqual([]);
   });
 
-  it("recognizes copies at the same index, or only the shared beginning if under half of them match", () => {
+  it("recognizes copied messages by index, but if fewer than half match, recognizes only the shared beginning", () => {
     const own = conversation(6);
     const view = new HostView();
     expect(view.findKnownObjects(own)).toEqual([]);
@@ -107,7 +107,7 @@ describe("a host that passes its own list and the list that the engine returned"
     expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
-  it("keeps messages that one of the host's two lists contains and the other does not", () => {
+  it("keeps messages that only one of the host's two lists contains", () => {
     const view = rewrittenView();
     view.read([...rewritten, a, b]);
     expect(view.read([...own, b])).toEqual(continuedWith());
@@ -172,7 +172,7 @@ describe("a host that passes its own list and the list that the engine returned"
     expect(view.read(own)).toEqual(continuedWith());
   });
 
-  it("keeps a message that the engine added to the list that it returned", () => {
+  it("keeps a message that the engine added to a returned list", () => {
     const view = viewOf(own);
     view.read(own);
     view.replace([...own, a]);
@@ -195,7 +195,7 @@ describe("a list of the host that ends before the newest reply", () => {
   const entry = (type: "user" | "assistant", text: string): Message =>
     ({ type, uuid: text, message: { role: type, content: text } }) as unknown as Message;
 
-  it("drops the newest reply if the host's own list ends before it and only the returned list had it", () => {
+  it("drops the newest reply if only the returned list had it and the host's own list ends before it", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
@@ -269,7 +269,7 @@ describe("a list of the host that ends before the newest reply", () => {
 });
 
 describe("a list that the engine returned", () => {
-  it("after a rewrite, recognizes a list that it returned before, even if the host never passed it", () => {
+  it("after a rewrite, recognizes a list that was returned earlier, even if the host never passed that list", () => {
     const view = viewOf([a]);
     view.replace([b]);
     view.read([a, c]);

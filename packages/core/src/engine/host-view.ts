@@ -68,11 +68,11 @@ interface Recognized extends Fitted {
 }
 
 /**
- * The conversation in the host's own list and in returned lists. A message stays in the conversation if only
- * another list lacks it. If a list lacks a message that it contained before, the host removed the message.
+ * The conversation in the host's own list and in returned lists. A list may lack a message that only other
+ * lists contained. If a list lacks a message that it contained before, the host removed the message.
  */
 export class HostView {
-  /** Messages added since the start, from index `#logStart` on. All lists contain older ones. */
+  /** Messages added since the start, from index `#logStart` on. All lists contain the older messages. */
   #log: LoggedMessage[] = [];
   #logStart = 0;
   /** The last rewrite kept or replaced all log messages before this index. */
@@ -208,7 +208,7 @@ export class HostView {
     return (typeof message === "object" ? this.#knownMessages.get(message) : undefined) ?? message;
   }
 
-  /** Finds the best known list. Replaces messages that the host split differently with the known messages. */
+  /** Finds the best known list. Uses known messages in place of those that the host split differently. */
   #recognize(given: readonly Message[]): Recognized | undefined {
     const direct = { messages: given, fits: this.#fits(given) };
     let best = recognizedBy(direct);
@@ -227,7 +227,7 @@ export class HostView {
     return best === undefined || this.#belongsToChangedList(direct, best) ? undefined : best;
   }
 
-  /** Returns true if the host changed messages from before the last rewrite in another known list. */
+  /** Returns true if the host's list is rather a changed version of another known list. */
   #belongsToChangedList(direct: Fitted, best: Recognized): boolean {
     const { list, beyond } = best.alignment;
     const changed = this.#lists.flatMap((other, at) => {
@@ -251,7 +251,7 @@ export class HostView {
       : [...messages, ...later.flat()];
   }
 
-  /** Returns true if no new message of the host can be a known message in another split. */
+  /** Returns true if no new message of the host can be a known message that the host split differently. */
   #isNewestFound({ to, beyond, added }: Alignment): boolean {
     return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
   }
@@ -294,7 +294,7 @@ export class HostView {
     return { list, start, to, beyond, missing, isContinued, added, cutAt };
   }
 
-  /** Returns the index from which the log is void: the list ends with a question that has a reply. */
+  /** Returns the index from which the log is void if the list ends with a question that has a reply. */
   #cutAt(
     messages: readonly Message[],
     { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,

@@ -33,7 +33,7 @@ describe("safe lower bound of a token count", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "usage-distrusted", why: "too-low" }));
   });
 
-  it("the lower bound of a token count is higher for later models, which need more tokens per text", async () => {
+  it("the lower bound of a token count is higher for newer models, which need more tokens for the same text", async () => {
     const message: ApiMessage = { role: "user", content: "The tide table of the harbor. ".repeat(4_000) };
     const trusted = await countAfter("claude-haiku-4-5", message, 0.6);
     expect(trusted.events.some(({ type }) => type === "usage-distrusted")).toBe(false);

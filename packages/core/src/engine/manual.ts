@@ -44,7 +44,7 @@ export async function compactManually<T extends Message>(
   return turnResult<T>(parts, { compaction: await runCompaction(parts, request) });
 }
 
-/** Clears on the user's request, even if it saves little. Only the setting for all compaction forbids it. */
+/** Clears results on the user's request, even if that saves little. Only `compactEnabled` can forbid this. */
 export async function clearManually<T extends Message>(
   parts: EngineParts,
   messages: readonly T[],

@@ -48,7 +48,7 @@ describe("matchKnownMessages and splitAfter", () => {
     expect(matchKnownMessages([summary, known[1] as ApiMessage, other], known)?.messages[2]).toBe(known[2]);
   });
 
-  it("returns blocks that the host adds to the last known message as a separate message", () => {
+  it("returns a separate message with the blocks that the host adds to the last known message", () => {
     const longer = said(text("done"), text("and more"));
     expect(matchKnownMessages([...known.slice(0, 3), longer], known)?.messages).toEqual([
       ...known,

@@ -46,8 +46,8 @@ export function matchKnownMessages(
 }
 
 /**
- * Splits a message so that a message ends after this many blocks. Returns undefined if one already ends
- * there, or if the list has fewer blocks.
+ * Splits one message of the list so that a message ends after this many blocks of the list. Returns undefined
+ * if a message already ends there, or if the list has fewer blocks.
  */
 export function splitAfter(messages: readonly Message[], blocks: number): MessageSplit | undefined {
   let left = blocks;

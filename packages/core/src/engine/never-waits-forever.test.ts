@@ -115,7 +115,7 @@ describe("a model that accepts a call and never answers", () => {
     expect(recovered.ms).toBeLessThanOrEqual(62_000);
   });
 
-  it("after a summary call of the main model times out, calls the smaller model but not the same one again", async () => {
+  it("after a summary call of the main model times out, calls the smaller model but not the main model again", async () => {
     const [model, small] = [deadModel(), deadModel("small")];
     const options = { model, fork: forkOf(model) };
     const alone = await timed(run(options));
@@ -134,7 +134,7 @@ describe("a model that accepts a call and never answers", () => {
     expect([alone.ms, both.ms]).toEqual([60_000, 120_000]);
   });
 
-  it("calls no model after the time limit of all attempts, and fails only without the built-in fallback", async () => {
+  it("calls no model after the time limit for all attempts together, and fails only without a fallback", async () => {
     const [model, small] = [deadModel("dead", [START]), deadModel("small")];
     const options = { model, fork: forkOf(model), summaryModel: small };
     const { value, ms } = await timed(run({ ...options, builtInFallback: "unless-misconfigured" }));
@@ -172,7 +172,7 @@ describe("a model that accepts a call and never answers", () => {
     }
   });
 
-  it("uses the time limits for a summary in the options, and rejects a value that is no duration", async () => {
+  it("uses the options that set the time limits of a summary, and rejects a value that is no duration", async () => {
     const given = { firstByteTimeoutMs: 5_000, timeoutMs: 8_000 };
     const first = await timed(compactorOf({ model: deadModel(), compaction: given }).before(FULL));
     expect(first.ms).toBeLessThanOrEqual(6_000);

@@ -21,7 +21,8 @@ import type { Finding } from "../request/check/rule.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
 
 /**
- * Caller of the model call. The last three are never compacted automatically, because that would deadlock.
+ * Caller of the model call. The last three callers never cause an automatic compaction, because that would
+ * deadlock.
  */
 export type Caller = "main" | "sdk" | "subagent" | "compact" | "session-memory" | "collapse";
 
@@ -98,8 +99,8 @@ export interface EnginePorts extends CompactionPorts {
 
 export interface ClearingOptions {
   /**
-   * `auto` (default) clears by time after the cache expires. Otherwise it uses edits of the cached prefix if
-   * the provider supports them. Otherwise it clears by size if a compaction would be due.
+   * `auto` (default) clears by time after the cache expires. Before that, it uses edits of the cached prefix
+   * if the provider supports them. If not, it clears by size when a compaction would be due.
    */
   readonly form: "auto" | "size" | "time" | "cached" | "api" | "off";
   /** Tools whose results can be fetched again. */
@@ -127,7 +128,7 @@ export interface CompactionOptions extends SummaryInstructions {
   readonly firstByteTimeoutMs: number;
   /**
    * Time limit for all calls for one summary together, in milliseconds. 300,000 by default. After that, the
-   * built-in summarizer writes it.
+   * built-in summarizer writes the summary.
    */
   readonly timeoutMs: number;
 }
@@ -148,8 +149,8 @@ export interface TranscriptPort {
 }
 
 /**
- * Callbacks of the host. The engine reports and ignores an exception in a callback, so it cannot stop a
- * compaction.
+ * Callbacks of the host. The engine reports and ignores an exception in a callback, so that the exception
+ * cannot stop a compaction.
  */
 export interface HostCallbacks {
   readonly onEvent?: ((event: CompactorEvent) => void) | undefined;
@@ -216,9 +217,9 @@ export interface Turn<T extends Message = Message> {
 /** The inherited `instructions` apply to this summary, in addition to those for every summary. */
 export interface ManualOptions extends SummaryInstructions {
   /**
-   * True to compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. `instructions` have the same
-   * effect. Otherwise, a compaction that does not pay fails with `compaction-ineffective` and changes
-   * nothing.
+   * True to compact even if the compaction does not pay, see `SMALLEST_WORTHWHILE_SAVING`. `instructions`
+   * have the same effect. Otherwise, a compaction that does not pay fails with `compaction-ineffective` and
+   * changes nothing.
    */
   readonly force?: boolean | undefined;
   /** Uuid or index of a message. Summarizes that message and everything after it, and keeps the rest. */

@@ -49,8 +49,8 @@ describe("an overflow of a request in which the provider clears old tool results
   });
 
   it("recovers as without clearing if the provider cleared nothing and the error states our full count", async () => {
-    // The provider clears at least 8,000 tokens or nothing. The first result has slightly more tokens by our
-    // count, but fewer by the provider's count.
+    // The provider clears at least 8,000 tokens or nothing. The first result has slightly more than 8,000
+    // tokens by our count, but fewer by the provider's count.
     const list = [ASKED, ...old(1_900), ...UNSEEN];
     const [api, off] = [open("api"), open("off")];
     const { tokens } = await api.before(list);

@@ -60,12 +60,12 @@ export interface BackgroundSummary {
   /**
    * Called at the threshold. Returns a compaction with a prepared summary if there is one. `under-way`: the
    * summary is being written, and the conversation still fits. `at-once`: the window is full, so the built-in
-   * summarizer has to write it. Undefined: the turn writes a summary and waits for it.
+   * summarizer has to write the summary. Undefined: the turn writes a summary and waits for it.
    */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined;
   /**
-   * Returns the size after a compaction with the prepared summary, if it is known. Returns undefined if there
-   * is no usable summary.
+   * Returns the result of a compaction with the prepared summary. Its size may be unknown. Returns undefined
+   * if there is no usable summary.
    */
   preparedResult(): { readonly tokensAfter: number | undefined } | undefined;
   /** Drops the summary, because the conversation was replaced. */
@@ -124,7 +124,7 @@ export interface Conversation {
 
 /**
  * A module in one conversation. Every method is optional. `makeRoom` and `offerPlan` may fail, and the turn
- * reports this as its problem. The others throw only after an abort.
+ * reports this as its problem. The other methods throw only after an abort.
  */
 export interface AttachedModule<Commands extends object = object> {
   /** Methods that the module adds to the compactor. Their calls are queued with all other calls. */

@@ -6,7 +6,7 @@ const link = (uuid: string) => ({ uuid, parentUuid: null, timestamp: "2026-04-01
 const usage = { input_tokens: 5, output_tokens: 7 };
 
 describe("PlainMessages", () => {
-  it("wraps a message with the id and usage of its response if the message has none", () => {
+  it("adds the id and usage of a response to its message if the message itself lacks them", () => {
     const plain = new PlainMessages();
     const message: ApiMessage = { role: "assistant", content: "done" };
     const own = { ...message, id: "msg_own", stop_reason: "end_turn" } as ApiMessage;
@@ -54,7 +54,7 @@ describe("PlainMessages", () => {
     }
   });
 
-  it("merges a host's message with a preceding entry of the engine, even if it contains an invalid block", () => {
+  it("merges a host's message with the engine's entry before it, even if the message has an invalid block", () => {
     const plain = new PlainMessages();
     const odd = { role: "user", content: [null, { type: "text", text: "again" }] } as unknown as ApiMessage;
     const ours = {

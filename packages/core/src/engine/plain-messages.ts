@@ -21,7 +21,9 @@ export interface ReplyFacts {
   readonly usage?: Usage;
 }
 
-/** A response whose message is not in the conversation yet, and the conversation that it answers. */
+/**
+ * A response whose message is not in the conversation yet, and the conversation that the response answers.
+ */
 export interface Reply {
   readonly facts: ReplyFacts;
   readonly prefix: Prefix;
@@ -47,7 +49,8 @@ export class PlainMessages {
   }
 
   /**
-   * Returns the entries of a recreated message. `earlier` is the message that it was created from, if known.
+   * Returns the entries of a recreated message. `earlier` is the message from which the host recreated it, if
+   * known.
    */
   recognize(message: ApiMessage, earlier: Message | undefined): readonly Entry[] | undefined {
     const entries = this.entriesFor(message) ?? (earlier && this.entriesFor(earlier as ApiMessage));
@@ -89,7 +92,7 @@ export class PlainMessages {
     }
   }
 
-  /** Registers another entry for the message of an entry. */
+  /** Registers `renewed` as the new entry for the message of `entry`. */
   registerLine(entry: Entry, renewed: Entry): void {
     const message = this.#messageOf.get(entry);
     if (message === undefined) return;

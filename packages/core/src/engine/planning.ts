@@ -45,7 +45,7 @@ export function findFittingPlan(parts: PlanningParts): ReturnType<typeof planUnd
 }
 
 /**
- * Plans a refresh of a summary: compacts the conversation again, as if the summary were already in it.
+ * Plans a refresh of a summary: another compaction of the conversation, as if the summary were already in it.
  * Returns undefined if all new messages are kept anyway.
  */
 export function refreshPlan(
@@ -79,8 +79,8 @@ export function refreshPlan(
 }
 
 /**
- * Returns the token budget for restored content. The result of the compaction stays well below the threshold,
- * but the budget has a minimum.
+ * Returns the token budget for restored content. The budget keeps the result of the compaction well below the
+ * threshold, unless that needs a budget below the minimum.
  */
 export function restoreBudget(
   { thresholds }: Needs<"gauge">["gauge"],

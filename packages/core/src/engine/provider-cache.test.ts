@@ -97,7 +97,7 @@ describe("reported cache breaks", () => {
     },
   );
 
-  it("names a change as the cause of a cache break even if its own response had no cache figure", () => {
+  it("names a change as the cause of a cache break even if the first response after it had no cache figure", () => {
     call(100_000);
     call(undefined, { system: "new" });
     expect(call(0, { system: "new" })?.causes).toEqual(["system prompt"]);
@@ -137,7 +137,7 @@ describe("changes of cache reads that are no cache breaks", () => {
     expect(call(60_000)).toEqual({ before: 100_000, after: 60_000, expected: 70_000, causes: ["unknown"] });
   });
 
-  it("an expected drop of cache reads also applies to a request that was sent before it was announced", () => {
+  it("an expected drop of cache reads also applies to a request that was sent before the announcement", () => {
     call(100_000);
     const edited = watch.recordRequest(plain);
     watch.expectDrop(60_000);
@@ -145,7 +145,7 @@ describe("changes of cache reads that are no cache breaks", () => {
     expect(call(0)).toMatchObject({ before: 40_000, expected: 40_000 });
   });
 
-  it("keeps an expected drop of cache reads for the next response if a response has no cache figure", () => {
+  it("if a response reports no cache reads, the expected drop of cache reads applies to the next response", () => {
     call(100_000);
     watch.expectDrop(60_000);
     call(undefined);

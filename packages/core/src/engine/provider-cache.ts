@@ -89,8 +89,8 @@ export class ProviderCache {
   }
 
   /**
-   * Records that the engine changed messages that were already sent. The cache ends there, which is not a
-   * cache break.
+   * Records that the engine changed messages that were already sent. No message then counts as cached. The
+   * lost cache is not reported as a cache break.
    */
   invalidate(): void {
     this.#cachedMessages = 0;
@@ -153,7 +153,7 @@ export class CacheWatch {
     this.#ttlMs = ttlMs;
   }
 
-  /** Records a request. Pass the result to {@link recordResponse} with its response. */
+  /** Records a request. Pass the returned request to {@link recordResponse} when its response arrives. */
   recordRequest(fingerprint: CacheFingerprint, caller = "main"): SentRequest {
     this.#sent += 1;
     const request: SentRequest = { caller, number: this.#sent, epoch: this.#epoch, fingerprint };
@@ -161,13 +161,14 @@ export class CacheWatch {
     return request;
   }
 
-  /** Records a response to the given request, or to the caller's newest one. */
+  /** Records a response to the given request, by default the newest request of the main conversation. */
   recordResponse(
     readTokens: number | null | undefined,
     request: SentRequest | undefined = this.#newest.get("main"),
   ): CacheBreak | undefined {
     if (request === undefined || typeof readTokens !== "number" || !(readTokens >= 0)) return undefined;
-    // The conversation was rewritten after this request, so the cache reads do not apply to it.
+    // The conversation was rewritten after this request, so the cache reads of this response do not apply to
+    // the new history.
     if (request.epoch !== this.#epoch) return undefined;
     const before = this.#baselines.get(request.caller);
     // Responses may arrive out of order, and a host may report a response twice.

@@ -30,7 +30,7 @@ const tooLong = (tokens: number, limit: number): Error =>
   failed(400, "invalid_request_error", `prompt is too long: ${tokens} tokens > ${limit} maximum`);
 
 describe("a second overflow, of a request that recover() returned", () => {
-  it("recovers from a second overflow if only its error states a limit, which is below the host's window", async () => {
+  it("recovers from a second overflow if only the second error states a limit, below the host's window", async () => {
     const compactor = await openTurn();
     const first = await compactor.recover(tooLarge);
     expect(first?.tokens).toBeGreaterThan(20_000);

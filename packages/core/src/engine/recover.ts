@@ -59,8 +59,8 @@ function retryAssumingThinking<T extends Message>(parts: CompactionParts): Turn<
 }
 
 /**
- * Compacts once per turn, and again while each further error states figures that the last compaction did not
- * have.
+ * Compacts once per turn. Compacts again after a further overflow if its error states figures that the last
+ * compaction did not have.
  */
 async function compactAfterOverflow<T extends Message>(
   parts: CompactionParts,
@@ -121,8 +121,8 @@ async function compactAfterOverflow<T extends Message>(
 }
 
 /**
- * Returns true if the failure states a smaller prompt or window than the last one, or states one for the
- * first time.
+ * Returns true if the failure states a smaller prompt or a smaller limit than the last failure, or states
+ * such a figure for the first time.
  */
 function hasNewFigures(failure: ModelFailure, last: ModelFailure): boolean {
   if (failure.kind !== "too-long") return false;

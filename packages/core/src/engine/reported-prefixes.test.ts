@@ -60,7 +60,7 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("adds the difference if the host changed the conversation slightly before it resumed the session", () => {
+  it("adds the difference in tokens if the host slightly changed the conversation before the resume", () => {
     const line = lineFor(sized([4_000, 2_000]));
     expect(processWith(sized([4_000, 2_100])).tokensAddedSince(line)).toBe(100);
   });
@@ -73,7 +73,7 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.tokensAddedSince({ ...line, uuid: "second part" })).toBe(first);
   });
 
-  it("returns no difference for a usage report if tool results were cleared after it", () => {
+  it("returns no difference for a usage report if tool results were cleared after the report", () => {
     expect(processWith(sized([500])).tokensAddedSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
   });
 
@@ -86,7 +86,7 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.toLine(bare as AssistantEntry)).toEqual(line);
   });
 
-  it("a new process reads from a line how many tokens the provider cleared before it counted the rest", () => {
+  it("a new process reads from a line how many tokens the usage lacks because the provider cleared them", () => {
     fc.assert(
       fc.property(fc.nat(), fc.boolean(), (cleared, isOld) => {
         const line = lineFor(sized([4_000, 2_000]), cleared);

@@ -7,7 +7,7 @@ import type { HostCallbacks } from "./options.ts";
 
 /**
  * Notice of a setup problem: the engine works, but worse than it could. Without the notice, nobody would see
- * it.
+ * the problem.
  */
 export interface SetupNotice {
   readonly code: SetupCode;
@@ -21,7 +21,7 @@ export interface ReporterOptions {
    * Reporter of the main conversation. It remembers notices for all subagents, so that each is reported once.
    */
   readonly parent?: Reporter | undefined;
-  /** The model that writes summaries, for failures that do not name one. */
+  /** The model that writes summaries, for failures that name no model. */
   readonly summaryModel: string;
 }
 
@@ -70,7 +70,8 @@ export class Reporter {
   }
 
   /**
-   * Reports a notice immediately as an event, and as the `problem` of the next turn without another problem.
+   * Reports a notice immediately as an event, and as the `problem` of the next turn that has no other
+   * problem.
    */
   noteSetup(notice: SetupNotice, problem: LonghaulError): void {
     const key = `${notice.code} ${notice.model}`;
@@ -161,7 +162,7 @@ export interface SafeHost {
 
 /**
  * Catches exceptions of callbacks, including those of async functions, and reports them by callback name.
- * `identity` is called for each event, because the turn changes.
+ * `identity` is called for each event, because the current turn changes.
  */
 export function createSafeHost(
   callbacks: HostCallbacks,
@@ -219,7 +220,7 @@ export interface StatusPorts {
 }
 
 /**
- * Shows on the host that a compaction is running: immediately, and repeatedly while it runs. In any case,
+ * Shows to the host that a compaction is running: immediately, and repeatedly while it runs. In any case,
  * status, stream mode and length are reset once at the end, and nothing is shown after that.
  */
 export async function withHostStatus<T>(
@@ -248,7 +249,7 @@ class StatusDisplay {
     this.#host = host;
   }
 
-  /** Ignores progress of an aborted call after the end. */
+  /** Shows progress, but ignores the progress of an aborted call after the compaction has ended. */
   advance(progress: SummaryProgress): void {
     if (this.#hasEnded) return;
     this.#host.progress(progress);

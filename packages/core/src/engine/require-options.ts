@@ -93,8 +93,8 @@ const OPTION_SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the option that was probably meant: a name for the same option, or one within two letters, also in
- * groups.
+ * Returns the path of the option that was probably meant. Compares the name with all option names, also in
+ * groups, and with synonyms. At most two letters may differ.
  */
 function findNearestOption(name: string, names: object): string | undefined {
   const same = Object.entries(OPTION_SYNONYMS).filter(([, path]) =>
@@ -296,7 +296,7 @@ function requireChoices({ cost, clearing, compaction }: CompactorOptions): void 
   requireTime(compaction?.timeoutMs, "compaction.timeoutMs");
 }
 
-/** Options that must be objects with a certain method, and a hint how to create the object. */
+/** Options that must be objects with a certain method, and a hint on how to create the object. */
 const OBJECTS = [
   [
     "transcript",

@@ -11,7 +11,7 @@ const WINDOW_TOKENS = 200_000;
 /** Input of the last response in the long conversation. */
 const REPORTED_TOKENS = 165_000;
 
-/** Creates the last rounds of a long conversation. Each reports the usage of the whole conversation. */
+/** Creates the last rounds of a long conversation. Each round reports the usage of the whole conversation. */
 function endOfLongWork(): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let round = 8; round >= 0; round--) {

@@ -73,7 +73,7 @@ export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): bool
   return true;
 }
 
-/** Returns true if the chosen option pays long before the expected end. */
+/** Returns true if the chosen option pays off long before the expected end of the conversation. */
 function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
   const { breakEvenTurns } = options.find(({ name }) => name === chosen) ?? {};
   return breakEvenTurns !== undefined && breakEvenTurns <= expectedTurns * CAREFUL_SHARE;

@@ -41,7 +41,8 @@ export function ingest(parts: RewriteParts, messages: readonly Message[]): void 
   const { thread, turn, transcript, reporter, modules, cache } = parts;
   const { reply } = turn;
   const taken = thread.ingest(messages, reply);
-  // Computes the positions of new thinking, which are written to its lines.
+  // Computes the positions of new thinking blocks before their lines are written, because the lines record
+  // them.
   thread.misplacedThinking();
   const { added, findings, hasEarlierChanges, thinkingBlocks } = taken;
   turn.setHostMessages(messages);
@@ -111,7 +112,10 @@ export function onHistoryChanged({
   modules.onChange({ kind: "rewritten" });
 }
 
-/** Replaces the conversation. Everything known about or prepared for the old one is dropped. */
+/**
+ * Replaces the conversation. Drops everything that is known about the old conversation or was prepared for
+ * it.
+ */
 export function restart(
   parts: RewriteParts & Needs<"background" | "agentId">,
   entries: readonly Entry[],
@@ -233,7 +237,8 @@ function removeBlocks(
 /** Byte limit for images and documents. The rest of the request is for texts. */
 const MEDIA_BYTES = MAX_REQUEST_BYTES * 0.75;
 /**
- * Share of the limit that remains after a batch. It is low, because each batch rewrites the cached prefix.
+ * Share of the limits that the remaining media may use after a batch. It is low, because each batch rewrites
+ * the cached prefix.
  */
 const REMAINING_SHARE = 0.75;
 
@@ -251,7 +256,7 @@ export function limitMedia(parts: RewriteParts): void {
   const rewrite = beginRewrite(parts);
   const marked = withOldMediaAsMarks(rewrite.entries, left);
   const first = marked.findIndex((entry, index) => entry !== rewrite.entries[index]);
-  // The cleared results may already have contained all surplus media.
+  // `first` is -1 if the cleared results already contained all surplus media.
   const { entries, blocks } =
     gauge.bindsThinking && first !== -1 ? withoutThinkingFrom(marked, first) : { entries: marked, blocks: 0 };
   rewrite.apply(entries, { blocks });

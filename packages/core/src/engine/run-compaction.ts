@@ -143,7 +143,7 @@ export function compactOptions(
 /**
  * Returns the saving that a compaction must reach. After an overflow, any saving is enough, because the next
  * call must fit. The same applies at the blocking limit if an unseen tool result is kept, because a model
- * must see it before it can be summarized.
+ * must see the result before it can be summarized.
  */
 function requiredSavingFor(
   { gauge: { thresholds } }: Needs<"gauge">,
@@ -168,7 +168,7 @@ async function applyCompaction(parts: CompactionParts, compaction: Compaction): 
 
 /**
  * Replaces the engine's own entries with their written lines, which name the compaction. An undo must not
- * mistake them for later messages. Copies of messages stay unchanged.
+ * mistake these entries for later messages. Copies of messages stay unchanged.
  */
 function withWrittenLines(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
   const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));

@@ -113,7 +113,7 @@ describe("problems of the summary model", () => {
     expect(problems()).toHaveLength(1);
   });
 
-  it("reports as a setup problem that the model for notes rejects its key", async () => {
+  it("reports a setup problem if the model for notes rejects the API key", async () => {
     const model = failing({ kind: "authentication" });
     const file = new HeldNotes();
     const { compactor, problems } = engine({ model, window: { tokens: 40_000 }, notes: { file } });

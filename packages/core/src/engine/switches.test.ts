@@ -123,7 +123,7 @@ describe("DISABLE_COMPACT", () => {
     await expect(compactor.compact(reads(5, 10))).rejects.toMatchObject(refused);
   });
 
-  it("replaces surplus images despite DISABLE_COMPACT, because the API rejects a request with too many", async () => {
+  it("replaces surplus images despite DISABLE_COMPACT, because the API rejects a request with too many images", async () => {
     const image = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },

@@ -79,7 +79,7 @@ describe("a conversation of plain messages", () => {
     }
   });
 
-  it("answers an open tool call with a placeholder, and replaces it with the real result later", () => {
+  it("answers an open tool call with a placeholder, and later replaces the placeholder with the real result", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own: Message[] = [asked("go"), called("a"), asked("never mind")];

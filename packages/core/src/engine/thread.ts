@@ -58,7 +58,7 @@ export class Thread extends Views {
 
   /**
    * Reads the host's own list or the list that the engine returned, plus new messages. If known messages
-   * differ, the host edited the conversation, which is then read again from there.
+   * differ, the host edited the conversation. It is then read again from the last rewrite or from the start.
    */
   ingest(given: readonly Message[], reply: Reply | undefined): IngestResult {
     requireList(given);
@@ -76,7 +76,7 @@ export class Thread extends Views {
       : this.#readSinceRewrite(messages, added, reply);
   }
 
-  /** Adds facts to an entry for the session file that a resuming process cannot compute. */
+  /** Adds the facts that a resuming process cannot compute to an entry for the session file. */
   readonly toLine = (entry: Entry): Entry => this.reports.toLine(this.boundThinking.toLine(entry));
 
   /** Resolves a reference of the host: an index into its messages, or an entry's uuid. */

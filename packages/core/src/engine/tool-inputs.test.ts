@@ -38,7 +38,7 @@ const sentTodos = ({ request }: Turn<Message>): readonly unknown[] =>
   );
 
 describe("tool inputs that the engine sends", () => {
-  it("sends a tool input that the model wrote as a JSON string in parsed form", async () => {
+  it("parses a tool input that the model wrote as a JSON string, and sends the parsed form", async () => {
     const messages = deepFreeze(talk(round("a", JSON.stringify(TODOS)), round("b", TODOS)));
     const turn = await engine().before(messages);
     expect(sentTodos(turn)).toEqual([TODOS, TODOS]);
@@ -63,7 +63,7 @@ describe("tool inputs that the engine sends", () => {
     expect(third.messages).toEqual(talk(round("a", TODOS), round("b", TODOS), round("c", TODOS)));
   });
 
-  it("sends JSON strings in tool inputs in parsed form also if the host passes entries", async () => {
+  it("parses JSON strings in tool inputs also if the host passes entries", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.tool("a", "TodoWrite", { todos: JSON.stringify(TODOS) }, "noted");

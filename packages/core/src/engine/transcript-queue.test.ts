@@ -59,7 +59,7 @@ describe("TranscriptQueue", () => {
     });
   });
 
-  it("writes every entry without a flush, however soon it follows the previous entry", async () => {
+  it("writes every entry even without a flush, however soon one entry follows another", async () => {
     for (let moment = 0; moment < 12; moment++) {
       const disk = new Disk();
       const queue = new TranscriptQueue(disk);
@@ -71,7 +71,7 @@ describe("TranscriptQueue", () => {
     }
   });
 
-  it("keeps entries while the disk is full, reports it once, and writes the entries later", async () => {
+  it("keeps entries while the disk is full, reports the failure once, and writes the entries later", async () => {
     const disk = new Disk();
     const failures: number[] = [];
     const queue = new TranscriptQueue(disk, { onFailure: (waiting) => failures.push(waiting) });
@@ -104,7 +104,7 @@ describe("TranscriptQueue", () => {
     expect(disk.lines).toHaveLength(1_000);
   });
 
-  it("never writes a compaction later that could not be written at once", async () => {
+  it("if a compaction cannot be written at once, never writes it later", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     disk.isFull = true;
@@ -191,7 +191,7 @@ describe("a transcript that does not answer", () => {
     expect(disk.lines).toEqual([a, b]);
   });
 
-  it("rejects a compaction whose write hangs, and writes later entries only after it", async () => {
+  it("rejects a compaction whose write hangs, and writes later entries only after that write has ended", async () => {
     const disk = new HungDisk();
     const queue = new TranscriptQueue(disk);
     const [boundary, next] = ["boundary", "next"].map(entry) as [Entry, Entry];

@@ -47,7 +47,7 @@ function answersOf({ request: { messages } }: Turn<Message>): readonly string[] 
 }
 
 describe("a tool result that no model has seen", () => {
-  it("a compaction keeps all of a tool result that no model has seen if it fits next to the summary", async () => {
+  it("a compaction keeps an unseen tool result completely if the result fits next to the summary", async () => {
     const turn = await engine().before(conversation([14_000]));
     expect(turn.compaction?.messagesKept).toBeGreaterThan(0);
     expect(answersOf(turn)).toEqual([words(14_000, 0)]);

@@ -145,7 +145,7 @@ describe("consecutive usage reports", () => {
     }
   });
 
-  it("distrusts only the wrong usage reports if every other one is wrong", () => {
+  it("distrusts only the wrong usage reports if wrong and true reports alternate", () => {
     const conversation = new Conversation({ startTokens: 50_000 });
     conversation.turn();
     for (let turn = 0; turn < 40; turn++) {
@@ -195,7 +195,7 @@ describe("maximum error of an estimate", () => {
     expect(sample(hindi)).toBe(3.2);
   });
 
-  it("the dominant script of a text decides about the maximum error of its estimate", () => {
+  it("the share of other scripts in all texts determines the maximum error of the estimate", () => {
     expect(sample("plain words ".repeat(100), hindi)).toBe(1.65);
     expect(sample("plain words", hindi)).toBe(3.2);
   });

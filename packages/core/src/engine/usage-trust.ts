@@ -48,14 +48,14 @@ export class UsageTrust {
   readonly #guard = new UsageGuard();
   readonly #scripts = new ScriptSample();
   readonly #verdicts = new WeakMap<object, boolean>();
-  /** The newest verdict, because hosts may report one response in several objects. */
+  /** The newest verdict. It is kept because hosts may report one response in several objects. */
   #newest: { readonly call: number; readonly tokens: number; readonly trusted: boolean } | undefined;
 
   constructor(ports: UsageTrustPorts) {
     this.#ports = ports;
   }
 
-  /** Samples the text of an entry. Its script determines the possible error of the estimate. */
+  /** Samples the text of an entry. The script of the text determines the possible error of the estimate. */
   add(entry: Entry): void {
     this.#scripts.add(entry);
   }
@@ -106,7 +106,10 @@ export class UsageTrust {
     if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onRepeatedWrong();
   }
 
-  /** Records that the provider refused a request that we expected to fit, so its figures were right. */
+  /**
+   * Records that the provider refused a request that we expected to fit, so the provider's figures were
+   * right.
+   */
   recordOverflow(): void {
     this.#guard.recordOverflow();
   }
@@ -114,13 +117,13 @@ export class UsageTrust {
 
 /** Tokens that a host may add in one turn without showing them. Recorded sessions have up to 28,000. */
 const HIDDEN_TOKENS = 45_000;
-/** Maximum of the same tokens as a share of the window, for small windows. */
+/** Limit of {@link HIDDEN_TOKENS} in small windows, as a share of the window. */
 const HIDDEN_SHARE_OF_WINDOW = 0.25;
 /** Maximum tokens of an unknown system prompt and tools. */
 const UNKNOWN_OVERHEAD_TOKENS = 100_000;
 /** Tokens that providers add to a fully known request. */
 const PROVIDER_TOKENS = 4_000;
-/** Possible change of an exact reported size, because hosts change reminders slightly. */
+/** Share by which an exact reported size may change, because hosts change reminders slightly. */
 const DRIFT_SHARE = 0.05;
 /** Upper bound for the output of one response. No model writes more. */
 const MAX_OUTPUT_TOKENS = 1_000_000;
@@ -133,7 +136,7 @@ export type UsageVerdict =
       readonly trusted: false;
       readonly why: DistrustReason;
       readonly reportedTokens: number | undefined;
-      /** The size to use instead. */
+      /** The size to use instead of the reported one. */
       readonly expectedTokens: number;
     };
 
@@ -145,7 +148,8 @@ export interface UsageFacts {
   /** The last trusted size, on which `expectedTokens` is based, if any. */
   readonly anchorTokens: number | undefined;
   /**
-   * Estimate of the whole request. Not calibrated with usage reports, or wrong ones would confirm themselves.
+   * Estimate of the whole request. Not calibrated with usage reports, or wrong reports would confirm
+   * themselves.
    */
   readonly estimatedRequestTokens: number;
   /** Lower bound for the request, see `Gauge`. */
@@ -296,13 +300,17 @@ export class ScriptSample {
 interface ReportState {
   /** True if something was cleared or collapsed after the report. */
   readonly isBeforeMark: boolean;
-  /** True if content before the report was cleared or collapsed later. It cannot calibrate the estimate. */
+  /**
+   * True if content before the report was cleared or collapsed later. Such a report cannot calibrate the
+   * estimate.
+   */
   readonly isOld: boolean;
 }
 
 /**
  * Classifies usage reports. The tokens that a mark saved refer only to the newest report before the mark. If
- * a host cuts off the mark, a report older than a stand-in above it refers to the replaced messages.
+ * a host cuts off the mark, a report may be older than a stand-in above the report. Such a report refers to
+ * the replaced messages.
  */
 export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, index: number) => ReportState {
   const lastMark = entries.findLastIndex((entry) => savedTokensOf(entry) !== undefined);
@@ -373,9 +381,9 @@ interface AnsweredRequest {
 const UNKNOWN_ENTRIES = { length: -1, digest: 0, isExact: false } as const;
 
 /**
- * Decides if a usage report applies: the conversation must start with nearly the entries of its request.
- * Session lines record the estimated tokens of these entries for the next process. A report without a record
- * applies.
+ * Decides if a usage report applies: the conversation must start with nearly the same entries as the reported
+ * request. Session lines record the estimated tokens of these entries for the next process. A report without
+ * such a record always applies.
  */
 export class ReportedPrefixes {
   /** Prefixes of 0, 1, 2, … entries. */
@@ -432,7 +440,7 @@ export class ReportedPrefixes {
    * Returns the estimated tokens by which the entries have grown since the usage in `entry` was reported.
    * Returns undefined if the usage is about another conversation.
    *
-   * @param isRecordOld True if earlier entries were cleared or collapsed since, so that the record is void.
+   * @param isRecordOld True if earlier entries were cleared or collapsed later, so that the record is void.
    */
   tokensAddedSince(entry: AssistantEntry, isRecordOld = false): number | undefined {
     const key = keyOf(entry);
@@ -475,7 +483,7 @@ export class ReportedPrefixes {
   }
 }
 
-/** Returns a key for a response. The usage is part of it, because some hosts repeat one response id. */
+/** Returns a key for a response. The usage is part of the key, because some hosts repeat one response id. */
 function keyOf({ uuid, message }: AssistantEntry): string | undefined {
   const id = message.id ?? uuid;
   return id === undefined

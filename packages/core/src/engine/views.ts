@@ -40,7 +40,8 @@ export interface ViewsOptions {
 /** The effect of a rewrite on the token count and the index of results. */
 export type RewriteEffect =
   /**
-   * Results were cleared. `mark` records the clearing and how many tokens the last usage report is too high.
+   * Results were cleared. `mark` records the clearing and by how many tokens the last usage report is too
+   * high.
    */
   | { readonly kind: "cleared"; readonly clearing: Clearing; readonly mark: Entry }
   /**
@@ -73,7 +74,7 @@ export abstract class Views {
   readonly #options: ViewsOptions;
   #form: "messages" | "entries" = "messages";
   #entries: Entry[] = [];
-  /** The entries after the last rewrite, or at the start of the conversation. */
+  /** The entries as the last rewrite left them, or as they were at the start of the conversation. */
   #base: readonly Entry[] = [];
   #outgoing: CheckedMessages | FlattenedEntries;
   #meter: ContextMeter;
@@ -127,7 +128,7 @@ export abstract class Views {
     return this.#outgoing.messages;
   }
 
-  /** The prefix so far, for the usage that the next answer will report. */
+  /** The prefix of all entries so far. The usage of the next answer will refer to it. */
   get prefix(): Prefix {
     return this.reports.whole;
   }
@@ -213,7 +214,7 @@ export abstract class Views {
     return findings;
   }
 
-  /** Sets the form of the host's list, which is read from the start. */
+  /** Sets the form of a host's list that is read from the start. */
   protected setForm(form: "messages" | "entries"): void {
     this.#form = form;
   }
@@ -228,7 +229,7 @@ export abstract class Views {
       : this.#outgoing.replace(items as readonly Entry[]);
   }
 
-  /** Returns the messages to the host as they are sent after {@link reframe}. */
+  /** Passes the messages to the host in the form in which they are sent after {@link reframe}. */
   returnSentMessages(given: readonly Message[]): void {
     if (this.#isRepaired()) this.#returnIfRepaired(given);
     this.#isReframed = false;

@@ -209,7 +209,7 @@ const MAX_ANSWER_TOKENS = 8_000;
 /** Placeholder for the hook input in a hook's prompt. */
 const ARGUMENTS = "$ARGUMENTS";
 
-/** Puts the input in place of the placeholder, or after the prompt if it has none. */
+/** Puts the input in place of the placeholder, or after the prompt if the prompt has no placeholder. */
 function promptText(prompt: string, input: HookInput): string {
   const json = JSON.stringify(input);
   return prompt.includes(ARGUMENTS) ? prompt.split(ARGUMENTS).join(json) : `${prompt}\n\n${json}`;

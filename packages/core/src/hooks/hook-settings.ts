@@ -32,7 +32,7 @@ interface ReadHookSettings {
   readonly warnings: readonly string[];
 }
 
-/** Maximum delay of a timer. A longer one overflows, and the timer fires immediately. */
+/** Maximum delay of a timer. A longer delay overflows, and the timer fires immediately. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The shells that Claude Code accepts. Any other value could name an arbitrary program. */

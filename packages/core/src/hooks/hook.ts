@@ -71,9 +71,9 @@ export interface CommandRequest {
   /** Shell that runs the command. The default is the system's shell. */
   readonly shell?: string | undefined;
   /**
-   * Returns true if the runner need not wait for the command. It is called with "" at the start, then with
-   * the first line of output. The signal still ends a command in the background, but this process may exit
-   * first.
+   * Returns true if the runner need not wait for the command. The runner calls this function with "" at the
+   * start, then with the first line of output. The signal still ends a command in the background, but this
+   * process may exit first.
    */
   readonly runsInBackground?: ((firstLine: string) => boolean) | undefined;
 }

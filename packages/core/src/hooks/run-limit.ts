@@ -40,7 +40,8 @@ export function withRunLimit(runner: HookRunner): HookRunner {
 }
 
 /**
- * Stops any number of hooks with one abort listener. Node would warn of a leak if each hook added its own.
+ * Stops any number of hooks with one abort listener. Node would warn of a leak if each hook added its own
+ * listener.
  */
 export async function withSharedStop<T>(
   signal: AbortSignal | undefined,

@@ -158,7 +158,7 @@ describe("abort of running hooks", () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
-  it("runs no hook if the signal was aborted before", async () => {
+  it("runs no hook if the signal is already aborted", async () => {
     const callback = vi.fn();
     const hooks = createHooks({ callbacks: { PreCompact: [callback] } });
     const { outcomes } = await hooks.run(preCompact, { signal: AbortSignal.abort() });

@@ -23,8 +23,8 @@ import {
 
 export interface HooksOptions {
   /**
-   * The parsed settings file, or a list of them. Pass only files that the user controls, because their author
-   * can run programs as the user.
+   * The parsed settings file, or a list of parsed settings files. Pass only files that the user controls,
+   * because their author can run programs as the user.
    */
   readonly settings?: unknown;
   readonly callbacks?: HookCallbacks | undefined;

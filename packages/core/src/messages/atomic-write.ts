@@ -10,12 +10,12 @@ import { committedSpanIds, isCollapsedSpan, isSettled } from "./stand-ins.ts";
 import { isUndoMark } from "./undo-marks.ts";
 import { isRecord, stringField } from "./untrusted.ts";
 
-/** Atomic writes of several lines: readers can recognize and ignore incomplete ones. */
+/** Atomic writes of several lines: readers can recognize and ignore an incomplete write. */
 
 /**
- * Marks the lines of a compaction or an undo as one write. If the writer crashes halfway, a reader would
- * mistake the written part for the whole conversation. So the first line names the last line, and every other
- * line names the first.
+ * Marks the lines of a compaction or an undo as one write. Without the marks, a reader would mistake the
+ * lines of a crashed writer for the whole conversation. So the first line names the last line, and every
+ * other line names the first.
  */
 export function asAtomicWrite(lines: readonly Entry[]): readonly Entry[] {
   const first = lines.find(
@@ -69,7 +69,7 @@ function tornWrites(entries: readonly Entry[]): Iterable<string> {
     ends.delete(entry.uuid);
     const end = endOf(entry);
     if (end === undefined || begun.has(entry.uuid)) continue;
-    // After an edit by the host, the file may contain the first line a second time.
+    // Remember this first line: after an edit by the host, the file may contain it a second time.
     begun.add(entry.uuid);
     ends.set(end, entry.uuid);
   }
@@ -83,9 +83,9 @@ function endOf(entry: Entry): string | undefined {
 }
 
 /**
- * Returns the uuids of collapsed spans without a commit mark, the last line of a commit. Later lines have the
- * mark as their parent, so without it a span would disappear with the next line. A span that a compaction
- * absorbed needs no mark.
+ * Returns the uuids of collapsed spans without a commit mark, the last line of a commit. The next line has
+ * the mark as its parent. Without the mark, the next line would not lead back to the span, and the span would
+ * disappear. A span that a compaction absorbed needs no mark.
  */
 function tornSpans(entries: readonly Entry[]): readonly string[] {
   const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));

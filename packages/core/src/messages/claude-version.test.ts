@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { claudeVersion, isAtLeast } from "./claude-version.ts";
 
 describe("claudeVersion and isAtLeast", () => {
-  it("reads model line and version from a Claude model name with or without date, prefix and suffix", () => {
+  it("reads the family and version from a Claude model name, with or without a date, a prefix or a suffix", () => {
     expect(claudeVersion("claude-opus-4-1-20250805")).toEqual({ line: "opus", major: 4, minor: 1 });
     expect(claudeVersion("claude-sonnet-4-20250514")).toEqual({ line: "sonnet", major: 4, minor: 0 });
     expect(claudeVersion("us.anthropic.claude-haiku-4-5-20251001-v1:0")).toEqual({
@@ -15,7 +15,7 @@ describe("claudeVersion and isAtLeast", () => {
     expect(claudeVersion("claude-opus-12-34")).toEqual({ line: "opus", major: 12, minor: 34 });
   });
 
-  it("returns no version for a model name with only a date, an old-style name or another model", () => {
+  it("returns no version for an old-style name, another model, or a name that has a date but no version", () => {
     for (const model of [
       ["claude-opus-4-1"],
       "claude-instant-20230101",

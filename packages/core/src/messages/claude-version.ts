@@ -26,6 +26,6 @@ export function isAtLeast(version: ClaudeVersion | undefined, major: number, min
 /** The tokenizer of version 4.7 and later produces about 30% more tokens for the same text. */
 const LATER_TOKENIZER_SCALE = 1.3;
 
-/** Returns the tokens for the same text, relative to models before 4.7. */
+/** Returns this version's token count for a text, divided by the count of models before 4.7. */
 export const tokenScaleOf = (version: ClaudeVersion | undefined): number =>
   isAtLeast(version, 4, 7) ? LATER_TOKENIZER_SCALE : 1;

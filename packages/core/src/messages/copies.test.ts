@@ -8,18 +8,18 @@ const line = (uuid: string, copyOf?: unknown): Entry =>
   ({ ...new ConversationBuilder().user(uuid), uuid, ...(copyOf === undefined ? {} : { copyOf }) }) as Entry;
 
 describe("copies of lines", () => {
-  it("finds a copied line by each of the original ids that it names", () => {
+  it("finds a copied line by each of the original ids that the copy names", () => {
     expect(copiedIds(line("c", "a"))).toEqual(["a"]);
     expect(indexOfMessage([line("x"), line("c", ["a", "b"])], "b")).toBe(1);
   });
 
-  it("ignores original ids of the wrong type, and a line's own id, in a copied line", () => {
+  it("among the original ids of a copied line, ignores values of the wrong type and the line's own id", () => {
     for (const wrong of [5, null, {}, [5, null, ["a"]], "", [""], "c", ["c"]]) {
       expect(copiedIds(line("c", wrong))).toEqual([]);
     }
   });
 
-  it("finds the line with the given id rather than a copy of it", () => {
+  it("finds the line with the given id rather than a copy of that line", () => {
     expect(indexOfMessage([line("c", "a"), line("a")], "a")).toBe(1);
   });
 
@@ -29,7 +29,7 @@ describe("copies of lines", () => {
     expect(indexInConversation([line("x"), here], [left, line("x"), here], "left")).toBe(1);
   });
 
-  it("finds the original line by the id of a copy that is not in the conversation", () => {
+  it("finds the original line by the id of its copy if the copy is not in the conversation", () => {
     const lines = [line("a"), line("left", ["a"])];
     expect(indexInConversation([line("a")], lines, "left")).toBe(0);
   });
@@ -50,7 +50,7 @@ describe("copies of lines", () => {
     );
   });
 
-  it("timeOf returns the original time of a copied message, or its own time if the original is invalid", () => {
+  it("timeOf returns the original time of a copied message, or the copy's time if the original time is invalid", () => {
     const entry = { ...line("a"), originalTimestamp: "2026-01-01T00:00:00.000Z" } as Entry;
     expect(timeOf(entry)).toBe("2026-01-01T00:00:00.000Z");
     expect(timeOf({ ...entry, originalTimestamp: 5 } as unknown as Entry)).toBe(entry.timestamp);
@@ -58,8 +58,8 @@ describe("copies of lines", () => {
 });
 
 /**
- * Returns true if the entry shares an id with a line that has the wanted id or is a copy of a line with that
- * id.
+ * Returns true if the entry shares an id with a line that names the wanted id, as its own id or as the id of
+ * an original.
  */
 function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {
   const idsOf = (one: Entry | undefined): readonly string[] => [one?.uuid ?? "", ...copiedIds(one)];

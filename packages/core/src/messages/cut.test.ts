@@ -23,7 +23,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(moveCutBack(talk.entries, 2)).toBe(1);
   });
 
-  it("moves a cut back before all tool calls whose results would be separated, even if they overlap", () => {
+  it("moves a cut back until it separates no tool call from its result, even if several pairs overlap", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Task", {})], { id: "m" });
@@ -33,7 +33,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(moveCutBack(talk.entries, 4)).toBe(1);
   });
 
-  it("soundCuts allows no cut between an entry and any of the tool calls that it answers", () => {
+  it("soundCuts allows no cut between an entry with tool results and any of their tool calls", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([toolUse("a", "Read", {})]);
@@ -44,7 +44,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(soundCuts([])).toEqual([true]);
   });
 
-  it("soundCuts allows cuts next to invalid entries, and between a response and a user message with its id", () => {
+  it("soundCuts allows cuts next to invalid entries, and between a response and a user message with the same id", () => {
     const talk = new ConversationBuilder();
     talk.assistant("said", { id: "m" });
     const message = { role: "user", id: "m", content: "continue" };
@@ -52,13 +52,13 @@ describe("moveCutBack and soundCuts", () => {
     expect(soundCuts(entries)).toEqual([true, true, true, true, true]);
   });
 
-  it("moveCutBack limits any position to the range from the first to the last entry", () => {
+  it("moveCutBack limits any position to the range from 0 to the number of entries", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     expect([-3, 0, 1, 99, Number.NaN].map((at) => moveCutBack(talk.entries, at))).toEqual([0, 0, 1, 1, 0]);
   });
 
-  it("moveCutBack returns the last position up to the requested one that separates nothing", () => {
+  it("moveCutBack returns the last position at or before the requested one where a cut separates nothing", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(40), (entries, wish) => {
         const wanted = Math.min(wish, entries.length);

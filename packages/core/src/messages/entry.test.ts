@@ -13,7 +13,7 @@ import { contentBlocks, isMedia, isThinking, tagOf } from "./message.ts";
 const entryOf = (fields: object): Entry => fields as unknown as Entry;
 
 describe("types of entries", () => {
-  it('recognizes a boundary only by the type "system" together with its own subtype', () => {
+  it('recognizes a boundary only if it has the type "system" and a boundary subtype', () => {
     const [full, micro] = ["compact_boundary", "microcompact_boundary"];
     const is = (type: string, subtype: string | undefined): readonly boolean[] => {
       const entry = entryOf({ type, subtype });

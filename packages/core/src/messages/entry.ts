@@ -116,7 +116,7 @@ export interface BoundaryRecord {
   readonly tokenRatio: number;
   /**
    * Uuid of the last kept message whose thinking must not be sent, because the model binds thinking to a
-   * history that no longer exists. On disk the kept messages still contain it.
+   * history that no longer exists. On disk the kept messages still contain that thinking.
    */
   readonly withoutThinkingUpTo?: string;
   /** Set if the summary comes from the session notes. Absent if it was written for this compaction. */
@@ -126,18 +126,22 @@ export interface BoundaryRecord {
    * versions.
    */
   readonly promptVersion?: number;
-  /** The model of the session. A reader may find no response after this boundary. */
+  /** The model of the session. It is recorded because a reader may find no response after this boundary. */
   readonly model?: string;
   /**
-   * The context window that the file proves up to this point, because a reader may see nothing before the
-   * boundary. Null means that it proves none.
+   * The context window that the lines before this boundary prove. It is recorded because a reader may not see
+   * those lines. Null means that they prove none.
    */
   readonly window?: RecordedWindow | null;
   /**
-   * The fates of all facts. Each ledger includes the previous ones, so the next compaction knows all facts.
+   * The facts with their fates. A ledger repeats the facts of earlier ledgers as far as they fit, so the next
+   * compaction reads only the newest ledger.
    */
   readonly ledger?: Ledger;
-  /** Set on a boundary that an undo wrote. The earlier conversation and the messages since follow it. */
+  /**
+   * Set on a boundary that an undo wrote. The restored conversation and the messages since the undone step
+   * follow the boundary.
+   */
   readonly undo?: UndoRecord;
   /**
    * Uuid of the last line of this write. If that line is missing, the writer crashed and readers ignore the
@@ -150,8 +154,8 @@ export interface BoundaryRecord {
 export type SessionRecord = Pick<BoundaryRecord, "model" | "window">;
 
 /**
- * A context window that an automatic compaction of another agent proved, or a usage report if `origin` says
- * so.
+ * A context window. Its proof is an automatic compaction by another agent, or a usage report if `origin` is
+ * set.
  */
 export interface RecordedWindow {
   readonly model: string;
@@ -167,15 +171,15 @@ export interface PreservedSegment {
 }
 
 /**
- * Lists every kept line. Claude Code links them in this order and drops unlisted lines before the boundary.
- * With only a segment, it follows `parentUuid` from tail to head and misses parallel tool calls on other
- * branches.
+ * Lists every kept line. Claude Code links these lines in this order and drops unlisted lines before the
+ * boundary. With only a segment, Claude Code follows `parentUuid` from tail to head and misses parallel tool
+ * calls on other branches.
  */
 export interface PreservedMessages {
   readonly anchorUuid: string;
   /** Kept lines that are in the file. */
   readonly uuids: readonly string[];
-  /** The same lines plus messages that were never written to the file. */
+  /** The lines of `uuids` plus kept messages that were never written to the file. */
   readonly allUuids?: readonly string[];
 }
 
@@ -242,7 +246,7 @@ export interface UndoMark extends EntryLink {
 export interface UndoRecord extends RewindRecord {
   readonly direction: "undo" | "redo";
   readonly step: StepKind;
-  /** Uuid of the first copied message that came after the step. Absent if there were none. */
+  /** Uuid of the first copy of a message from after the step. Absent if no messages came after the step. */
   readonly carriedFrom?: string;
   /**
    * Uuid of the last line of this write. If that line is missing, the writer crashed and readers ignore the
@@ -273,7 +277,7 @@ export interface RewindRecord {
    * the mark of an undo.
    */
   readonly before: string;
-  /** Uuid of the newest line of the abandoned conversation. A redo returns to it. */
+  /** Uuid of the newest line of the abandoned conversation. A redo returns to that line. */
   readonly leftUuid: string | null;
   /** Size of the conversation that continues, in tokens. */
   readonly tokens: number;

@@ -13,7 +13,7 @@ async function copies(): Promise<{ Base: typeof LonghaulError; Failure: typeof M
 class OwnError extends LonghaulError {}
 
 describe("errors of another copy of the package", () => {
-  it("instanceof works for an error of another copy of the package, for its class and its parent class", async () => {
+  it("an error from another copy of the package is an instance of its class and of the parent class", async () => {
     const { Base, Failure } = await copies();
     expect([Base === LonghaulError, Failure === ModelError]).toEqual([false, false]);
     const error = new Base("option-invalid", "No.");
@@ -22,7 +22,7 @@ describe("errors of another copy of the package", () => {
     expect([failure instanceof LonghaulError, failure instanceof ModelError]).toEqual([true, true]);
   });
 
-  it("an error is no instance of a subclass that has no brand of its own", () => {
+  it("a subclass without its own brand matches only errors of that subclass", () => {
     expect(new LonghaulError("option-invalid", "No.") instanceof OwnError).toBe(false);
     const own = new OwnError("option-invalid", "No.");
     expect([own instanceof OwnError, own instanceof LonghaulError, own instanceof ModelError]).toEqual([

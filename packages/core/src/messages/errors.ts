@@ -122,8 +122,8 @@ export class LonghaulError extends Error {
 }
 
 /**
- * Returns true for instances of the class and of its copies. A subclass without its own brand is compared
- * directly.
+ * Returns true for instances of the class and of its copies. A subclass without its own brand uses the
+ * ordinary `instanceof` check.
  */
 function isMadeBy(asked: typeof LonghaulError, value: unknown): boolean {
   if (!Object.hasOwn(asked, "brand")) return Function.prototype[Symbol.hasInstance].call(asked, value);

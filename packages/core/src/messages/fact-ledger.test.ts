@@ -48,7 +48,7 @@ describe("readLedger", () => {
     expect(readLedger(asWritten)).toEqual(LEDGER);
   });
 
-  it("readLedger returns nothing for a boundary without a ledger, such as one of another agent", () => {
+  it("readLedger returns nothing for a boundary without a ledger, such as a boundary of another agent", () => {
     expect(readLedger(new ConversationBuilder().boundary())).toBeUndefined();
     for (const wrong of [null, "facts", 7, [], [LEDGER]])
       expect(readLedger(boundaryWith(wrong))).toBeUndefined();

@@ -54,7 +54,7 @@ export interface LedgerFact extends Fact {
   readonly fate: Fate;
 }
 
-/** A tool result that no model had seen and that did not fit beside the summary in full. */
+/** A tool result that no model had seen and that did not fit in full beside the summary. */
 export interface ShortenedResult {
   readonly toolUseId: string;
   /** Uuid of the transcript entry with the full result. */
@@ -113,7 +113,7 @@ export function countFates(facts: readonly LedgerFact[]): Readonly<Record<Fate, 
 export const isInContext = ({ fate }: Pick<LedgerFact, "fate">): boolean =>
   fate !== "recoverable" && fate !== "gone";
 
-/** Maximum number of facts to read, more than our ledgers contain. The rest of a longer list is ignored. */
+/** Maximum number of facts to read. Our own ledgers contain fewer. The rest of a longer list is ignored. */
 const MAX_FACTS = 5_000;
 const MAX_ITEMS = 1_000;
 const MAX_IDS = 64;

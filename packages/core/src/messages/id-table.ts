@@ -14,7 +14,7 @@ export class IdTable<T> implements Positions {
   readonly #idOf: (item: T) => string | undefined;
   /** Position + 1. 0 means free. There are at least twice as many slots as items. */
   readonly #slots: Int32Array;
-  /** One byte of each hash. It excludes most other ids without reading the item, which is slower. */
+  /** One byte of each hash. Comparing it first rules out most other ids. Reading the item is slower. */
   readonly #tags: Uint8Array;
   /** Files are untrusted. Without a secret seed, somebody could choose ids with equal hashes. */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);

@@ -46,8 +46,8 @@ export const timeOf = (entry: Entry): string | undefined =>
   stringField(entry, "originalTimestamp") ?? stringField(entry, "timestamp");
 
 /**
- * Returns the kept messages that come after their compaction: copies, and lines that an earlier boundary
- * lists.
+ * Returns the messages that a compaction kept and that come after its boundary: copies, and lines that the
+ * boundary lists.
  */
 export function keptMessagesAfterBoundary(entries: readonly Entry[]): ReadonlySet<Entry> {
   const named = new Set<string>();

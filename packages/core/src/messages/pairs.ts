@@ -39,7 +39,7 @@ export interface PairIndex {
   /** Results without a tool use in these entries. */
   readonly orphanResults: readonly ToolResultAt[];
   readonly secondResults: readonly ToolResultAt[];
-  /** Later tool uses with an id that is already used. The first one owns the pair. */
+  /** Later tool uses with an id that is already used. The first tool use with an id owns the pair. */
   readonly repeatedUses: readonly ToolUseAt[];
 }
 
@@ -162,8 +162,8 @@ function firstLinkedEntries(entries: readonly Entry[], { pairs, repeatedUses }: 
 
 /**
  * One model response with its tool results and the prompt before it. `responseId` is undefined if the
- * response has no id or if there is no response. The latter applies to the leading round (everything before
- * the first response) and a trailing one (an unanswered prompt).
+ * response has no id or if there is no response. Two rounds have no response: the leading round (everything
+ * before the first response) and a trailing round (an unanswered prompt).
  */
 export interface Round {
   readonly responseId: string | undefined;

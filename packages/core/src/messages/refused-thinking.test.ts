@@ -28,7 +28,7 @@ const clearedMark = (c: ConversationBuilder, compactedToolIds: unknown, longhaul
 const BINDS = { bindsThinking: true };
 
 describe("withoutRefusedThinking", () => {
-  it("removes thinking between a cleared result and its mark if the mark says that the model binds thinking", () => {
+  it("removes thinking between a cleared result and the mark of its clearing if the mark says that thinking is bound", () => {
     const c = talk();
     clearedMark(c, ["t2"], BINDS);
     c.assistant([thinking("thought-4"), { type: "text", text: "done" }]);
@@ -66,7 +66,7 @@ describe("withoutRefusedThinking", () => {
     expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual(["thought-1"]);
   });
 
-  it("removes or keeps the thinking of a response by the position of its first entry", () => {
+  it("the position of a response's first entry decides whether the thinking of the response is removed", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a1", "Read", {})], { id: "A" });
     c.assistant([thinking("thought-1"), toolUse("b", "Read", {})], { id: "B" });

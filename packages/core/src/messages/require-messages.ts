@@ -23,14 +23,15 @@ export function requireList(messages: unknown, name = "messages"): asserts messa
 }
 
 /**
- * Throws for a message that we would read with losses: a message of another API, or a value that is not JSON.
+ * Throws for a message that we cannot read without losses: a message of another API, or a value that is not
+ * JSON.
  */
 export function requireReadable(message: unknown, index: number): void {
   requireApiMessage(message, index);
   requireJsonMessage(message, index);
 }
 
-/** Throws if one of these is a message of another API. */
+/** Throws if one of these messages belongs to another API. */
 export function requireApiMessages(messages: unknown): void {
   if (!Array.isArray(messages)) return;
   for (let index = 0; index < messages.length; index++) requireApiMessage(messages[index], index);
@@ -38,7 +39,7 @@ export function requireApiMessages(messages: unknown): void {
 
 const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such messages";
 
-/** Name of each other API, and advice how to call its models with our messages. */
+/** Name of each other API, and advice on how to call its models with our messages. */
 const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: string]>> = {
   "openai-chat": ["OpenAI Chat Completions", `${BY_AI_SDK}, OpenAI's included`],
   "openai-responses": ["OpenAI Responses", `${BY_AI_SDK}, OpenAI's included`],
@@ -76,15 +77,15 @@ export function requireApiMessage(message: unknown, index: number): void {
 }
 
 /**
- * Serializes only the parts that can contain arbitrary values, because texts and base64 are the bulk of a
- * message.
+ * Checks only the parts that can contain arbitrary values. Texts and base64 data, the bulk of a message, need
+ * no check.
  */
 function requireJsonMessage(message: unknown, index: number): void {
   if (!isRecord(message)) return;
   const { message: inner, attachment, content, ...rest } = message;
   const path = `messages[${index}]`;
   if (typeof message.type === "string") {
-    // The host's copy of a tool result beside the message is never sent.
+    // Check only the message and the attachment. The host's copy of a tool result is never sent.
     const { content: own, ...fields } = isRecord(inner) ? inner : { content: undefined };
     requireJson(fields, path);
     requireJson(attachment, path);
@@ -191,7 +192,7 @@ interface ForeignShape {
 
 /**
  * Returns true for a whole reply in place of a message: a response of the Messages API, or a `ModelReply`. In
- * a conversation, the first would be read as a session line and the second as a user message.
+ * a conversation, a response would be read as a session line, and a `ModelReply` as a user message.
  */
 export function isWholeReply(message: unknown): boolean {
   if (!isRecord(message) || typeof message.uuid === "string" || !Array.isArray(message.content)) return false;
@@ -206,7 +207,7 @@ export function isWholeReply(message: unknown): boolean {
  * block types pass.
  */
 export function foreignShape(message: unknown): ForeignShape | undefined {
-  // Lines of session files have both fields. They are not inspected further.
+  // A line of a session file has a type and a uuid. Such a line is not inspected further.
   if (!isRecord(message) || (typeof message.type === "string" && typeof message.uuid === "string"))
     return undefined;
   return (
@@ -272,7 +273,7 @@ function shapeByContent({ content }: JsonRecord): ForeignShape | undefined {
 
 const hasForeignBlock = (content: unknown): boolean => shapeByContent({ content }) !== undefined;
 
-/** The field that identifies each content part type of OpenAI. */
+/** Content part types of OpenAI, each with its API and the fields of which one must be present. */
 const OPENAI_PARTS: Readonly<Record<string, readonly [ForeignApi, readonly string[]]>> = {
   image_url: ["openai-chat", ["image_url"]],
   input_audio: ["openai-chat", ["input_audio"]],

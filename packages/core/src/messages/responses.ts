@@ -65,9 +65,9 @@ export function clearedTokensOf(entry: AssistantEntry): number {
 }
 
 /**
- * Returns how many tokens the last usage report is too high after the change that this mark records: cleared
- * results, collapsed spans, removed messages. The result is negative if something was restored. Returns
- * undefined for other entries.
+ * Returns the number of tokens by which the last usage report is too high after the change that this mark
+ * records: cleared results, collapsed spans, removed messages. The result is negative if something was
+ * restored. Returns undefined for other entries.
  */
 export function savedTokensOf(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
@@ -104,7 +104,8 @@ export function firstUnseenIndex(entries: readonly Entry[]): number {
 
 /**
  * Returns true for a response, or for a summary of messages that a model has seen. An error text from the
- * host is neither. A snip marker proves nothing, because it may replace only user messages.
+ * host is neither. A snip marker does not count, because the messages that it replaces may all be user
+ * messages.
  */
 export function isModelOutput(entry: Entry): boolean {
   return entry.type === "assistant" ? !isSynthetic(entry) : isSummaryEntry(entry);

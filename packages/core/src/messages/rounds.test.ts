@@ -101,7 +101,7 @@ describe("groupRounds", () => {
     );
   });
 
-  it("the joined rounds are the input if no responses interleave", () => {
+  it("the concatenated rounds equal the input if no responses are interleaved", () => {
     fc.assert(
       fc.property(arbitraryEntries({ damaged: false }), (entries) => {
         expect(groupRounds(entries).flatMap((round) => round.entries)).toEqual(entries);

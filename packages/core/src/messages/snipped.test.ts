@@ -16,7 +16,7 @@ const textsOf = (entries: readonly Entry[]): unknown[] =>
   entries.map((entry) => entry.type === "user" && entry.message.content);
 
 describe("snip markers", () => {
-  it("recognizes a snip marker only as a user entry with the number of removed messages", () => {
+  it("recognizes only a user entry with a number of removed messages as a snip marker", () => {
     const c = new ConversationBuilder();
     const snipped = { messages: 2, uuids: ["a", 7, "b", null] };
     const marker = c.user("[removed]", { snipped } as object);
@@ -48,7 +48,7 @@ describe("a transcript with snip markers", () => {
     ]);
   });
 
-  it("keeps a snip marker that names no messages, and changes nothing without a snip marker", () => {
+  it("keeps a snip marker that names no messages, and leaves a transcript without snip markers unchanged", () => {
     const { entries } = withMarker([]);
     expect(textsOf(withStandInsApplied(entries))).toHaveLength(8);
     const plain = entries.slice(0, 3);

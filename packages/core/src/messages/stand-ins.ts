@@ -14,8 +14,8 @@ import { type ContentBlock, isBlock, type ToolResultBlock } from "./message.ts";
 import { contentText, field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Stand-ins replace older content. After a snip, it is a marker. After a collapse, it is a span with a
- * summary. After a clearing, it is a fixed text in the tool result.
+ * Stand-ins replace older content. A snip leaves a marker, and a collapse leaves a span with a summary. A
+ * clearing leaves a fixed text in the tool result.
  */
 
 /** Entry that replaces removed messages. It records their number and ids, so that they can be found again. */
@@ -81,7 +81,7 @@ export interface CollapseRecord {
   readonly isSettled?: boolean;
 }
 
-/** Returns true for a span with a summary. Without a summary, it replaces nothing. */
+/** Returns true for a span with a summary. A span without a summary replaces nothing. */
 export function isCollapsedSpan(entry: Entry): entry is CollapsedSpan {
   if (!isEntry(entry) || entry.type !== "user") return false;
   const spanId = stringField(field(entry, "collapsed"), "spanId");
@@ -152,10 +152,7 @@ export function withClearedResults(
   return withClearedResultsAt(entries, entries.keys(), clearedToolUseIds);
 }
 
-/**
- * Works like {@link withClearedResults}, if the entries with these results are known. It skips all other
- * entries.
- */
+/** Works like {@link withClearedResults}, but changes only the entries at these indexes. */
 export function withClearedResultsAt(
   entries: readonly Entry[],
   indexes: Iterable<number>,
@@ -219,10 +216,10 @@ export function canBeReplaced(entry: Entry): boolean {
 /**
  * Converts a transcript to the conversation. In the transcript the messages are still in place, and their
  * stand-in is a later line. The stand-in moves to the position of its first message. The messages of an
- * expanded span replace it again.
+ * expanded span replace the span again.
  *
- * Lines are processed in order, so the newest one wins. A line can claim only earlier lines that are not
- * claimed yet. This rules out cycles, and a wrongly claimed line stays visible.
+ * Lines are processed in order, so the newest line wins. A line can claim only earlier lines that are not
+ * claimed yet. This rules out cycles. A line that is claimed wrongly stays visible.
  */
 export function withStandInsApplied(entries: readonly Entry[]): readonly Entry[] {
   if (!entries.some(isStandIn)) return entries;
@@ -268,8 +265,8 @@ class Projection {
   }
 
   /**
-   * Shows the messages of a span again. Ignores a span that replaces no message here, because the span would
-   * only disappear.
+   * Shows the messages of a span again. Ignores a span that replaces no message here, because an expansion
+   * would only make the span disappear.
    */
   #expand(spanId: string): void {
     const span = this.#spans.get(spanId);

@@ -44,7 +44,7 @@ describe("TodoLedger", () => {
     ]);
   });
 
-  it("lists a task even if its id is unknown, and assigns the id when a call first uses it", () => {
+  it("lists a task even if its id is unknown, and assigns the id that a later call uses for the task", () => {
     const ledger = ledgerAfter(["TaskCreate", { subject: "a" }, "created"]);
     expect(ledger.todos()).toEqual([{ content: "a", status: "pending" }]);
     const input = { taskId: "1", status: "completed" };

@@ -22,7 +22,7 @@ describe("tool kinds", () => {
     expect(fileUseOf("Read", {}, tools)).toBeUndefined();
   });
 
-  it("distinguishes tools that write a whole file from tools that edit it", () => {
+  it("distinguishes tools that write a whole file from tools that edit part of a file", () => {
     expect(["Write", "create_file", "writeFile"].every((name) => writesWholeFile(name, {}))).toBe(true);
     expect(["Edit", "str_replace", "NotebookEdit"].some((name) => writesWholeFile(name, {}))).toBe(false);
     expect(writesWholeFile("str_replace_editor", { command: "create" })).toBe(true);

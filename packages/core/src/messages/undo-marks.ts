@@ -24,14 +24,14 @@ export interface StepBack {
   };
   readonly before: {
     readonly entries: readonly Entry[];
-    /** Uuid of the newest line before the step, which was the parent of the next line. */
+    /** Uuid of the newest line before the step: the parent of a line that continues from there. */
     readonly leafUuid: string | undefined;
     readonly boundary: CompactBoundaryEntry | undefined;
     readonly clearedToolUseIds: ReadonlySet<string>;
   };
   /**
    * Lines from before the step whose copies the host edited later. `before` includes the edits, and the undo
-   * writes these lines again under their ids.
+   * writes these lines again under their original ids.
    */
   readonly edited?: readonly Entry[];
   /** Lines of `before` that have another parent now. The undo writes them again with their old parent. */

@@ -41,7 +41,7 @@ describe("untrusted values", () => {
       expect(rawContent(withMessage(odd))).toBeUndefined();
   });
 
-  it("entryBlocks returns the valid blocks of an entry, or the same list if all blocks are valid", () => {
+  it("entryBlocks returns the valid blocks of an entry, or the entry's own list if all blocks are valid", () => {
     const block = { type: "text", text: "a" };
     const content = [block, block];
     expect(entryBlocks(withMessage({ content }))).toBe(content);
@@ -66,7 +66,7 @@ describe("untrusted values", () => {
 const NO_RECORDS = [null, undefined, 7, "text", ["name"]];
 
 describe("fields of untrusted values", () => {
-  it("every field of a value that is no object is absent", () => {
+  it("all fields count as absent if a value is not an object", () => {
     for (const odd of NO_RECORDS) {
       expect(field(odd, "length")).toBeUndefined();
       expect(stringField(odd, "name")).toBeUndefined();
@@ -92,7 +92,7 @@ describe("fields of untrusted values", () => {
 });
 
 describe("contentText", () => {
-  it("contentText returns the texts of all blocks and marks for media, and skips other blocks", () => {
+  it("contentText returns all texts and a placeholder for each image or document, and skips other blocks", () => {
     expect(contentText("as it is")).toBe("as it is");
     const blocks = [
       { type: "text", text: "one" },
@@ -112,7 +112,7 @@ describe("contentText", () => {
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
 describe("deeply nested values", () => {
-  it("a value is nested too deep only above the maximum number of levels", () => {
+  it("a value counts as nested too deep only if it has more than the maximum number of levels", () => {
     expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS)))).toBe(false);
     expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS + 1)))).toBe(true);
     expect(mayNestTooDeep(nested(MAX_NESTED_LEVELS + 1))).toBe(true);

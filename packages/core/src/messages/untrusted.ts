@@ -75,7 +75,7 @@ export function parseJson(text: string): unknown {
  */
 export const MAX_NESTED_LEVELS = 500;
 
-/** Replaces a value that is nested more deeply. */
+/** Text that replaces a value with more nested levels than the maximum. */
 const TOO_DEEP = `[nested more than ${MAX_NESTED_LEVELS} levels deep]`;
 
 /** Returns true if a value has too many nested levels. A circular object counts as too deep. */

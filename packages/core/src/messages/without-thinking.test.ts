@@ -55,7 +55,7 @@ describe("withoutThinkingFrom", () => {
     expect(JSON.stringify(entries)).not.toContain("of the next");
   });
 
-  it("a user message is never part of a response, even if it has the same id", () => {
+  it("a user message is never part of a response, even if it has the id of the response", () => {
     const c = new ConversationBuilder();
     const message = { role: "user" as const, content: "continue", id: "a" };
     c.push({ ...c.link(), type: "user", message });
@@ -98,7 +98,7 @@ describe("withoutThinkingFrom", () => {
     );
   });
 
-  it("the sent messages keep the thinking up to one position and contain none after it", () => {
+  it("the sent messages contain all thinking before one position and no thinking after that position", () => {
     const seals = (entries: readonly Entry[]): readonly string[] =>
       [...JSON.stringify(flatten(entries)).matchAll(/"sig:[^"]*"/g)].map(([seal]) => seal);
     fc.assert(

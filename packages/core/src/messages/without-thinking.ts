@@ -21,8 +21,8 @@ interface WithoutThinking {
 /**
  * Removes the thinking of every response that starts at `index` or later. If a model binds thinking to the
  * exact history before it, a change at `index` makes that thinking invalid. All entries of a response are
- * sent as one message at the position of the first. The removed thinking is therefore the last part of all
- * thinking that is sent, and earlier thinking does not depend on it. An entry that contains only thinking
+ * sent as one message at the position of the first entry. The removed thinking is therefore the last part of
+ * all thinking that is sent, and earlier thinking does not depend on it. An entry that contains only thinking
  * stays as an empty entry, so that indexes and links remain valid. It is not sent.
  */
 export function withoutThinkingFrom(entries: readonly Entry[], index: number): WithoutThinking {
@@ -46,8 +46,8 @@ interface Span {
 }
 
 /**
- * Works like {@link withoutThinkingFrom}, but for several spans. Thinking after a change stays, because it
- * was written with the changed history.
+ * Works like {@link withoutThinkingFrom}, but for several spans. Thinking after the end of a span stays,
+ * because it was written with the changed history.
  */
 export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Span[]): readonly Entry[] {
   const bounds = earliestStarts(entries.length, spans);
@@ -120,11 +120,12 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
 }
 
 /**
- * Returns the ids of the tool calls, messages or spans that a mark changed, if the model binds its thinking.
+ * Returns the ids of the tool calls, messages or spans that a mark lists as changed. Returns an empty list if
+ * the model does not bind its thinking.
  */
 function changedIdsOf(entry: Entry): readonly string[] {
   if (isSnipMarker(entry)) return entry.snipped.bindsThinking === true ? snippedUuids(entry) : [];
-  // Uses the position of the span, because not all lines that it covers are loaded.
+  // Use the position of the span itself, because not all lines that the span covers are loaded.
   if (isCollapsedSpan(entry)) return entry.collapsed.bindsThinking === true ? [entry.uuid] : [];
   if (field(field(entry, "collapse"), "bindsThinking") === true) return expandedSpanIds(entry);
   if (!isMicrocompactBoundary(entry)) return [];

@@ -97,8 +97,9 @@ export class TimeLimitError extends Error {
 
 /**
  * A time limit for several pieces of work in sequence. When the time is over, the signal of each piece fires,
- * and nobody waits for work that ignores it. The budget has its own timer: in Node 20, the garbage collector
- * can drop a combined signal (`AbortSignal.any`) with its timeout, which then never fires.
+ * and nobody waits for work that ignores its signal. The budget has its own timer: in Node 20, the garbage
+ * collector can drop a combined signal (`AbortSignal.any`) together with its timeout. The signal then never
+ * fires.
  */
 export class TimeBudget {
   /** Fires when the time is over or when the caller's signal fires. */

@@ -162,7 +162,7 @@ describe("retry delays", () => {
     expect(limited(answer)).toEqual({ kind: "rate-limited", ...(delayMs === undefined ? {} : { delayMs }) });
   });
 
-  it("reads the retry delay of an overloaded provider", () => {
+  it("reads the retry delay that an overloaded provider requests", () => {
     const error = apiError({ status: 503, headers: { "retry-after": "2" } });
     expect(failureOf(error)).toEqual({ kind: "overloaded", delayMs: 2_000 });
   });
@@ -188,7 +188,7 @@ describe("connection failures", () => {
   it("reports an AbortError as aborted", () => {
     expect(failureOf(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
   });
-  it("classifies an error that is its own cause without an endless loop", () => {
+  it("does not loop endlessly when the cause of an error is the error itself", () => {
     const error = new Error("round");
     error.cause = error;
     expect(failureOf(error)).toEqual({ kind: "other", retry: false });

@@ -171,7 +171,7 @@ function durationMs(text: string): number | undefined {
   return parts.length > 0 && Number.isFinite(total) ? Math.ceil(total) : undefined;
 }
 
-/** Facts from an error of the SDK, a provider or the network, wherever it stores them. */
+/** Facts from an error of the SDK, a provider or the network, wherever the error stores them. */
 interface ErrorFacts {
   /** The class name, such as `AI_APICallError`, if the error has one. */
   readonly name: string;

@@ -39,7 +39,7 @@ describe("errors of the Messages API", () => {
     ],
     ["Too much media: 0 document pages + 101 images > 100", { kind: "too-large" }],
     ["messages: at least one message is required", { kind: "other", retry: false }],
-  ])("classifies status 400 by its message: %s", (message, expected) =>
+  ])("classifies an error with status 400 by its message: %s", (message, expected) =>
     expect(failureOf(400, invalid(message))).toEqual(expected),
   );
 
@@ -89,7 +89,7 @@ describe("errors of the Messages API", () => {
     expect(failureOf(418, undefined)).toEqual({ kind: "other", retry: false });
   });
 
-  it("does not report status 404 as an unknown model unless the error is about the model", () => {
+  it("reports status 404 as an unknown model only if the error is about the model", () => {
     expect(failureOf(404, { type: "not_found_error", message: "Not found" })).toEqual({
       kind: "other",
       retry: false,

@@ -65,8 +65,8 @@ function answerFailure(wire: WireError, model: string): ModelFailure {
 }
 
 /**
- * Returns true if the error can mean a full window. Servers of other vendors report that with their own
- * errors.
+ * Returns true if the error can mean a full window. Servers of other vendors report a full window with
+ * various statuses.
  */
 const isInputRefusal = ({ status, type }: WireError): boolean =>
   status === 400 || status === 422 || status === 500 || type === "invalid_request_error";
@@ -156,8 +156,8 @@ function readWireError(thrown: unknown): WireError {
 }
 
 /**
- * Returns the error's message with that of its deepest cause. The SDK's "Connection error." hides the
- * system's message, for example that the connection was refused.
+ * Returns the error's message together with the message of its deepest cause. The SDK's "Connection error."
+ * hides the system's message, for example that the connection was refused.
  */
 function deepestMessage(error: Error): string {
   let deepest = error.message;

@@ -213,7 +213,7 @@ describe("errors of the host's own client", () => {
     });
   });
 
-  it("the error message names the model and quotes nothing of the request", () => {
+  it("the error message names the model and quotes no part of the request", () => {
     const said = "the harbour master keeps the ledger in the third drawer";
     const request = { max_tokens: 1, messages: [{ role: "user" as const, content: said }] };
     for (const error of [

@@ -30,7 +30,9 @@ export function failureOf(error: unknown, call: ForeignCall = {}): ModelError | 
   }
 }
 
-/** Lists the error and everything inside it: its causes, and the attempts of a retry, the last one first. */
+/**
+ * Lists the error and everything inside it: its causes, and the attempts of a retry, the last attempt first.
+ */
 function linksOf(error: unknown): readonly unknown[] {
   if (!isRecord(error)) return typeof error === "string" ? [error] : [];
   return chain(error).flatMap((link) => {

@@ -7,7 +7,8 @@ import { field } from "../messages/untrusted.ts";
 export function isMissingPackage(cause: unknown, name: string): boolean {
   const code = field(cause, "code");
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
-  // The message ends with the importing file, which may belong to the package itself.
+  // Read only the first quoted name. The message ends with the importing file, which may belong to the
+  // package itself.
   const missing = /['"]([^'"]+)['"]/.exec(cause instanceof Error ? cause.message : "")?.[1] ?? "";
   const inModules = missing.replaceAll("\\", "/").split("/node_modules/").at(-1) ?? "";
   return inModules === name || inModules.startsWith(`${name}/`);

@@ -4,8 +4,8 @@ import type { Overflow } from "./overflow.ts";
 import type { ModelRequest } from "./port.ts";
 
 /**
- * Reason for a failed call. The list of kinds is closed. Each adapter matches the texts of its provider, and
- * `overflow.ts` matches those of an overflow.
+ * Reason for a failed call. The list of kinds is closed. Each adapter matches the error texts of its
+ * provider, and `overflow.ts` matches the texts that report an overflow.
  */
 export type ModelFailure =
   /** The request exceeds the context window. The figures are the provider's. */

@@ -38,10 +38,10 @@ function namedNumbers(groups: Readonly<Record<string, string | undefined>>): Ove
  * `output` is the requested output inside `tokens`. `bound` means that the prompt may be longer than the
  * figure. An error code takes precedence, but most servers send only a text.
  *
- * Unverified, because no captured answer of the server was available: Google's cloud platform and its form
- * without a first number, vLLM's output limit and prompt alone, Mistral, the current llama.cpp, hosted
- * Ollama, SGLang with the output, Text Generation Inference, Fireworks, MiniMax, Z.ai, Bedrock, and OpenAI's
- * own wording of the per-minute limit (Groq's is verified).
+ * Unverified, because no captured answer of the server was available: Google's cloud platform, Google's text
+ * without the first number, vLLM's texts for the output limit and for the prompt alone, Mistral, the current
+ * llama.cpp, hosted Ollama, SGLang's text with the output, Text Generation Inference, Fireworks, MiniMax,
+ * Z.ai, Bedrock, and OpenAI's own wording of the per-minute limit (Groq's is verified).
  */
 export const OVERFLOW_TEXTS: Readonly<Record<string, RegExp>> = {
   Anthropic: /prompt is too long: (?<tokens>[\d,]+) tokens > (?<limit>[\d,]+) maximum/i,

@@ -38,7 +38,7 @@ export interface ModelCapabilities {
    * The provider can summarize: on demand (`compaction`), or at a threshold (a `context_management` edit).
    */
   readonly compaction: { readonly onDemand: boolean; readonly threshold: boolean };
-  /** A thinking block is valid only after the exact history it was written after. */
+  /** A thinking block is valid only after exactly the history that preceded it when the model wrote it. */
   readonly boundThinking: boolean;
   readonly images: boolean;
   /** `exact` means that `countTokens` asks the provider. */

@@ -37,7 +37,7 @@ describe("withCacheMarks", () => {
     });
   });
 
-  it("puts a cache mark on the block before thinking or blank text, which cannot have one", () => {
+  it("puts a cache mark on the block before thinking or blank text, which cannot have a cache mark", () => {
     const messages: readonly ApiMessage[] = [
       { role: "user", content: "Hello." },
       {
@@ -76,7 +76,7 @@ describe("withCacheMarks", () => {
     },
   );
 
-  it("keeps the caller's own cache mark and adds further marks up to four", () => {
+  it("keeps the caller's own cache mark and adds further marks up to a total of four", () => {
     const marked = { type: "text", text: "A long table.", cache_control: mark } as const;
     const request: ModelRequest = {
       tools: [tool("look")],
@@ -88,7 +88,7 @@ describe("withCacheMarks", () => {
     expect(places).toHaveLength(4);
   });
 
-  it("gives new cache marks a ttl that the existing marks allow, never one hour after five minutes", () => {
+  it("gives new cache marks a ttl that existing marks allow: no one-hour mark after a five-minute mark", () => {
     const long = { type: "ephemeral", ttl: "1h" } as const;
     const hours: ModelRequest = {
       system: "You count.",
@@ -128,7 +128,7 @@ describe("withCacheMarks", () => {
     expect(withCacheMarks(request)).toBe(request);
   });
 
-  it("adds cache marks up to four, keeps existing ones, changes nothing else and is idempotent", () => {
+  it("adds cache marks up to a total of four, keeps existing marks, changes nothing else and is idempotent", () => {
     const requests = arbitraryRequest().filter((request) =>
       checkRequest(request).findings.every(({ rule }) => !/shape|role|mark|cache/.test(rule)),
     );

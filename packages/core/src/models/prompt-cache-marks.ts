@@ -41,9 +41,9 @@ interface MarkPosition {
  * - the end of the previous request, which a turn with many blocks would push beyond the cache's look-back
  * - the end of the tools
  *
- * Existing marks stay and count toward the limit. If they leave no room for the marks in the messages, the
- * oldest marks in the messages are removed, because the later marks cover their prefixes. You can therefore
- * append to a marked request and mark it again.
+ * Existing marks stay and count toward the limit. If they leave no room for a new mark in the messages, the
+ * oldest existing mark there is removed, because later marks cover its prefix. You can therefore append to a
+ * marked request and mark it again.
  */
 export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions = {}): ModelRequest {
   const wanted = spots(request);

@@ -15,7 +15,7 @@ const turns: readonly ApiMessage[] = [
 const request: ModelRequest = { system: "You count.", messages: turns };
 
 describe("withReadMarkOnly", () => {
-  it("withReadMarkOnly leaves a single cache mark, at the last mark of the previous call", () => {
+  it("withReadMarkOnly leaves a single cache mark, at the position of the last mark of the previous call", () => {
     const marked = withCacheMarks({ ...request, messages: turns.slice(0, 1) });
     const longer = { ...marked, messages: [...marked.messages, ...turns.slice(1)] };
     const end = findMarks(marked).at(-1);
@@ -33,7 +33,7 @@ describe("withReadMarkOnly", () => {
   });
 
   it.each([0, -1, 4])(
-    "withReadMarkOnly adds no cache mark when the request has no sent prefix of %i messages",
+    "withReadMarkOnly adds no cache mark when %i is not a valid number of messages that were already sent",
     (messages) => {
       expect(findMarks(withReadMarkOnly(withCacheMarks(request), messages))).toEqual([]);
     },

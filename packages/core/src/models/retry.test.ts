@@ -49,7 +49,7 @@ describe("withRetries", () => {
     expect(script.requests).toHaveLength(1);
   });
 
-  it("waits for a retry as long as the provider asks, or else doubles the delay, minus up to a quarter", async () => {
+  it("waits before a retry for the time that the provider requests, or for a doubling delay minus up to a quarter", async () => {
     const limited = failed({ kind: "rate-limited", delayMs: 7_000 });
     const asked = recordingWaits();
     await complete(withRetries(scriptedModel([limited, "Yes."]), asked), request);

@@ -7,8 +7,8 @@ import type { ModelRequest } from "./port.ts";
  */
 const MAX_SHOWN_CHARACTERS = 400;
 /**
- * Maximum length of the text that is searched for echoes and keys. Longer texts are cut first. Hiding echoes
- * and keys rarely removes more than this.
+ * Maximum length of the text that is searched for echoes and keys. Longer texts are cut first. Enough text
+ * for the display usually remains after echoes and keys are hidden.
  */
 const MAX_READ_CHARACTERS = 2_000;
 /**

@@ -10,7 +10,7 @@ const untilEnded = (signal: AbortSignal): Promise<never> =>
 const never = new AbortController().signal;
 
 describe("withTimeLimit", () => {
-  it("ends work at its time limit, even when the garbage collector runs before that", async () => {
+  it("ends work at its time limit, even when the garbage collector runs before the limit", async () => {
     const ended = withTimeLimit(new AbortController().signal, 100, untilEnded);
     const collecting = setInterval(collectGarbage, 10);
     await expect(ended)

@@ -4,8 +4,8 @@ import type { PolicyReplay, Replay } from "./replay-result.ts";
 import { element, label, line, type Svg, text } from "./svg.ts";
 
 /**
- * This file draws two plots and a table as an SVG. The same replays always give the same SVG. Chart packages
- * need a browser or contain one, which is much more code than this file.
+ * This file draws two plots and a table as an SVG. The same replays always give the same SVG. It uses no
+ * chart package, because such packages need or contain a browser, which is much more code than this file.
  */
 
 const WIDTH = 900;
@@ -125,7 +125,8 @@ const cellsOf = (policy: PolicyReplay, probes: number): readonly string[] => [
 type PlotContents = Pick<PlotOptions, "title" | "series" | "maximum" | "limit" | "format">;
 
 function contextPlot({ policies, window }: Replay): PlotContents {
-  // The policy that keeps everything would flatten the other lines, so it does not set the scale.
+  // The line of the policy that keeps everything is so high that it would flatten the other lines. So it does
+  // not set the scale.
   const peaks = withinWindow(policies).map(({ peakTokens }) => peakTokens);
   const maximum = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
   const isLimitVisible = window.autoCompact <= maximum;
@@ -200,7 +201,7 @@ const widths = Object.entries(LINES)
   )
   .join("");
 
-/** Follows the reader's color scheme. A viewer without color schemes shows the light one. */
+/** Follows the reader's color scheme. A viewer without color schemes shows the light colors. */
 const STYLE: string = [
   "text{font:12px system-ui,sans-serif;fill:#1f2328}",
   ".title{font-size:15px;font-weight:600}.dim{fill:#59636e}.strong{font-weight:600}",

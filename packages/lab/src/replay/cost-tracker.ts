@@ -17,16 +17,16 @@ export interface TokenSums {
 export interface ReplayedTurn {
   /** Input tokens of the call. */
   readonly tokens: number;
-  /** Dollars spent up to and including this call. Summary calls are included. */
+  /** Dollars spent up to and including this call. The sum includes the cost of summary calls. */
   readonly cost: number;
   /** True if the policy rewrote the history for this call: compacted, trimmed or cleared it. */
   readonly isRewritten: boolean;
 }
 
 export interface CostTrackerOptions {
-  /** Model whose prices apply. They must be known. */
+  /** Model whose prices apply. Its prices must be known. */
   readonly model: string;
-  /** The user's own prices. They override the published ones. */
+  /** The user's own prices. They override the published prices. */
   readonly prices: PriceTable | undefined;
   readonly ttl: CacheTtl;
   readonly cache: PrefixCache;

@@ -27,7 +27,10 @@ export interface PlotOptions {
 }
 
 const MARK_RADIUS = 2.6;
-/** Maximum share of marked calls. With more of them, marks carry no information and are omitted. */
+/**
+ * Maximum share of marked calls. If more calls would get a mark, the marks carry no information and are
+ * omitted.
+ */
 const MAX_MARKS_SHARE = 0.3;
 
 /** Draws lines over the calls of a session, with labeled axes. */
@@ -39,7 +42,7 @@ export function plot(options: PlotOptions): Svg {
   const clip = element("clipPath", { id }, [
     element("rect", { x, y: y - 4, width: width + 4, height: height + 4 }),
   ]);
-  // Draws the first series last, so that our line is on top.
+  // Draws the first series last, so that the line of longhaul is on top.
   const lines = series.toReversed().flatMap((one) => [
     element("polyline", {
       class: `line ${one.policy}`,

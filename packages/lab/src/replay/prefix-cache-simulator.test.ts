@@ -23,7 +23,7 @@ function requestsOf(entries: readonly Entry[]): readonly { request: ModelRequest
 }
 
 describe("PrefixCache compared with the simulator", () => {
-  it("PrefixCache counts cached and uncached tokens like the simulator, within 3% of each prompt", async () => {
+  it("PrefixCache and the simulator count the same cached and uncached tokens, within 3% of each prompt", async () => {
     const scene = await createScene();
     const cache = new PrefixCache({
       minimumTokens: 1_024,

@@ -27,7 +27,7 @@ const parts = (read: number, written: number, plain: number): Partial<InputParts
 });
 
 describe("PrefixCache", () => {
-  it("caches the prompt up to the last cache mark, reads it in the next call, and charges the rest in full", () => {
+  it("caches the prompt up to the last cache mark, reads that part in the next call, and charges the rest in full", () => {
     const cache = newCache();
     const first = [user(words(100), marked(words(50, "a"))), assistant(words(7, "b"))];
     expect(cache.call({ messages: first }, 0)).toMatchObject(parts(0, 150, 7));
@@ -35,7 +35,7 @@ describe("PrefixCache", () => {
     expect(cache.call(second, MINUTE_MS)).toMatchObject(parts(150, 27, 0));
   });
 
-  it("reads nothing from the cache if a block has changed, but does read if only cache marks have moved", () => {
+  it("reads nothing from the cache if a block has changed, but reads the prefix if only cache marks have moved", () => {
     const cache = newCache();
     cache.call({ messages: [user(words(100), marked(words(50)))] }, 0);
     const other = { messages: [user(words(100), marked(words(50, "y")))] };
@@ -98,7 +98,7 @@ describe("PrefixCache", () => {
     expect(another.call(upTo(25), 1)).toMatchObject(parts(0, 250, 0));
   });
 
-  it("a summary call that extends the conversation reads its cached prefix and writes nothing to the cache", () => {
+  it("a summary call that extends a conversation reads the conversation from the cache and writes nothing to it", () => {
     const cache = newCache();
     const sent = { system: [words(50, "s")], messages: [user(words(500))] };
     cache.call(withCacheMarks(sent), 0);
@@ -107,7 +107,7 @@ describe("PrefixCache", () => {
     expect(cache.call(fork, 1)).toMatchObject(parts(550, 0, 50));
   });
 
-  it("usageOf returns cached, written and uncached tokens in the fields of the provider's usage", () => {
+  it("usageOf returns the read, written and uncached tokens in the fields of the provider's usage", () => {
     expect(usageOf({ read: 1, written: 2, plain: 3, ttl: "1h" }, 4)).toEqual({
       input_tokens: 3,
       output_tokens: 4,

@@ -5,15 +5,15 @@ import type { ContentBlock, MessageContent } from "@longhaul/core/messages";
 import type { ModelRequest, ModelUsage } from "@longhaul/core/models";
 
 /**
- * Number of positions up to a cache mark where the provider searches for a cached prefix. The mark's own
- * position counts.
+ * Number of positions before a cache mark at which the provider looks for the end of a cached prefix. The
+ * mark's own position counts as one of them.
  */
 const LOOK_BACK_POSITIONS = 20;
 
 interface PrefixCacheOptions {
   /** Minimum length of a cached prompt. The provider does not cache shorter prompts. */
   readonly minimumTokens: number;
-  /** Counts the tokens of a tool or of a block of the system prompt or of a message. */
+  /** Counts the tokens of a tool, or of a block in the system prompt or in a message. */
   tokensOf(block: object): number;
 }
 
@@ -36,8 +36,8 @@ interface Position {
 
 /**
  * Simulates the provider's prompt cache. A call writes the prefix up to each of its cache marks
- * (`cache_control`). It reads the longest unexpired prefix that an earlier call wrote and that ends close
- * enough to a mark. Reading a prefix renews its lifetime.
+ * (`cache_control`). The call reads the longest unexpired prefix that an earlier call wrote and that ends
+ * close enough to a mark. Reading a prefix starts its lifetime again.
  */
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
@@ -48,7 +48,9 @@ export class PrefixCache {
     this.#options = options;
   }
 
-  /** Runs a call at the given time in milliseconds. Later calls can read the prefixes that it writes. */
+  /**
+   * Runs a call at the given time in milliseconds. Later calls can read the prefixes that this call writes.
+   */
   call(request: ModelRequest, at: number): InputParts {
     const positions = this.#positions(request);
     const total = positions.at(-1)?.tokens ?? 0;
@@ -92,7 +94,7 @@ function markIn(block: object): CacheTtl | undefined {
   return mark.ttl === "1h" ? "1h" : "5m";
 }
 
-/** Returns the index of the longest prefix that this mark can read, or -1. */
+/** Returns the index of the last position of the longest cached prefix that this mark can read, or -1. */
 function lookBack(positions: readonly Position[], mark: number, at: number): number {
   let steps = 0;
   for (let index = mark; index >= 0; index--) {
@@ -104,8 +106,8 @@ function lookBack(positions: readonly Position[], mark: number, at: number): num
 }
 
 /**
- * Renews an unexpired prefix with its previous lifetime. Writes an expired prefix with the lifetime of its
- * mark.
+ * Extends an unexpired prefix by its previous lifetime. Writes an expired prefix again, with the lifetime
+ * that its mark requests.
  */
 function use(position: Position | undefined, at: number): void {
   if (position === undefined) return;
@@ -161,11 +163,17 @@ class PromptNode {
  */
 class BlockNumbers {
   readonly #byText = new Map<string, number>();
-  /** Numbers of objects, by their place in the prompt. The same object can occur in several places. */
+  /**
+   * Numbers of the objects, for each place in the prompt. The same object can occur in several places and has
+   * a number for each.
+   */
   readonly #byObject = new Map<string, WeakMap<object, number>>();
   readonly #texts = new Map<string, ContentBlock>();
 
-  /** Turns a string into one text block, the same object each time. */
+  /**
+   * Returns the blocks of a content. Turns a string into one text block, and returns the same object for the
+   * same string.
+   */
   blocksOf(content: MessageContent): readonly ContentBlock[] {
     if (typeof content !== "string") return contentBlocks(content);
     const block = this.#texts.get(content) ?? { type: "text", text: content };

@@ -38,7 +38,7 @@ describe("recordedCalls", () => {
     expect(found.map(({ newEntries: news }) => news.length)).toEqual([1, 4]);
   });
 
-  it("omits the recorded agent's summaries, and marks the next call as made after a history rewrite", () => {
+  it("omits the recorded agent's summaries, and marks the call after a summary as made after a history rewrite", () => {
     const built = new ConversationBuilder();
     built.user("one");
     built.assistant("1", { usage: usage(100_000, 20) });
@@ -87,7 +87,7 @@ describe("recordedCalls", () => {
 });
 
 describe("createTokenScale", () => {
-  it("learns the provider's tokens per estimated token from reported usage, and uses the recorded overhead", () => {
+  it("learns the ratio of provider to estimated tokens from reported usage, and uses the recorded overhead", () => {
     const built = new ConversationBuilder();
     built.user("word ".repeat(1_000));
     built.assistant("ok", { usage: usage(21_500, 2) });
@@ -107,7 +107,7 @@ describe("createTokenScale", () => {
     expect(scale.tokensOf(system ?? {}) / scale.overheadTokens).toBeCloseTo(1, 1);
   });
 
-  it("assumes a ratio of provider to estimated tokens without usage, and limits the overhead in a small window", () => {
+  it("assumes a ratio of provider to estimated tokens if no usage is known, and limits overhead in a small window", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");

@@ -14,7 +14,7 @@ import type { SessionHistory } from "@longhaul/sessions/internal";
 export interface RecordedCall {
   /**
    * Entries since the previous call, starting with the answer to that call. For the first call: all entries
-   * before it.
+   * before that call.
    */
   readonly newEntries: readonly Entry[];
   readonly messageId: string | undefined;
@@ -22,26 +22,26 @@ export interface RecordedCall {
   readonly startedAt: number;
   readonly endedAt: number;
   /**
-   * All input tokens that the provider reported. Undefined if it reported none, or if the file has a wrong
-   * figure.
+   * All input tokens that the provider reported. Undefined if the provider reported none, or if the figure in
+   * the file is wrong.
    */
   readonly inputTokens: number | undefined;
   /** Output tokens that the provider reported. Undefined if the file has no final figure. */
   readonly outputTokens: number | undefined;
   /**
-   * True if the recorded agent rewrote its history before this call. The reported tokens then belong to
-   * another conversation.
+   * True if the recorded agent rewrote its history before this call. The reported tokens then belong to the
+   * rewritten conversation, which the replay does not send.
    */
   readonly isAfterRewrite: boolean;
 }
 
 export interface RecordedSession {
   readonly calls: readonly RecordedCall[];
-  /** Entries after the last call's request: its answer and everything that followed. */
+  /** The answer to the last call, and all entries after that answer. */
   readonly rest: readonly Entry[];
 }
 
-/** Everything that was said, oldest first. `isRepeated` is true for entries that repeat earlier ones. */
+/** Everything that was said, oldest first. `isRepeated` is true for entries that repeat earlier entries. */
 export type RecordedHistory = Pick<SessionHistory, "entries" | "isRepeated">;
 
 /**

@@ -11,8 +11,8 @@ const WINDOW_TOKENS = 50_000;
 const MINUTE_MS = 60_000;
 
 /**
- * The test skips these sessions, because they take most of the time and their probe counts differ from the
- * others.
+ * The test skips these sessions. Replaying them would take most of the test's time, and they contain other
+ * numbers of probes than the rest.
  */
 const LONGEST = /6c0a282a|e0a6db83|large-conversation/;
 
@@ -36,15 +36,15 @@ describeRecorded("recorded sessions in a small window", () => {
     expect(of("longhaul")?.compactions).toBeGreaterThan(20);
   });
 
-  it("longhaul keeps over 90% of the probes of recorded sessions, and more than drop-oldest keeps", () => {
+  it("longhaul keeps over 90% of the probes of recorded sessions, and more probes than drop-oldest", () => {
     const kept = of("longhaul")?.probesKept ?? 0;
     expect(kept / total.probes).toBeGreaterThan(0.9);
     expect(kept).toBeGreaterThan(of("drop-oldest")?.probesKept ?? Number.POSITIVE_INFINITY);
   });
 
-  // No test compares the cost with plain summaries, because a plain summary that keeps as many probes is
-  // cheaper.
-  it("longhaul costs less than two thirds of sending the whole history in an unlimited window", () => {
+  // No test compares the cost of longhaul with that of plain summaries, because plain summaries that keep as
+  // many probes are cheaper.
+  it("longhaul costs less than two thirds of the price of sending the whole history in an unlimited window", () => {
     expect(total.comparison?.everything?.ratio).toBeLessThan(2 / 3);
   });
 });

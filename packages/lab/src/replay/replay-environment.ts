@@ -39,7 +39,7 @@ export interface ReplayEnvironment {
   onCall(): void;
 }
 
-/** Outcome of a replay under one policy, without the costs, which the cost tracker adds up. */
+/** Outcome of a replay under one policy. It contains no costs, because the cost tracker adds them up. */
 export interface RunOutcome {
   /** Entries in the context at the end. */
   readonly entries: readonly Entry[];
@@ -71,8 +71,8 @@ function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is Assistant
 }
 
 /**
- * Returns entries as this replay would have recorded them: with the replay's usage, and delayed by the time
- * waited.
+ * Returns the entries as this replay would have recorded them: with the replay's usage, and later by the time
+ * that turns have waited.
  */
 export function toReplayed(
   entries: readonly Entry[],

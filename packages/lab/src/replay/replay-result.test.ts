@@ -20,7 +20,7 @@ const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): 
 });
 
 describe("compare", () => {
-  it("compares longhaul with the cheapest policy that keeps at least as many probes within the window", () => {
+  it("compares longhaul with the cheapest policy that keeps at least as many probes as longhaul within the window", () => {
     const comparison = compare([
       replayed("longhaul", 6, 90),
       replayed("drop-oldest", 5, 40),
@@ -36,7 +36,7 @@ describe("compare", () => {
     });
   });
 
-  it("names no equal policy if no other policy keeps as many probes within the window", () => {
+  it("names no equal policy if no other policy keeps as many probes as longhaul within the window", () => {
     const comparison = compare([
       replayed("longhaul", 6, 90),
       replayed("drop-oldest", 5, 40),
@@ -59,7 +59,7 @@ describe("compare", () => {
     });
   });
 
-  it("never names a policy with refused calls as equal or as the one that keeps the most probes", () => {
+  it("never names a policy with more refused calls than longhaul as equal, or as the one with the most probes", () => {
     const stuck = { ...replayed("keep-last", 1, 95), refusedCalls: 1 };
     const comparison = compare([replayed("longhaul", 6, 90), stuck, replayed("plain-summary", 10, 90)]);
     expect(comparison?.equal?.policy).toBe("plain-summary");

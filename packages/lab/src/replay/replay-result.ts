@@ -5,11 +5,11 @@ import type { ReplayedTurn, TokenSums } from "./cost-tracker.ts";
 
 /** Results of each policy for one session. `replay --json` prints this shape, see docs/json.md. */
 export interface Replay extends EvaluationSetting, ReplayTotal {
-  /** Lifetime of unused entries in the provider's prompt cache. */
+  /** Time for which an unused entry stays in the provider's prompt cache. */
   readonly cacheTtl: CacheTtl;
   /**
-   * Tokens of system prompt and tools in each replayed call. `recorded` is the original figure, which can be
-   * too large for a small window.
+   * Tokens of system prompt and tools in each replayed call. `recorded` is the figure of the recorded
+   * session, which can be too large for a small window.
    */
   readonly overhead: { readonly tokens: number; readonly recorded: number | null };
   /** Provider tokens per estimated token. */
@@ -56,9 +56,14 @@ export interface PolicyReplay {
   readonly turns: readonly ReplayedTurn[];
 }
 
-/** Cost of this library compared with other policies, and the number of probes that each policy keeps. */
+/**
+ * Compares the cost of `longhaul` with that of other policies, and says how many probes each policy keeps.
+ */
 export interface Comparison {
-  /** The cheapest other policy that keeps at least as many probes within the window, or null. */
+  /**
+   * The cheapest other policy that keeps at least as many probes as `longhaul` within the window. Null if
+   * there is none.
+   */
   readonly equal: Rival | null;
   /**
    * The other policy that keeps the most probes within the window, even if it keeps fewer than `longhaul`.
@@ -67,7 +72,9 @@ export interface Comparison {
   readonly fullest: Rival | null;
   /** The policy that keeps everything and needs a larger window. Null if it was not replayed. */
   readonly everything: Rival | null;
-  /** The cheapest other policy, no matter how little it keeps, or null. */
+  /**
+   * The cheapest other policy within the window, no matter how few probes it keeps. Null if there is none.
+   */
   readonly cheapest: Rival | null;
 }
 
@@ -97,8 +104,8 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
     return first === undefined ? null : rival(first);
   };
   const inWindow = others.filter(({ policy }) => policy !== "everything");
-  // A refused call costs nothing, but the agent would have stopped there. So a policy with more refused calls
-  // than `longhaul` must not count as cheap.
+  // A refused call costs nothing, but a real agent would have stopped at that call. So a policy with more
+  // refused calls than `longhaul` must not count as cheap.
   const fitting = inWindow.filter(({ refusedCalls }) => refusedCalls <= ours.refusedCalls);
   const most = Math.max(...fitting.map(({ probesKept }) => probesKept));
   return {

@@ -53,7 +53,7 @@ describe("replay of a session under every policy", () => {
     }
   });
 
-  it("keep-last often breaks the prompt cache, and other policies only at compactions and clearings", () => {
+  it("keep-last often breaks the prompt cache, but other policies break it only at compactions and clearings", () => {
     const sliding = of(result, "keep-last");
     expect(sliding.cacheBreaks).toBeGreaterThan(sliding.turns.length / 3);
     for (const name of ["longhaul", "drop-oldest", "plain-summary"] as const) {
@@ -69,7 +69,7 @@ describe("replay of a session under every policy", () => {
     expect(of(result, "plain-summary").stallMs).toBeGreaterThan(0);
   });
 
-  it("longhaul keeps over 90% of the probes, and more than drop-oldest keeps", () => {
+  it("longhaul keeps over 90% of the probes, and more probes than drop-oldest", () => {
     expect(of(result, "everything").probesKept).toBe(result.probes);
     expect(of(result, "longhaul").probesKept).toBeGreaterThan(of(result, "drop-oldest").probesKept);
     expect(of(result, "longhaul").probesKept / result.probes).toBeGreaterThan(0.9);
@@ -105,7 +105,7 @@ describe("replayEntries", () => {
     expect(result.turns.at(-1)?.cost).toBeLessThanOrEqual(result.cost.total);
   });
 
-  it("the policy that keeps everything sends no token that is neither read from nor written to the cache", async () => {
+  it("the policy that keeps everything reads or writes every input token in the cache and pays for none in full", async () => {
     const everything = of(await replay({ policies: ["everything"] }), "everything");
     expect(everything).toMatchObject({ cacheBreaks: 0, compactions: 0, stallMs: 0, summaryCalls: 0 });
     expect(everything.tokens.plain).toBe(0);
@@ -138,7 +138,7 @@ describe("replayEntries", () => {
     expect(early.peakTokens).toBeLessThan(0.8 * usual.peakTokens);
   });
 
-  it("uses the prices of the given model, or of a common model if those of the session's model are unknown", async () => {
+  it("uses the prices of the given model, or of a common model if the prices of the session's model are unknown", async () => {
     const session = { id: "x", model: "nobody-1" };
     const options: ReplayOptions = { policies: ["everything"] };
     const unknown = await replayEntries(session, entries, options);

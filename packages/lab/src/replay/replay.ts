@@ -34,7 +34,7 @@ export interface ReplayOptions {
   readonly cacheTtl?: CacheTtl | undefined;
   /** Model whose prices apply. Default: the session's model. */
   readonly model?: string | undefined;
-  /** Your own prices. They override the published ones. */
+  /** Your own prices. They override the published prices. */
   readonly prices?: PriceTable | undefined;
   /** Engine options that differ from the defaults. */
   readonly engine?: EngineSetup | undefined;
@@ -52,9 +52,9 @@ export interface ReplayProgress {
 }
 
 /**
- * Replays a recorded session call by call under each policy. Computes the cost with the provider's prompt
- * cache, the time people would have waited, and the probes that the context still contains at the end. Calls
- * no model.
+ * Replays a recorded session call by call under each policy. Computes three results: the cost with the
+ * provider's prompt cache, the time that people would have waited, and the probes in the context at the end.
+ * Calls no model.
  */
 export function replaySession(session: Session, options: ReplayOptions = {}): Promise<Replay> {
   const { conversation, clearedToolUseIds, entries } = session;
@@ -148,8 +148,9 @@ function createSharedEnvironment(
 }
 
 /**
- * Returns the overhead as `inspect` computes it: from the usage of the conversation, or from the boundary of
- * a compaction that recorded it. Undefined if no response reports its usage.
+ * Returns the overhead (system prompt and tools) as `inspect` computes it. The source is the usage of the
+ * conversation, or the boundary of a compaction that recorded the overhead. Undefined if no response reports
+ * its usage.
  */
 function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
   const { source, overheadTokens, entries: counted } = measureConversation(now, {});

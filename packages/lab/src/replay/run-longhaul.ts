@@ -96,7 +96,10 @@ class EngineRun {
     return { sent, usage };
   }
 
-  /** If the request exceeds the window, the provider refuses it and the engine recovers. */
+  /**
+   * Returns a turn that fits the window. If the request exceeds the window, acts as if the provider refused
+   * it, so that the engine recovers.
+   */
   async #within(turn: Turn<Entry>): Promise<Turn<Entry>> {
     const { scale, thresholds } = this.#stage;
     const tokens = tokensOfRequest(turn.request, scale);

@@ -25,15 +25,18 @@ export function runPolicy(policy: Policy | undefined, stage: ReplayEnvironment):
 
 /**
  * Policies that keep the whole history and cut it again for each call, like chat memories of the last N
- * messages. The others change the conversation permanently at the threshold, which preserves more of the
- * prompt cache.
+ * messages. All other policies change the conversation permanently when it reaches the threshold, which
+ * preserves more of the prompt cache.
  */
 const SLIDING_POLICIES: ReadonlySet<string> = new Set(["keep-last"]);
 
 class PolicyRun {
   readonly #policy: Policy | undefined;
   readonly #stage: ReplayEnvironment;
-  /** Input of the policy: the whole history for a sliding policy, otherwise its latest result. */
+  /**
+   * Input of the policy: the whole history for a sliding policy, or the latest result of any other policy
+   * with the entries since then.
+   */
   #conversation: OutgoingConversation;
   #isFull = false;
   #compactions = 0;
@@ -101,8 +104,8 @@ class PolicyRun {
   }
 
   /**
-   * Charges a summary call that reads the conversation from the cache while it is warm. This is cheaper than
-   * most real programs, which send a separate request and pay for it in full.
+   * Charges a summary call. While the cache is warm, the call reads the conversation from the cache. This is
+   * cheaper than in most real programs, which send a separate request and pay for it in full.
    */
   async #pay({ usage, isBlocking: isWaitedFor }: PolicyCall): Promise<void> {
     const { clock, costs: till, scale } = this.#stage;
@@ -122,7 +125,7 @@ class PolicyRun {
   }
 }
 
-/** A conversation in the form that is sent. It is updated as the conversation grows. */
+/** A conversation together with the messages that are sent for it. New entries update these messages. */
 class OutgoingConversation {
   readonly #entries: Entry[];
   readonly #flattened: FlattenedEntries;

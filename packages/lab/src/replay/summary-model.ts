@@ -15,7 +15,7 @@ export const MODEL_SUMMARY_TOKENS = 3_300;
 
 /**
  * Simulates the provider's model for summary requests. The built-in summarizer writes the text, the cache
- * determines the usage, and the call takes as long on the replay's clock as a real model would.
+ * determines the usage, and the call takes a realistic time on the replay's clock.
  */
 export function summaryModel(stage: ReplayEnvironment): Model {
   const { model, scale } = stage;
@@ -57,14 +57,13 @@ export const tooLong = (tokens: number, limit: number): ModelError =>
 const BASE_MS = 1_000;
 /** Uncached input: ten thousand tokens per second. */
 const MS_PER_NEW_TOKEN = 0.1;
-/** Cached input: ten times as fast. */
+/** Cached input: ten times as fast as uncached input. */
 const MS_PER_CACHED_TOKEN = 0.01;
 /** Output: sixty tokens per second. */
 const MS_PER_OUTPUT_TOKEN = 1_000 / 60;
 
 /**
- * Estimates how long a call takes. The estimate uses rough figures of hosted models, the same for every
- * policy.
+ * Estimates how long a call takes, from rough figures of hosted models. All policies use the same estimate.
  */
 export function latencyMs(usage: Usage): number {
   const fresh = usage.input_tokens + (usage.cache_creation_input_tokens ?? 0);

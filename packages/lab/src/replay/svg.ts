@@ -1,6 +1,6 @@
 /**
- * An SVG fragment to embed in another one. Only the functions in this file create fragments, so that
- * everything is escaped.
+ * An SVG fragment to embed in another one. Only the functions in this file create fragments, so that all text
+ * in a fragment is escaped.
  */
 export interface Svg {
   readonly markup: string;
@@ -38,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': "&quot;",
 };
 
-/** Removes characters that XML cannot represent, not even escaped. */
+/** Escapes markup. Removes characters that XML cannot represent even in escaped form. */
 const escaped = (value: string): string =>
   value
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")

@@ -8,11 +8,14 @@ import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 /** Approximate tokens of a coding agent's system prompt and tools, for sessions without reported usage. */
 const ASSUMED_OVERHEAD_TOKENS = 15_000;
 /**
- * Maximum share of the window for system prompt and tools, if a session from a large window is replayed in a
- * small one.
+ * Maximum share of the window for system prompt and tools, for sessions that were recorded in a large window
+ * and are replayed in a small window.
  */
 const LARGEST_OVERHEAD_SHARE = 0.2;
-/** Maximum ratio of reported to estimated growth. Larger growth has a cause that is not in the file. */
+/**
+ * Maximum ratio of reported to estimated growth of a conversation. A larger reported growth has a cause that
+ * is not in the file.
+ */
 const OUTLIER_RATIO = 5;
 const OUTLIER_TOKENS = 1_000;
 const LOWEST_RATIO = 0.4;
@@ -91,7 +94,10 @@ const estimateOf = (entries: readonly Entry[]): number =>
     ESTIMATORS.o200k,
   );
 
-/** Creates a text with this many estimated tokens. Its content does not matter, because nothing reads it. */
+/**
+ * Creates a system prompt with about this number of estimated tokens. Its words do not matter, because no
+ * model reads them.
+ */
 function systemPrompt(tokens: number): ContentBlock {
   const words = "You are an agent that works on software. ";
   const perWords = ESTIMATORS.o200k(words.repeat(100)) / 100;

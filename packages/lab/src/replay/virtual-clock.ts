@@ -4,8 +4,9 @@ interface Sleeper {
 }
 
 /**
- * A clock that moves only on request. It wakes each sleeper when its time comes. A session of several days
- * replays in seconds, and a background task of one minute takes one minute of virtual time.
+ * A clock that moves only on request. It wakes each sleeper when the clock reaches the sleeper's time. A
+ * session of several days replays in seconds, and a background task of one minute takes one minute of virtual
+ * time.
  */
 export class VirtualClock {
   #now: number;
@@ -26,8 +27,8 @@ export class VirtualClock {
   }
 
   /**
-   * Advances the clock to a time. Ends all sleeps until then in order, and runs the work that follows each of
-   * them.
+   * Advances the clock to a time. Ends all sleeps that are due by that time, the earliest first, and runs the
+   * work that follows each sleep.
    */
   async advanceTo(time: number): Promise<void> {
     await flushPromises();
@@ -67,5 +68,5 @@ export class VirtualClock {
   }
 }
 
-/** Waits until all pending promise callbacks have run: they run before the next turn of the event loop. */
+/** Waits for the next turn of the event loop. All pending promise callbacks run before that turn. */
 const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

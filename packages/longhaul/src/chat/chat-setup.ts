@@ -4,8 +4,8 @@ import type { Composition } from "../composition.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 
 /**
- * Parts of a chat. The command line gets them from options and settings, the tour from its own folder and
- * model.
+ * Parts of a chat. The command line takes these parts from options and settings. The tour provides its own
+ * folder and model.
  */
 export interface ChatSetup {
   readonly composition: Pick<Composition, "terminal" | "places" | "prices" | "now">;
@@ -39,7 +39,7 @@ export interface AgentWiring {
 export interface Guide {
   /**
    * Called whenever the agent is idle, with the person's last input (undefined at the beginning). Returns
-   * undefined when the guide is finished. The person then continues alone, and without a person the chat
+   * undefined when the guide is finished. Then the person continues without a guide, and an unattended chat
    * ends.
    */
   next(sent: string | undefined): Promise<GuideStep | undefined>;

@@ -67,7 +67,7 @@ const endless: Agent["run"] = async function* (_, options) {
 };
 
 describe("runChat", () => {
-  it("shows version, model and window at the start of a chat, and the command to resume it at the end", async () => {
+  it("shows version, model and window at the start of a chat, and the command to resume the chat at the end", async () => {
     const chat = await held({
       run: (prompt) => runOf([text(`You said: ${prompt}`)]),
       conversation: [{ type: "x" } as never],
@@ -82,7 +82,7 @@ describe("runChat", () => {
     expect(chat.screen.printed.at(-1)).toContain("longhaul chat --resume 3fa9c1d0");
   });
 
-  it("queues a prompt while the agent works, and puts it back into the input line after Ctrl-C", async () => {
+  it("queues a prompt while the agent works, and puts the prompt back into the input line after Ctrl-C", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("two");
@@ -113,7 +113,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("stops the agent on Esc, but never exits the chat on Esc", async () => {
+  it("Esc stops the agent, but never exits the chat", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().escaped();
@@ -127,7 +127,7 @@ describe("runChat", () => {
     await chat.over;
   });
 
-  it("rejects /compact while the agent works, because it changes the conversation, but runs /todos", async () => {
+  it("rejects /compact while the agent works, because /compact changes the conversation, but runs /todos", async () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("/compact");

@@ -17,8 +17,8 @@ import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
 /**
- * A second Ctrl-C within this time exits an idle chat. The status line says so, because a screen with plain
- * lines shows no activity.
+ * A second Ctrl-C within this time exits an idle chat. The hint about this is in the status line, because a
+ * screen with plain lines shows no live activity.
  */
 const LEAVE_WITHIN_MS = 2_000;
 /** Interval of display updates. The display shows seconds, so more frequent updates would only flicker. */
@@ -50,7 +50,7 @@ class Chat {
   readonly #view: EventView;
   readonly #descriptions = new Map<string, string>();
   #guide: Guide | undefined;
-  /** Last input of the person. The guide is called once for it. */
+  /** Last input of the person. The chat calls the guide once for each input. */
   #sent: string | undefined;
   #isGuideAsked = false;
   #agent: Agent | undefined;

@@ -53,7 +53,7 @@ describe("permission questions", () => {
   });
 });
 
-it("a question of the model appears without a command of the person and grants no permission", async () => {
+it("a question of the model appears unasked, without a command of the person, and grants no permission", async () => {
   const screen = fakeScreen();
   const person = screenPerson({ screen, describe: () => undefined, interrupt: () => undefined });
   const question = { question: "Which?", options: [{ label: "A" }], mayChooseSeveral: false };

@@ -67,7 +67,8 @@ const titleOf = ({ title }: PermissionNeed): string => oneLine(withNothingHidden
 
 /**
  * Omits a command that the title already shows. The title replaces line breaks and repeated blanks with one
- * blank. So a command that contains them is shown in full, because a line break starts another command.
+ * blank. So a command that contains line breaks or repeated blanks is shown in full, because a line break
+ * starts another command.
  */
 function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {
   if (need.detail === undefined) return {};

@@ -49,7 +49,8 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   }
   const error = errorOf(result, agent);
   if (options.format === "text") {
-    // The text of a command contains our own colors. The text of a model must not control the terminal.
+    // The text of a command contains our own colors, so it stays unchanged. The text of a model must not
+    // control the terminal.
     const text = isCommand(options.prompt) ? result.text : shownText(result.text);
     if (text !== "") terminal.print(text);
     printing.noteRefused();
@@ -87,7 +88,7 @@ class Printing {
     }
   }
 
-  /** Runs a chat command without a model call. Its output is the answer. */
+  /** Runs a chat command without a model call. Returns the output of the command as the answer. */
   async command(agent: Agent): Promise<RunResult> {
     const { prompt, signal, format } = this.#options;
     const text = (): string => this.#command?.text() ?? "";

@@ -38,7 +38,7 @@ interface ContextFacts {
   readonly tokens: number;
   readonly window: number;
   readonly windowOrigin: WindowOrigin;
-  /** Threshold of automatic compaction in tokens. Null if there is none. */
+  /** Threshold of automatic compaction in tokens. Null if there is no automatic compaction. */
   readonly autoCompact: number | null;
 }
 

@@ -27,7 +27,7 @@ describe("statusLine", () => {
     );
   });
 
-  it("shows the permission mode in the status line if it asks less often than the default", () => {
+  it("shows the permission mode in the status line if the mode asks less often than the default mode", () => {
     const status: Status = {
       ...STATUS,
       isPlanMode: false,
@@ -47,7 +47,7 @@ describe("statusLine", () => {
     expect(textWidth(statusLine(STATUS, width, plain))).toBeLessThanOrEqual(width);
   });
 
-  it("colors the window gauge green, from the warning threshold yellow, and from auto-compact red", () => {
+  it("colors the window gauge green at first, yellow from the warning threshold, and red from auto-compact", () => {
     const { warning, autoCompact } = readingOf(0).thresholds;
     const at = (tokens: number): string => statusLine({ ...STATUS, reading: readingOf(tokens) }, 80, colored);
     expect(at(warning - 1)).toContain(colored.green("█████████░ 88%"));

@@ -25,7 +25,7 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
   const entry = entries.findLast(isSummaryEntry);
   if (entry === undefined) return undefined;
   const own = unwrapSummary(contentText(rawContent(entry)));
-  // A summary that the provider wrote has a separate block type.
+  // A summary that the provider wrote is in a block with a separate type.
   const text =
     own ||
     entryBlocks(entry)
@@ -34,7 +34,7 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
   return text.trim() === "" ? undefined : shownText(text.trim());
 }
 
-/** Returns the compactions that led to the conversation, newest first, without undone ones. */
+/** Returns the compactions that led to the conversation, newest first. Omits compactions that were undone. */
 export function summariesOf(session: Session): readonly CompactionSummary[] {
   return historySegmentsOf(session)
     .flatMap(({ boundary, entries }) => {

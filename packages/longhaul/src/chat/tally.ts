@@ -14,8 +14,8 @@ export interface TallyRow {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   /**
-   * Cost in dollars. Undefined if the prices of a model are unknown, because a partial sum would look
-   * complete.
+   * Cost in dollars. Undefined if the prices of any model are unknown, because the sum would be incomplete
+   * but look complete.
    */
   readonly dollars: number | undefined;
 }

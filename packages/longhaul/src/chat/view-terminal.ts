@@ -2,7 +2,7 @@ import { NARROWEST_VIEW, type Terminal, viewWidth } from "../terminal.ts";
 import type { Screen } from "./screen/screen.ts";
 import { wrapped } from "./show/word-wrap.ts";
 
-/** Wraps text that was made for a wider terminal, between words. */
+/** Wraps text that was formatted for a wider terminal. Breaks lines only between words. */
 export const narrowed = (text: string, width: number): string =>
   width < NARROWEST_VIEW ? wrapped(text, width) : text;
 

@@ -65,7 +65,7 @@ export async function chooseSession(
     );
   }
   const options = await Promise.all(files.map((file) => optionOf(file, now, screen.width)));
-  const chosen = await screen.choose({ title: "Resume which session?", options });
+  const chosen = await screen.choose({ title: "Which session do you want to resume?", options });
   return files[chosen?.picked[0] ?? -1]?.path;
 }
 

@@ -189,7 +189,8 @@ async function setupOf(
   );
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
-  // The option for the base URL applies only to models of the same provider as the chosen model.
+  // The option for the base URL applies to a model only if Anthropic's SDK serves both that model and the
+  // chosen model, or neither.
   const modelNamed = (wanted: string): Promise<Model> =>
     chatModel(wanted, {
       baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,
@@ -206,7 +207,8 @@ async function setupOf(
     open: async (wiring) => {
       const earlier = chosen === undefined ? await claudeModelOf(wiring.session) : undefined;
       return await openAgent({
-        // The command line overrides the settings. Allow lists of both are combined.
+        // The command line overrides the settings. The allow lists of the command line and of the settings
+        // are combined.
         permissions: {
           mode: options.permissionMode ?? settings.permissions?.mode,
           allow,
@@ -231,7 +233,7 @@ async function setupOf(
 
 /**
  * Finds the model that a session used, so that a resume changes neither model nor window. Accepts only names
- * of the model table, because the file may contain anything.
+ * that are in the model table, because the session file may contain any text as a name.
  */
 async function claudeModelOf(path: string | undefined): Promise<string | undefined> {
   // Ignores an unreadable session, because opening it later reports the reason.
@@ -247,7 +249,7 @@ async function claudeModelOf(path: string | undefined): Promise<string | undefin
  */
 const FIRST_BYTE_MS = 3_000;
 
-/** Reads piped input. With a separate prompt, does not wait forever on a socket that nobody writes to. */
+/** Reads piped input. If there is also a prompt, does not wait forever for a socket that nobody writes to. */
 async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<string> {
   if (stdin.isTTY) return "";
   const isPatient = !hasPrompt || !isSocket();

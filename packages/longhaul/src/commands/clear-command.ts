@@ -78,7 +78,7 @@ function verdict(report: ClearReport, { colors }: Terminal): string {
   const saved = `${formatPercent(1 - after.tokens / Math.max(1, before.tokens))} smaller`;
   if (fits) return `${saved}, ${roomWords(report)}`;
   const threshold = formatCount(fullAt(window));
-  return colors.red(`${saved}, but still over the threshold of ${threshold}. Compact it.`);
+  return colors.red(`${saved}, but still over the threshold of ${threshold}. Compact the session.`);
 }
 
 /** Width of the columns before the tool name. */

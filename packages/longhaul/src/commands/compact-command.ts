@@ -107,7 +107,7 @@ async function carryOut(
     return await compactSession(session, {
       instructions: options.instructions,
       force: options.force,
-      // A preview also shows a compaction that saves too little, and says so.
+      // A preview shows even a compaction that saves too little, and says that it saves too little.
       leastSaving: isPreview ? "none" : undefined,
       fromNotes: notes?.source,
       state: notesPointer(session, notes),
@@ -134,8 +134,8 @@ async function carryOut(
 }
 
 /**
- * Returns the window of a model. Without `--window`, a known model other than the session's has its own
- * window. Otherwise the window of the session applies.
+ * Returns the window of a model. A known model that is not the session's model has its own window, unless
+ * `--window` gives a number. In all other cases, the window of the session applies.
  */
 function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowChoice): WindowOf {
   return ({ name }) => {

@@ -28,7 +28,7 @@ async function findSessions(start: string): Promise<readonly Candidate[]> {
   const length = Math.max(ID_SHOWN, start.length);
   return await Promise.all(
     files.map(async ({ id, path, bytes }) => {
-      // A prefix that several sessions share would complete to none of them.
+      // If several sessions share this prefix, it identifies none of them, so the whole id is offered.
       const isShared = files.filter((other) => other.id.slice(0, length) === id.slice(0, length)).length > 1;
       const value = oneLine(isShared ? id : id.slice(0, length));
       return { value, about: sessionLabel(await peekSession(path, bytes)) };

@@ -122,7 +122,7 @@ function sessionSections(
   ].filter((section) => section !== "");
 }
 
-/** In a narrower terminal, the figures by kind are omitted. */
+/** Minimum width for the whole table. In a narrower terminal, the figures by kind are omitted. */
 const WHOLE_WIDTH = 78;
 const COLUMNS: Columns = [
   "policy",

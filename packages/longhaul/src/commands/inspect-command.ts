@@ -74,8 +74,8 @@ export const inspect = async (
 };
 
 /**
- * Returns true if a compaction can be worthwhile. A context that is smaller than the minimum saving cannot
- * save enough.
+ * Returns true if a compaction can be worthwhile. If the whole context is smaller than the minimum saving, no
+ * compaction can save enough.
  */
 const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;

@@ -96,7 +96,7 @@ describe("ledgerView, the output of longhaul ledger", () => {
       expect(view).toMatch(new RegExp(`^ +5 {2}${name} +x$`, "m"));
   });
 
-  it("lists facts outside the context with the message that contains each, and every fact with --all", () => {
+  it("lists facts outside the context, each with the message that contains it, and lists every fact with --all", () => {
     const view = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))));
     expect(view).toContain("00000005  file  changed src/a/rather/long/folder/of/the/project/part-5.ts\n");
     const narrow = shown(report(compaction(ledgerOf([fact(5, "recoverable")]))), false, 60);
@@ -123,7 +123,7 @@ describe("ledgerView, the output of longhaul ledger", () => {
     expect(shown(report(compaction(ledgerOf(facts))), true)).toContain("00000039  ");
   });
 
-  it("says how many facts the ledger does not list, in the singular for one fact", () => {
+  it("says how many facts the ledger does not list, and uses the singular for one fact", () => {
     const view = (unlisted: number): string => shown(report(compaction(ledgerOf(SOME, { unlisted }))));
     expect(view(1)).toContain("1 more fact is not listed.");
     expect(view(2)).toContain("2 more facts are not listed.");
@@ -131,7 +131,7 @@ describe("ledgerView, the output of longhaul ledger", () => {
 
   it("counts facts as lost if no transcript contains them", () => {
     const view = shown(report(compaction(ledgerOf([fact(1, "gone"), fact(2, "summary")]))));
-    expect(view).toContain("1 lost: no transcript has them.");
+    expect(view).toContain("1 lost: not in any transcript.");
     expect(view).toContain("file, lost");
     expect(view).not.toContain("Nothing is lost.");
     expect(view).not.toContain("longhaul recall");
@@ -173,7 +173,7 @@ describe("ledgerView, the output of longhaul ledger", () => {
     expect(view).toMatch(/bbbbbbbb {2}2026-07-26 15:01 {2}manual$/);
   });
 
-  it("says that a conversation without a compaction has none", () => {
+  it("says that a conversation has no compaction if there is none", () => {
     expect(shown(report())).toContain("This conversation has no compaction");
     // After a rewind, the session contains more than the context.
     expect(shown(report())).not.toContain("everything that was said");

@@ -229,7 +229,10 @@ const KIND_NAMES: Readonly<Record<FactKind, string>> = {
   quantity: "quantities",
 };
 
-/** Lists facts that are not in the context, or every fact, with the message that contains each. */
+/**
+ * Lists facts that are not in the context, or every fact. Each fact is listed with the message that contains
+ * it.
+ */
 function factsSection(
   { counts, inThisFile }: CompactionLedgerReport,
   { facts }: Ledger,
@@ -273,7 +276,9 @@ function noneListed(kind: FactKind | undefined, all: boolean): string {
     : `None of the ${KIND_NAMES[kind]} is missing from the context.`;
 }
 
-/** For a file, shows the action and the end of its path, which are the most informative parts. */
+/**
+ * For a fact about a file, shows the action and the end of the path, which are the most informative parts.
+ */
 function factText({ kind, text }: LedgerFact, room: number): string {
   const [, deed = "", path = ""] = (kind === "file" && /^(\w+ )(.+)$/s.exec(text)) || [];
   return path === "" ? fitText(text, room) : `${deed}${fitText(path, room - deed.length, "front")}`;

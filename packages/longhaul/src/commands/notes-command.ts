@@ -60,7 +60,7 @@ export const notes: SessionCommand<NotesCommandOptions> = async (query, options,
   terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
 };
 
-/** Returns false for a run that only shows notes, so that no confirmation is needed. */
+/** Returns true if this run writes notes. A run that only shows notes needs no confirmation. */
 async function writes(
   query: string,
   { dryRun, update, rebuild }: NotesCommandOptions,

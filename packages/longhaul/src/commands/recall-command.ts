@@ -18,7 +18,7 @@ export interface RecallCommandOptions
 
 /** The screen has no context limit, so reading by id uses large pages. */
 const READING_TOKENS = 20_000;
-/** Maximum tokens of a match: a few lines around it, for a screen. */
+/** Maximum tokens of a match and the lines around it. This is a few lines on a screen. */
 const TOKENS_PER_HIT = 150;
 
 /** Searches messages that are no longer in the context of a session. Never changes the session. */
@@ -41,7 +41,8 @@ export async function recalled(
   onProgress?: (done: number, total: number) => void,
 ): Promise<string> {
   const { id, json } = options;
-  // Reading by id shows the length of messages, so it uses the same estimator as all other figures.
+  // Reading by id shows the lengths of messages, so it counts tokens with the same estimator as the other
+  // commands.
   const opened = openRecall(path, {
     countTokens: id === undefined ? undefined : ESTIMATORS.o200k,
     onProgress,
@@ -124,7 +125,7 @@ function whatFor({ words, exact, pattern, file, tool, all }: RecallQuery): strin
     ...(words === undefined ? [] : [`for ${oneLine(words)}`]),
     ...(exact === undefined ? [] : [`for exactly "${oneLine(exact)}"`]),
     ...(pattern === undefined ? [] : [`for /${oneLine(pattern)}/`]),
-    ...(file === undefined ? [] : [`in calls for the file ${oneLine(file)}`]),
+    ...(file === undefined ? [] : [`in tool calls on the file ${oneLine(file)}`]),
     ...(tool === undefined ? [] : [`of the tool ${oneLine(tool)}`]),
     ...(all === true ? ["in the whole session"] : []),
   ];
@@ -138,7 +139,7 @@ function nothingFound({ query, page, notSearched }: RecallReport): readonly stri
     isLater ? `There is no page ${page} ${whatFor(query)}.` : `Nothing found ${whatFor(query)}.`,
     ...(notSearched > 0 ? ["Some entries were skipped: the pattern is too slow on them."] : []),
     ...(exact !== undefined ? ["Without --exact, longhaul searches for each word."] : []),
-    ...(pattern !== undefined ? ["--ignore-case ignores upper and lower case."] : []),
+    ...(pattern !== undefined ? ["--ignore-case treats upper and lower case as equal."] : []),
     ...(file !== undefined || tool !== undefined
       ? ["--file searches the paths of tool calls. --tool needs the exact name of the tool."]
       : []),
@@ -172,7 +173,7 @@ interface Line {
   readonly matches: readonly (readonly [number, number])[];
 }
 
-/** Returns the matching lines, or the first ones without a match. */
+/** Returns the matching lines, or the first lines if no line matches. */
 function snippet(hit: RecallHit, width: number, colors: Terminal["colors"]): readonly string[] {
   const lines = linesOf(hit).filter(({ text }) => text.trim() !== "");
   const found = lines.filter(({ matches }) => matches.length > 0);

@@ -55,11 +55,11 @@ describe("replayView, the output of longhaul replay", () => {
     expect(report).toContain("All 2 sessions");
   });
 
-  it("shows the recorded size of system prompt and tools if the replay used a smaller one", () => {
+  it("shows the recorded size of system prompt and tools if the replay used a smaller size", () => {
     expect(shown([replayOf(all)])).toContain("(recorded: 42K)");
   });
 
-  it("compares longhaul with the cheapest policy that keeps as many probes, or says that none does", () => {
+  it("compares longhaul with the cheapest policy that keeps as many probes, or says that no other policy does", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
     const rival = policyOf("plain-summary", { cost: { total: 10, summaries: 1 } });
     expect(shown([replayOf([ours, rival])])).toContain("longhaul costs 0.60 times as much as plain-summary");
@@ -93,11 +93,11 @@ describe("replayView, the output of longhaul replay", () => {
       policyOf("plain-summary", { cost: { total: 5, summaries: 1 }, probesKept: 250 }),
     ];
     expect(unfolded(shown([replayOf([ours, ...rivals])]))).toContain(
-      "plain-summary keeps the most of the others: 250. longhaul costs 1.20 times as much.",
+      "Of the other policies, plain-summary keeps the most probes: 250. longhaul costs 1.20 times as much.",
     );
   });
 
-  it("says in how many sessions another policy keeps as many probes as longhaul, or more", () => {
+  it("says in how many sessions another policy keeps as many probes as longhaul, and in how many it keeps more", () => {
     const ours = (probesKept: number): PolicyReplay =>
       policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept });
     const plain = (total: number, probesKept: number): PolicyReplay =>

@@ -91,8 +91,8 @@ function replayOptions(
 }
 
 /**
- * Returns the window settings without the switches: a replay always compacts, at the default thresholds of
- * `inspect`.
+ * Returns the window settings without the switches for compaction, clearing and context collapse, because a
+ * replay always compacts.
  */
 function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
   const {
@@ -237,7 +237,10 @@ const refusals = ({ policies }: ReplayTotal): readonly string[] =>
         `${policy}: ${plural(refusedCalls, "call")} did not fit the window. The agent would have stopped there.`,
     );
 
-/** Explains the comparison of costs. The first sentence says if another policy keeps more probes. */
+/**
+ * Explains the comparison of costs. If another policy keeps more probes than longhaul, the first sentence
+ * says so.
+ */
 function comparisons({ comparison, policies, probes }: ReplayTotal): readonly string[] {
   if (comparison === null) return [];
   const { equal, fullest, everything, cheapest } = comparison;
@@ -256,7 +259,7 @@ function comparisons({ comparison, policies, probes }: ReplayTotal): readonly st
       : `No other policy keeps as many probes in this window. The cheapest, ${cheapest.policy}, keeps ${cheapest.probesKept} of ${probes}. longhaul costs ${times(cheapest)} as much.`,
     isFullestTold || fullest === null
       ? ""
-      : `${fullest.policy} keeps the most of the others: ${fullest.probesKept}. longhaul costs ${times(fullest)} as much.`,
+      : `Of the other policies, ${fullest.policy} keeps the most probes: ${fullest.probesKept}. longhaul costs ${times(fullest)} as much.`,
     everything === null ? "" : `longhaul costs ${times(everything)} as much as keeping everything.`,
   ].filter((line) => line !== "");
 }

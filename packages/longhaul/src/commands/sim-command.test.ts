@@ -139,7 +139,7 @@ describe("longhaul sim --config", () => {
     expect(await statusesWith({ config: configured({ faults: once }) }, 3)).toEqual([429, 429, 200]);
   });
 
-  it("reads window, models, keys and counter from the configuration file, and --window overrides its window", async () => {
+  it("reads window, models, keys and counter from the configuration file, and --window overrides the file's window", async () => {
     const config = configured({
       windowTokens: 50_000,
       counter: "estimate",
@@ -200,7 +200,7 @@ describe("longhaul sim with real clients", () => {
       body: JSON.stringify(BODY),
     });
 
-  it("longhaul sim accepts an unknown beta header, and warns once in words or in the JSON of the request", async () => {
+  it("longhaul sim accepts an unknown beta header, and warns in one line or in the JSON of the request", async () => {
     const lines = await run({}, async (url) => {
       for (let call = 0; call < 2; call++) expect((await withBeta(url)).status).toBe(200);
     });
@@ -271,7 +271,7 @@ describe("longhaul sim with real clients", () => {
   });
 });
 
-/** Runs the program from its sources, because the built one may be older. */
+/** Runs the program from its sources, because the built program may be older than the sources. */
 describe("longhaul sim as a process", () => {
   const start = (...args: readonly string[]): ChildProcessWithoutNullStreams =>
     spawn(process.execPath, [...FROM_SOURCE, join(import.meta.dirname, "..", "main.ts"), "sim", ...args], {

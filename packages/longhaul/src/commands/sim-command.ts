@@ -26,8 +26,8 @@ export interface SimOptions {
 }
 
 /**
- * Defaults for real clients. Such a client sends conversations that this simulator did not write, and
- * rewrites its own history.
+ * Defaults for real clients. Such a client sends conversations with answers that this simulator did not
+ * write, and may rewrite its history.
  */
 const SWITCHES_FOR_CLIENTS: Partial<Switches> = { enforceBinding: false, foreignSignatures: "accepted" };
 
@@ -188,7 +188,9 @@ function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["c
   return `${green(stopReason ?? String(status ?? ""))}${byFault}${found}`;
 }
 
-/** Formats a line of `sim --json`, without the body, which is as long as the conversation. */
+/**
+ * Formats a line of `sim --json`. Omits the body of the request, because it is as long as the conversation.
+ */
 function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>> {
   return {
     type: "request",
@@ -223,7 +225,9 @@ function simTotals(totals: LogTotals, { colors, width }: Terminal): string {
   const parts = [
     plural(totals.requests, "request"),
     ...(totals.errors > 0 ? [plural(totals.errors, "error")] : []),
-    ...(totals.bindingRefusals > 0 ? [`${totals.bindingRefusals} of them for bound thinking blocks`] : []),
+    ...(totals.bindingRefusals > 0
+      ? [`${totals.bindingRefusals} of them because a thinking block does not match its conversation`]
+      : []),
     `${formatCount(totals.inputTokens)} tokens in (${formatCount(totals.cacheReadTokens)} read from the cache, ${formatCount(totals.cacheWriteTokens)} written to it)`,
     `${formatCount(totals.outputTokens)} out`,
   ];

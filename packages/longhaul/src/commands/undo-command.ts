@@ -75,8 +75,8 @@ export interface UndoReport extends RewriteReport {
   readonly step: StepReport;
   readonly messages: { readonly restored: number; readonly carried: number };
   /**
-   * Number of thinking blocks after the step that were removed. They are signed for another history, so the
-   * model would refuse them.
+   * Number of thinking blocks that were removed from the messages after the step. They are signed for another
+   * history, so the provider would refuse them.
    */
   readonly thinkingBlocks: number;
 }
@@ -162,7 +162,7 @@ function messagesWords({ messages, thinkingBlocks }: UndoReport): string {
   const thinking =
     thinkingBlocks === 0
       ? ""
-      : ` ${plural(thinkingBlocks, "thinking block")} dropped, because the model would refuse ${thinkingBlocks === 1 ? "it" : "them"} here.`;
+      : ` ${plural(thinkingBlocks, "thinking block")} dropped, because the model would refuse ${thinkingBlocks === 1 ? "it" : "them"} after this change.`;
   return `${formatCount(messages.restored)} restored, ${carried}.${thinking}`;
 }
 
@@ -171,8 +171,8 @@ function verdict(report: UndoReport, { colors }: Terminal): string {
   if (fits) return roomWords(report);
   const limit =
     after.tokens >= window.size
-      ? `over the window of ${formatCount(window.size)}: compact it before you continue`
-      : `over the threshold of ${formatCount(fullAt(window))}: ${window.autoCompact === null ? "compact it" : "the agent will compact it soon"}`;
+      ? `over the window of ${formatCount(window.size)}: compact the session before you continue`
+      : `over the threshold of ${formatCount(fullAt(window))}: ${window.autoCompact === null ? "compact the session" : "the agent will compact the session soon"}`;
   return colors.red(direction === "undo" ? limit : `still ${limit}`);
 }
 

@@ -1,5 +1,5 @@
-// Our own bars instead of a charting library: one line of text each, in eighths of a cell, next to other
-// text.
+// This file draws bars without a charting library, because each bar is a part of a line of text and uses
+// eighths of a cell.
 const FULL = "█";
 const EMPTY = "░";
 /** Eighths of a cell, so that a bar of twenty columns still distinguishes 3% from 5%. */
@@ -18,7 +18,7 @@ export function gauge(share: number, width: number): string {
   return FULL.repeat(filled) + EMPTY.repeat(width - filled);
 }
 
-/** Divides the cells among the parts of a whole. Each part that is not zero gets at least one. */
+/** Divides the cells among the parts of a whole. Each part that is not zero gets at least one cell. */
 export function cellsOf(parts: readonly number[], width: number): readonly number[] {
   const whole = parts.reduce((sum, part) => sum + part, 0);
   if (whole === 0) return parts.map(() => 0);
@@ -29,8 +29,8 @@ export function cellsOf(parts: readonly number[], width: number): readonly numbe
 }
 
 /**
- * Puts labels under a gauge at their columns. Moves a label right if it would touch another. The line ends at
- * most `room` columns after the gauge.
+ * Puts labels under a gauge at their columns. Moves a label to the right if it would touch the previous
+ * label. The line ends at most `room` columns after the gauge.
  */
 export function scale(
   marks: readonly { readonly share: number; readonly label: string }[],

@@ -49,7 +49,7 @@ function verdicts(report: CompactReport, isForced: boolean, { colors }: Terminal
 function whyNotPaying({ saving, written }: CompactReport, isForced: boolean): string {
   const { tokens, smallestWorthwhile } = saving;
   const saved = tokens > 0 ? `it saves ${formatCount(tokens)} tokens` : "it saves nothing";
-  const figures = `Does not pay off: ${saved}, and the minimum is ${formatCount(smallestWorthwhile)}.`;
+  const figures = `The compaction does not pay off: ${saved}, and the minimum is ${formatCount(smallestWorthwhile)}.`;
   if (isForced) return written === null ? figures : `${figures} Compacted anyway, as you asked.`;
   return `${figures} With --in-place or --out it fails and changes nothing.`;
 }
@@ -148,8 +148,8 @@ function keptWords({ kept, cleared }: CompactReport): string {
 }
 
 /**
- * Reasons why files were not restored that a session file must not be able to read, with the words for
- * people.
+ * Reasons for not restoring a file that protect the user's files, because a session file could name any path.
+ * Each reason has its words for people.
  */
 const LEFT_OUT: Readonly<Record<string, string>> = { "outside-project": "outside", secret: "secret" };
 const LEFT_OUT_SHOWN = 5;
@@ -194,7 +194,7 @@ const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
 
 function notesSection({ notes, summary }: CompactReport, terminal: Terminal): string {
   if (notes === null) return "";
-  const origin = notes.built ? "written without a model, because the session had none" : "existing notes";
+  const origin = notes.built ? "written without a model, because the session had no notes" : "existing notes";
   const facts = [
     origin,
     ...(notes.built && !notes.written ? ["nothing was written"] : []),
@@ -212,7 +212,8 @@ function hooksSection({ hooks }: CompactReport, terminal: Terminal): string {
   return [
     labeled("Hooks", verdict, terminal),
     ...hooks.map(({ state, text }) => {
-      // A hook gets two lines, because its name alone may fill a line, but people look for its message.
+      // Each hook gets up to two lines, because its name alone may fill the first line, but people look for
+      // its message.
       const line = foldText(`  ${fitText(text, 2 * (width - 4))}`, width, "    ");
       return state === "completed" ? colors.dim(line) : colors.yellow(line);
     }),
@@ -255,11 +256,14 @@ function failureWords({ reason = "" }: SummaryAttempt): string {
   return reason === "no-summary" ? "wrote no summary" : `failed (${reasonWords(reason)})`;
 }
 
-/** Describes an error code in words. Codes of model errors begin with their topic, which is omitted. */
+/** Describes an error code in words. Omits the prefix `model-` of codes of model errors. */
 const reasonWords = (reason: string): string =>
   reason === "model-other" ? "provider error" : reason.replace(/^model-/, "").replaceAll("-", " ");
 
-/** Lists the attempts if there was more than one. Omits the cached-prefix step, which a file never has. */
+/**
+ * Lists the attempts if there was more than one. Omits the step with the cached prefix, because a session in
+ * a file never has a cached prefix.
+ */
 function wayOf({ attempts }: Summary): readonly string[] {
   const tried = attempts.filter(({ reason }) => reason !== NO_PREFIX);
   return tried.length < 2 ? [] : [tried.map(stepWords).join(" → ")];

@@ -56,7 +56,7 @@ describe("cost of a session", () => {
     expect(costAfter(3_601)?.cache.isCold).toBe(true);
   });
 
-  it("assumes the prices of a common model when those of the session's model are unknown", () => {
+  it("assumes the prices of a common model when the prices of the session's model are unknown", () => {
     const cost = costAfter(10, { model: "house-model" });
     expect(cost).toMatchObject({ model: "claude-sonnet-4-5", arePricesAssumed: true });
     const shown = costSection(cost, "house-model", terminal(200));
@@ -88,7 +88,7 @@ describe("cost of a compaction", () => {
     expect(cost?.rewrite).toBeGreaterThan(0);
   });
 
-  it("the built-in summarizer costs no call, so the saving is larger by the price of that call", () => {
+  it("the built-in summarizer makes no model call, so the saving is larger by the price of such a call", () => {
     const [without, asked] = [compactCostWith(undefined), compactCostWith("claude-haiku-4-5")];
     expect(without?.call).toBeNull();
     expect((without?.netSaving ?? 0) - (asked?.netSaving ?? 0)).toBeCloseTo(asked?.call?.cost ?? 0, 10);

@@ -6,7 +6,7 @@ import { labeled } from "./sections.ts";
 
 type Counts = ReturnType<typeof countFates>;
 
-/** Describes the location of the facts in the context. Omits zero counts. */
+/** Describes where in the context the facts are, with a count for each place. Omits places with no facts. */
 export function contextWords(counts: Counts, quotedTokens: number): string {
   const cost = quotedTokens === 0 ? "" : ` (${formatCount(quotedTokens)} tokens)`;
   const parts = [
@@ -21,7 +21,7 @@ export function contextWords(counts: Counts, quotedTokens: number): string {
 export function goneWords({ gone }: Counts, { colors }: Terminal): string {
   return gone === 0
     ? colors.green("Nothing is lost.")
-    : colors.red(`${formatCount(gone)} lost: no transcript has them.`);
+    : colors.red(`${formatCount(gone)} lost: not in any transcript.`);
 }
 
 /** Shows a ledger in one or two lines, for the end of a compaction. */

@@ -249,7 +249,10 @@ export function notesSection(notes: BesideReport["notes"] | undefined, terminal:
   return [title, notesFacts(notes, terminal), ...remark].join("\n");
 }
 
-/** Shows the memory files that were attached, and those that would be now. One row per file. */
+/**
+ * Shows the memory files that were attached, and the memory files that would be attached now. One row per
+ * file.
+ */
 export function memorySection(
   memory: MemoryReport | undefined,
   cwd: string | null,

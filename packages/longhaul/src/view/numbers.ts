@@ -60,5 +60,8 @@ export const formatTime = (timestamp: unknown): string =>
     .slice(0, 16)
     .replace("T", " ");
 
-/** Cents are too coarse for single calls, and four digits are too many for a long run. */
+/**
+ * Formats dollars with four decimals below one dollar, and with two from there on. Cents are too coarse for
+ * single calls, and four decimals are too many for a long run.
+ */
 export const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

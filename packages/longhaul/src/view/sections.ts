@@ -43,14 +43,16 @@ export type Glossary = readonly (readonly [word: string, meaning: string])[];
 export const glossaryLines = (glossary: Glossary, { colors, width }: Terminal): string =>
   colors.dim(glossary.map(([word, meaning]) => foldText(`${word}: ${meaning}`, width, "  ")).join("\n"));
 
-/** A column of a table. A plain text is its title. */
+/** A column of a table. A string is the title of a column that is never cut. */
 export type Column = string | FlexibleColumn;
 
 interface FlexibleColumn {
   readonly title: string;
   /** The part of a cell that is cut if there is too little room. Such cells have no colors. */
   readonly cut?: Cut;
-  /** Minimum width. If it does not fit, columns with a `rank` are omitted first. */
+  /**
+   * Minimum width. If the minimum widths of all columns do not fit, columns with a `rank` are omitted first.
+   */
   readonly least?: number;
   /** Rank of an optional column. In a narrow terminal, the lowest rank is omitted first. */
   readonly rank?: number;

@@ -54,13 +54,13 @@ describe("foldText", () => {
     );
   });
 
-  it("keeps a number and its unit on one line when it wraps a text", () => {
+  it("keeps a number and its unit on one line when foldText wraps a text", () => {
     expect(foldText("Notes updated in 1.3 s", 20)).toBe("Notes updated in\n1.3 s");
     expect(foldText("a file of 2.8 MB, 10 min old", 16)).toBe("a file of\n2.8 MB, 10 min\nold");
     expect(foldText("part 3 step", 8)).toBe("part 3\nstep");
   });
 
-  it("does not count color codes as width when it wraps a text", () => {
+  it("does not count color codes as width when foldText wraps a text", () => {
     expect(foldText("\u001b[1mbold\u001b[22m and plain", 14)).toBe("\u001b[1mbold\u001b[22m and plain");
   });
 });

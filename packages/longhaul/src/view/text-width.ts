@@ -1,7 +1,7 @@
 // This file measures and wraps text without string-width and wrap-ansi. The screen measures its rows at each
-// key, but the packages (8.3 and 10.0) take 8 to 25 times as long for all text but ASCII. They count a joined
-// emoji as two columns, so the emoji would overlap other text in a terminal that does not join it. wrap-ansi
-// has no hanging indent. A test compares our widths with those of string-width.
+// key, and these packages (8.3 and 10.0) are 8 to 25 times slower than this file unless the text is ASCII.
+// The packages count a joined emoji as two columns, so the emoji would overlap other text in a terminal that
+// does not join it. wrap-ansi has no hanging indent. A test compares our widths with those of string-width.
 import { stripVTControlCharacters } from "node:util";
 import { withoutControls } from "@longhaul/core/internal/messages";
 
@@ -13,8 +13,8 @@ const WITHOUT_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\uf
 const PLAIN = /^[ -~]*$/;
 
 /**
- * Returns the width in columns. A joined emoji counts as its parts side by side, like in terminals that do
- * not join them. In other terminals some columns stay free.
+ * Returns the width in columns. A joined emoji is as wide as its parts side by side, as in terminals that do
+ * not join emoji. In terminals that join them, some columns stay free.
  */
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
@@ -26,8 +26,8 @@ export function textWidth(text: string): number {
 }
 
 /**
- * Invisible characters that change how others look: bidirectional marks, zero-width spaces, tags. Joiners
- * stay, because letters and emoji need them, and so do tags after a flag.
+ * Invisible characters that change how other characters look: bidirectional marks, zero-width spaces, tags.
+ * Joiners and tags after a flag are not included, because letters and emoji need them.
  */
 const DECEIVING =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
@@ -46,8 +46,8 @@ const escaped = (mark: string): string =>
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /**
- * Prepares text that a person decides about, such as a command. Omits nothing. A shell runs the words inside
- * an escape sequence, so control characters become visible escapes. Line breaks and tabs stay.
+ * Prepares text that a person decides about, such as a command. Omits nothing, because a shell would run even
+ * words that an escape sequence hides. Control characters become visible escapes. Line breaks and tabs stay.
  */
 export const withNothingHidden = (text: string): string =>
   withVisibleMarks(text.replaceAll("\r\n", "\n").replace(CONTROLS, escaped));

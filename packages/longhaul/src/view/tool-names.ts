@@ -42,7 +42,7 @@ function groups(names: readonly string[], labelOf: (name: string) => string): re
   return [...found.values()];
 }
 
-/** Returns the start of each name, and the part where the names begin to differ. */
+/** Returns a label for each name: the start of the name, and the part where the names begin to differ. */
 function labelsOf(names: readonly string[], width: number): readonly string[] {
   const plain = names.map((name) => oneLine(name).replace(MCP_NAME, `$1${SEPARATOR}$2`));
   const [first = ""] = plain;
@@ -50,7 +50,7 @@ function labelsOf(names: readonly string[], width: number): readonly string[] {
   while (shared < first.length && plain.every((name) => name[shared] === first[shared])) shared++;
   const start = fitText(first, Math.floor(width / 2));
   const room = width - textWidth(start);
-  // Shows the end of each name. If the end is too long to show the difference, shows the part where the names
+  // Shows the end of each name if it includes the difference. If not, shows the part where the names begin to
   // differ.
   return plain.map((name) =>
     textWidth(name.slice(shared)) < room
@@ -59,7 +59,7 @@ function labelsOf(names: readonly string[], width: number): readonly string[] {
   );
 }
 
-/** Returns the label, with a number at its end if another name already has it. */
+/** Returns the label. Adds a number at its end if another name already has the same label. */
 function unused(label: string, width: number, taken: Set<string>): string {
   let free = label;
   for (let number = 2; taken.has(free); number++) {

@@ -140,7 +140,7 @@ describe("summary in the output of longhaul compact", () => {
   const shown = (summary: Partial<CompactReport["summary"]>): string =>
     compactView({ ...compacted, summary: { ...compacted.summary, ...summary } }, outline, terminal(100));
 
-  it("names the session notes or the built-in summarizer as the source of a summary", () => {
+  it("names the source of a summary that no model wrote: the session notes or the built-in summarizer", () => {
     const written = attempt({ step: "notes", outcome: "written" });
     expect(shown({ source: "notes", attempts: [written], sections: [], titles: [] })).toContain(
       "from the session's notes, no model called",
@@ -173,7 +173,7 @@ describe("summary in the output of longhaul compact", () => {
     expect(view).not.toContain("shared prefix");
   });
 
-  it("shows all methods that were tried for a summary, with the reason why the first one failed", () => {
+  it("shows all methods that were tried for a summary, with the reason why the first method failed", () => {
     const view = shown({
       attempts: [
         attempt({ reason: "model-cut-off", cuts: 2, model: "claude-x" }),

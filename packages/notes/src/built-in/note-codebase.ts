@@ -40,7 +40,7 @@ export function codebase(before: readonly string[], news: UpdateInput): readonly
   ];
 }
 
-/** Reads the folder in which the session started from the notes. */
+/** Finds the folder in which the session started. The notes contain this folder. */
 export function rootIn(items: readonly string[]): string | undefined {
   return PLACE_LINE.exec(behindLabel(items, PLACE) ?? "")?.[1];
 }

@@ -11,7 +11,7 @@ const edits = (path: string): Tell => {
 };
 
 describe("the Errors & Corrections section of built-in notes", () => {
-  it("lists a failed command as open until a later run passes, then names the files edited in that update", () => {
+  it("lists a failed command as open until a later run passes, then names the files edited in the same update", () => {
     const open = noted(runs("npm test", FAILED));
     expect(bodyOf(open, ERRORS)).toBe(
       "- `npm test`: Error: cannot find module 'left-pad' → no passing run since",
@@ -33,7 +33,7 @@ describe("the Errors & Corrections section of built-in notes", () => {
     ]);
   });
 
-  it("built-in notes count a repeated failure of a command instead of listing it again", () => {
+  it("built-in notes count a repeated failure of a command instead of listing the failure again", () => {
     const notes = noted(runs("npm test", FAILED), runs("npm test", FAILED));
     expect(bodyOf(notes, ERRORS)).toBe(
       "- `npm test` (2×): Error: cannot find module 'left-pad' → no passing run since",
@@ -49,7 +49,7 @@ describe("the Errors & Corrections section of built-in notes", () => {
     expect(bodyOf(gone, ERRORS)).toBe("");
   });
 
-  it("built-in notes list the user's corrections, but never the first message of the session as one", () => {
+  it("built-in notes list the user's corrections, but never treat the first message of a session as a correction", () => {
     const notes = noted(
       (session) => {
         session.user("Don't use any library for this");

@@ -93,7 +93,7 @@ const isExplained = (text: string): boolean => failureText(text)?.telling === tr
 
 /**
  * Returns false for errors about a wrong folder. Returns true for explained failures, and for unexplained
- * ones only if they are severe and still open.
+ * failures only if they are severe and still open.
  */
 function isWorthNoting({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
@@ -137,8 +137,8 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
 function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
   const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
   const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
-  // The new text may contain a path with a line break. The error stays unchanged then, because it must fit on
-  // one line.
+  // The new text may contain a path with a line break. In that case the noted error stays as it was, because
+  // it must fit on one line.
   return end.includes("\n") ? error : { ...error, end };
 }
 

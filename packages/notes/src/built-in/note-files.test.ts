@@ -20,7 +20,7 @@ const edits = (path: string, code?: string): Tell => {
 };
 
 describe("the Files and Functions section of built-in notes", () => {
-  it("lists each file once, with counted reads and edits, the reason, and the names of edited functions", () => {
+  it("lists each file once, with the number of reads and edits, the reason, and the names of edited functions", () => {
     const notes = noted((session) => {
       session.tool("r", "Read", { file_path: "/project/src/fetch.ts" }, "text");
       session.assistant("I put the retry into a function of its own:");
@@ -91,7 +91,7 @@ describe("the Files and Functions section of built-in notes", () => {
     ]);
   });
 
-  it("when files do not fit into the notes, drops files that were only read before files that were changed", () => {
+  it("when not all files fit into the notes, drops the files that were only read first, and changed files last", () => {
     const limits = { sectionTokens: 80, totalTokens: 800 };
     const many: Tell = (session) => {
       session.tool("e", "Edit", edit("/project/changed.ts"), "ok");

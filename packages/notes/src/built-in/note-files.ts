@@ -28,7 +28,7 @@ const MAX_REASON_CHARS = 160;
 const MIN_REASON_CHARS = 28;
 const MAX_NAMES = 12;
 const MAX_NOTE_CHARS = 300;
-/** A changed file outlives this many files that the agent only read. */
+/** A changed file is dropped only after this number of newer files that the agent only read. */
 const CHANGED_WORTH = 15;
 const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
 const HEADER = /^- `([^`\n]+)`(.*)$/;

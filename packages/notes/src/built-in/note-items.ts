@@ -3,10 +3,10 @@ import type { CountText } from "@longhaul/core/measure";
 
 /** One item of a section, in its possible lengths. */
 export interface NoteItem {
-  /** Forms of the item, longest first. The last one is the shortest that makes sense. */
+  /** Forms of the item, longest first. The last form is the shortest form that makes sense. */
   readonly forms: readonly string[];
   /**
-   * When space is short, this item is dropped only after this many newer items. The worth is a number of
+   * When space is short, this item is dropped only after this number of newer items. The worth is a number of
    * items, so later items do not change the order in which two items are dropped. As a result, many small
    * updates keep the same items as one large update.
    */
@@ -20,8 +20,8 @@ export interface NoteItem {
 /** Worth of an item that is dropped only after every other item. */
 export const PINNED: number = Number.POSITIVE_INFINITY;
 /**
- * Worth of items that a model or a person wrote. They are worth more than built-in items, which come from the
- * structure of the session alone.
+ * Worth of items that a model or a person wrote. These items are worth more than built-in items, which come
+ * only from the structure of the session.
  */
 const FOREIGN_WORTH = 10;
 /**
@@ -131,7 +131,7 @@ const MAX_TRIES = 8;
 
 /**
  * Renders a section within the budget. If not everything fits, keeps the most valuable items, and prefers
- * many short forms to a few long ones.
+ * many items in short form to a few items in long form.
  */
 export function fitSection(draft: SectionDraft, budgetTokens: number, countTokens: CountText): string {
   const slots = rankedSlots(draft.items);
@@ -194,8 +194,9 @@ function keepInBrief(
 }
 
 /**
- * Uses longer forms as long as they fit: first for the newest item, then for all others step by step. The
- * newest item comes first, because the full text of a shortened item is lost for later updates.
+ * Replaces short forms with longer forms while there is room: first for the newest item, then for all other
+ * items, one step at a time. The newest item comes first, because the full text of a shortened item is lost
+ * for later updates.
  */
 function grown(slots: readonly Slot[], spareTokens: number, countTokens: CountText): readonly Slot[] {
   const longer = slots.map((slot) => ({ ...slot }));
@@ -234,8 +235,17 @@ export function labeled(label: string, text: string): string {
   return `- ${label}: ${text}`;
 }
 
-/** Returns the text after a label, or undefined if no item has this label. */
+/** Labels that earlier versions wrote, by the label of this version. */
+const FORMER_LABELS: ReadonlyMap<string, string> = new Map([
+  ["Continues this earlier request", "It continues"],
+  ["Next step that the assistant named", "Named as next"],
+  ["Last text of the assistant", "Last words of the assistant"],
+  ["Changed for this request so far", "Changed for it so far"],
+]);
+
+/** Returns the text after a label or its former wording, or undefined if no item has this label. */
 export function behindLabel(items: readonly string[], label: string): string | undefined {
-  const start = labeled(label, "");
-  return items.find((item) => item.startsWith(start))?.slice(start.length);
+  const starts = [label, FORMER_LABELS.get(label) ?? label].map((each) => labeled(each, ""));
+  const start = starts.find((each) => items.some((item) => item.startsWith(each)));
+  return start && items.find((item) => item.startsWith(start))?.slice(start.length);
 }

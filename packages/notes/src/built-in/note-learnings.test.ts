@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bodyOf, noted } from "../../../../test/support/noting.ts";
 
 describe("the Learnings section of built-in notes", () => {
-  it("lists each cause that the assistant names once, in its words, without the sentences around it", () => {
+  it("lists each cause that the assistant names only once, verbatim, and without the sentences around it", () => {
     const cause = "The root cause is that the cache key leaves out the locale of the user.";
     const notes = noted(
       (session) => session.assistant(`Let me look at the cache. ${cause} The problem is X.`),

@@ -14,7 +14,7 @@ const SMALL = { sectionTokens: 200, totalTokens: 2_000 };
 const start = emptyNotes(notesTemplate);
 
 describe("the Session Title section of built-in notes", () => {
-  it("makes the session title from the first request that is more than a greeting, and never changes it", () => {
+  it("the first update makes the session title, from more than a greeting if possible, and later updates keep it", () => {
     const notes = noted(
       (session) => session.user("hi"),
       (session) => session.user("Something else entirely, later on"),
@@ -74,7 +74,7 @@ describe("the Task Specification section of built-in notes", () => {
     expect(bodyOf(notes, TASK)).toBe('- "Fix the date of the report"');
   });
 
-  it("lists a repeated user message once, as the newest, unless it is the first request, which stays first", () => {
+  it("lists a repeated user message once, at the end, but the first request stays first even if it is repeated", () => {
     const say =
       (...texts: readonly string[]): Tell =>
       (session) => {
@@ -89,7 +89,7 @@ describe("the Task Specification section of built-in notes", () => {
     expect(bodyOf(notes, TASK)).toBe(`- "${first}"\n- "${third}"\n- "${second}"`);
   });
 
-  it("says what a short message replies to, but only if it directly follows the assistant's text", () => {
+  it("says what a short message replies to, but only if the message directly follows the assistant's text", () => {
     const offer: Tell = (session) => session.assistant("The parser is done. I can write the tests too.");
     const yes: Tell = (session) => session.user("yes");
     const reply = '- "yes" (in reply to: "The parser is done. I can write the tests too.")';
@@ -124,7 +124,7 @@ describe("the Task Specification section of built-in notes", () => {
     );
   });
 
-  it("when requests do not fit into the notes, keeps the first and the newest, and counts the others", () => {
+  it("when not all requests fit into the notes, keeps the first and the newest requests, and counts the others", () => {
     const requests = (from: number, to: number): Tell => {
       return (session) => {
         for (let at = from; at < to; at++)
@@ -156,7 +156,7 @@ describe("the Task Specification section of built-in notes", () => {
     expect(small).toMatch(/^- "Begin\. .*…"$/);
   });
 
-  it("recognizes a user message that is in the notes in shortened form when the user sends it again", () => {
+  it("recognizes a repeated user message even if the notes contain the message only in shortened form", () => {
     const long = `Begin. ${"Much of this is a log that somebody pasted. ".repeat(30)}End with the question.`;
     const whole = noted(
       (session) => session.user("first of all"),

@@ -66,12 +66,16 @@ const MAX_PLAN_CHARS = 1_600;
 const MAX_QUESTION_CHARS = 220;
 const MAX_ANSWER_CHARS = 400;
 const MAX_CONTEXT_CHARS = 160;
-/** Two messages that share this many characters at the start count as one. */
+/**
+ * Two messages count as one message if their first letters and digits agree. This is the number of compared
+ * characters.
+ */
 const ALIKE_CHARS = 30;
 const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
 
 /**
- * Lists the person's requests, requirements and answers in order. The first and the newest are dropped last.
+ * Lists the person's requests, requirements and answers in order. The first and the newest items are dropped
+ * last.
  */
 export function taskSpecification(before: readonly string[], news: UpdateInput): readonly NoteItem[] {
   const list = new MessageList();
@@ -130,9 +134,9 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
 }
 
 /**
- * Returns the user messages that an earlier summary lists and the notes lack. If the notes contain some of
- * them, returns only the messages after the last of these. A model rewords messages, so earlier ones may be
- * in the notes with other words.
+ * Returns the user messages that an earlier summary lists but the notes lack. If the notes contain some of
+ * the listed messages, returns only the messages after the last one found. Earlier messages may be in the
+ * notes in other words, because a model rewords messages.
  */
 function messagesBefore({ digest }: UpdateInput, list: MessageList): readonly string[] {
   const messages = listedMessages(digest.earlier);
@@ -154,8 +158,8 @@ function beginAlike(one: string, other: string): boolean {
 }
 
 /**
- * Returns the requests from a model's summary if the notes have no user messages. Skips lines that the
- * built-in summarizer wrote, because they repeat user messages.
+ * Returns the requests from a model's summary if the notes have no user messages. Skips lines in the format
+ * of the built-in summarizer, because these lines repeat user messages.
  */
 function intentBefore({ digest, longestItemChars }: UpdateInput, list: MessageList): readonly string[] {
   if (list.messages().length > 0) return [];
@@ -167,8 +171,8 @@ function intentBefore({ digest, longestItemChars }: UpdateInput, list: MessageLi
 const BRIEF_CHARS = 400;
 const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
 /**
- * Minimum length of a shortened message. A shorter text with an ellipsis at the end was not shortened, but
- * written that way.
+ * Minimum length of a shortened message. If a shorter text ends with an ellipsis, the user wrote the
+ * ellipsis.
  */
 const MIN_SHORTENED_CHARS = 60;
 /** From this length on, a shortened message also shows its end, where people often put their request. */
@@ -206,7 +210,8 @@ interface Shortened {
 
 /**
  * Items in order, each with a key. A repeated message moves to the end, except the first message. If the
- * notes contain a message in shortened form, its beginning and end identify the message.
+ * notes contain a message only in shortened form, the beginning and the end of that form identify the
+ * message.
  */
 class MessageList {
   readonly #slots = new Map<string, NoteItem>();

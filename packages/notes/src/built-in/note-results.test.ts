@@ -24,7 +24,7 @@ describe("the Key Results section of built-in notes", () => {
     ]);
   });
 
-  it("quotes the answer to a question verbatim, even if the agent worked on it over several updates", () => {
+  it("quotes the answer to a question verbatim, even if the agent worked on the answer over several updates", () => {
     const notes = noted(
       (session) => {
         session.user("Which packages are the largest?");

@@ -33,7 +33,10 @@ const MIN_REPORT_CHARS = 20;
 const MAX_ANSWER_CHARS = 900;
 const MIN_ANSWER_CHARS = 200;
 const MAX_ASKED_CHARS = 80;
-/** Worth of a commit, a link or a test run. It takes one line and cannot be reconstructed. */
+/**
+ * Worth of a commit, a link or a test run. Such an item takes only one line, and the agent cannot reconstruct
+ * it.
+ */
 const PROOF_WORTH = 8;
 const ANSWER_WORTH = 4;
 
@@ -103,7 +106,7 @@ function proofsOf(exchange: Exchange): Result[] {
 
 /**
  * Returns the answer to the person's question. Returns nothing if the agent changed files or committed,
- * because then these are the result.
+ * because in that case the changes or the commit are the result.
  */
 function answerOf(exchange: Exchange, news: UpdateInput): Result[] {
   const { texts, actions, commits } = exchange;
@@ -126,7 +129,7 @@ function withoutOpening(text: string): string {
 
 /**
  * Returns the person's question. Returns undefined if there is none, or if the notes list files that were
- * changed for it.
+ * changed for the same request.
  */
 function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | undefined {
   const { message } = exchange;
@@ -138,7 +141,8 @@ function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | 
 }
 
 /**
- * True for an edit, a push and a call of a subagent. The text of the answer then only announces the result.
+ * Returns true for an edit, a push or a call of a subagent. After such an action, the text of the answer only
+ * announces the result.
  */
 function makesMore(action: Action): boolean {
   if (action.kind === "edit") return true;

@@ -13,7 +13,7 @@ const STATE = "Current State";
 const edit = (file_path: string): object => ({ file_path, old_string: "a", new_string: "b" });
 
 describe("the Current State section of built-in notes", () => {
-  it("the current state names the latest request, the files changed for it, and that it appears done", () => {
+  it("the current state names the latest request and the files changed for it, and says that it appears done", () => {
     const notes = noted((session) => {
       session.user("Add a retry to the fetcher");
       session.tool("e", "Edit", edit("/project/src/fetch.ts"), "ok");
@@ -22,8 +22,8 @@ describe("the Current State section of built-in notes", () => {
     expect(linesOf(notes, STATE)).toEqual([
       '- Latest request: "Add a retry to the fetcher"',
       "- Status: appears done, no open request",
-      '- Last words of the assistant: "The retry is in place and all tests pass."',
-      "- Changed for it so far: `src/fetch.ts`",
+      '- Last text of the assistant: "The retry is in place and all tests pass."',
+      "- Changed for this request so far: `src/fetch.ts`",
       "- Worked on last: `src/fetch.ts` (changed)",
     ]);
   });
@@ -42,7 +42,7 @@ describe("the Current State section of built-in notes", () => {
     expect(linesOf(notes, STATE)).toEqual([
       '- Latest request: "Rename the module everywhere"',
       '- Status: work in progress. The assistant last said: "I start with the parser."',
-      "- Changed for it so far: `a.ts`, `b.ts`",
+      "- Changed for this request so far: `a.ts`, `b.ts`",
       "- Worked on last: `c.ts` (read)",
       "- Last commands: `ls`",
     ]);
@@ -65,7 +65,23 @@ describe("the Current State section of built-in notes", () => {
     expect(linesOf(after, STATE)).toContain(`- Status: ${former}`);
   });
 
-  it("counts left-out to-do items anew in each update instead of adding them up", () => {
+  it("the current state keeps the files that notes of an earlier version list as changed", () => {
+    const before = noted((session) => {
+      session.user("Rename the module everywhere");
+      session.tool("a", "Edit", edit("/project/a.ts"), "ok");
+    });
+    const sections = before.sections.map((section) => ({
+      ...section,
+      body: section.body.replace("Changed for this request so far", "Changed for it so far"),
+    }));
+    const after = notedOn({ ...before, sections }, { sectionTokens: 2_000, totalTokens: 12_000 }, (session) =>
+      session.tool("b", "Edit", edit("/project/b.ts"), "ok"),
+    );
+    expect(linesOf(after, STATE)).toContain("- Changed for this request so far: `a.ts`, `b.ts`");
+    expect(bodyOf(after, STATE)).not.toContain("Changed for it so far");
+  });
+
+  it("counts left-out to-do items from zero in each update instead of adding up the counts of all updates", () => {
     const limits = { sectionTokens: 120, totalTokens: 1_200 };
     const todos = Array.from({ length: 20 }, (_, at) => ({
       content: `part number ${at}`,
@@ -79,7 +95,7 @@ describe("the Current State section of built-in notes", () => {
     expect(linesOf(notedOn(once, limits, list), STATE)[0]).toBe(remark);
   });
 
-  it("the current state switches to a new request as soon as there is one", () => {
+  it("the current state switches to a new request as soon as the user sends one", () => {
     const notes = noted(
       (session) => {
         session.user("Rename the module everywhere");
@@ -90,7 +106,7 @@ describe("the Current State section of built-in notes", () => {
     );
     expect(bodyOf(notes, STATE)).toContain('- Latest request: "Now write the documentation');
     expect(bodyOf(notes, STATE)).toContain("- Status: nothing has been done about it yet");
-    expect(bodyOf(notes, STATE)).not.toContain("Changed for it");
+    expect(bodyOf(notes, STATE)).not.toContain("Changed for this request");
     expect(bodyOf(notes, STATE)).not.toContain("Rename the module");
   });
 
@@ -99,7 +115,7 @@ describe("the Current State section of built-in notes", () => {
       session.assistant("There are two ways to do this.");
       session.user("Take the second one, but without the cache, and write tests for it");
     };
-    expect(bodyOf(noted(asked), STATE)).toContain('- Last words of the assistant: "There are two ways');
+    expect(bodyOf(noted(asked), STATE)).toContain('- Last text of the assistant: "There are two ways');
     const begun = noted((session) => {
       asked(session);
       session.tool("e", "Edit", edit("/project/a.ts"), "ok");
@@ -117,7 +133,7 @@ describe("the Current State section of built-in notes", () => {
     );
     expect(linesOf(notes, STATE).slice(0, 2)).toEqual([
       '- Latest request: "yes" (in reply to: "Shall I remove them?")',
-      '- It continues: "Look for unused exports in the whole project, please, and list every one of them"',
+      '- Continues this earlier request: "Look for unused exports in the whole project, please, and list every one of them"',
     ]);
   });
 
@@ -133,7 +149,9 @@ describe("the Current State section of built-in notes", () => {
       session.user("Plan the migration");
       session.assistant("The schema is done. Next I will move the data. It is late now.");
     });
-    expect(bodyOf(named, STATE)).toContain('- Named as next: "Next I will move the data."');
+    expect(bodyOf(named, STATE)).toContain(
+      '- Next step that the assistant named: "Next I will move the data."',
+    );
   });
 
   it("the current state says that the session waits for an answer to AskUserQuestion", () => {

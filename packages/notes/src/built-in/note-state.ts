@@ -30,15 +30,15 @@ import { commandText, inCode } from "./note-commands.ts";
 import { behindLabel, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
 /**
- * Labels of the lines in "Current State". The next update reads these lines and keeps each until it has a
- * newer text for it.
+ * Labels of the lines in "Current State". The next update reads these lines, and keeps each line unless it
+ * has a newer text for that line.
  */
 export const LATEST_REQUEST = "Latest request";
-const CARRIES_ON = "It continues";
+const CARRIES_ON = "Continues this earlier request";
 const STATUS = "Status";
-const NEXT = "Named as next";
-const LAST_WORDS = "Last words of the assistant";
-export const CHANGED = "Changed for it so far";
+const NEXT = "Next step that the assistant named";
+const LAST_WORDS = "Last text of the assistant";
+export const CHANGED = "Changed for this request so far";
 const FILES = "Worked on last";
 const COMMANDS = "Last commands";
 const SUMMARY = "From the last summary";
@@ -242,8 +242,8 @@ function commandsText(digest: SessionDigest): string | undefined {
 function openItems(digest: SessionDigest): NoteItem[] {
   const todos = digest.todos.filter(({ status }) => status !== "completed");
   return [
-    // A todo in progress has the highest worth. The other todos are worth less the later they are in the
-    // list.
+    // A todo in progress has the highest worth. The worth of the other todos decreases with their position in
+    // the list.
     ...todos.map((todo, at) => ownItem([todoLine(todo)], todo.status === "in_progress" ? 50 : 40 - 2 * at)),
     ...digest.runningTasks.map((task) => ownItem([runningLine(task)], 50)),
     ...digest.unansweredCalls.slice(-MAX_COMMANDS).map((call) => {

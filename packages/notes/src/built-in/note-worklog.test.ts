@@ -41,7 +41,7 @@ describe("the Worklog section of built-in notes", () => {
     );
   });
 
-  it("the worklog lists a request once if it is repeated before any answer, and marks unanswered requests", () => {
+  it("the worklog lists a request once if the user repeats it before any answer, and marks unanswered requests", () => {
     const notes = noted((session) => {
       for (const text of ["Add the queue", "Add the queue", "and hurry"]) session.user(text);
     });

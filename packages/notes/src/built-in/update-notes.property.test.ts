@@ -233,7 +233,7 @@ describe("built-in notes of a session, written in any number of updates", () => 
     );
   });
 
-  it("many small updates list the same files, reads and edits as one update, as long as all of them fit", () => {
+  it("many small updates list the same files, reads and edits as one large update, if all files fit", () => {
     fc.assert(
       fc.property(steps, fc.array(fc.nat(), { maxLength: 12 }), (all, cuts) => {
         const session = sessionOf(all);

@@ -36,7 +36,7 @@ describe("updateNotes with a user's own template", () => {
     expect(notes.sections[2]?.body).toBe('- Correction by the user: "no, stop that"');
   });
 
-  it("reserves at least half of the tokens for known sections when a user's own sections use more than that", () => {
+  it("reserves at least half of the tokens for known sections when a user's own sections would use more than half", () => {
     const before = withBody(emptyNotes(own), "Ideas", "x".repeat(3_000));
     const limits = { sectionTokens: 400, totalTokens: 600 };
     const notes = notedOn(before, limits, work);
@@ -191,7 +191,7 @@ Write the benchmark.`;
   });
 
   it.each(["no passing run since", "not seen to pass since"])(
-    "lists a failure that a summary ends with %j once, and marks it fixed after the next passing run",
+    "lists a failure with the ending %j in a summary only once, and marks it fixed after the next passing run",
     (end) => {
       const earlierErrors = inFront(
         `## 4. Errors and Fixes\n- \`npm test\`: Error: timed out → ${end}\n1. The disk was full`,

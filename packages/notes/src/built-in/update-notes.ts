@@ -31,7 +31,7 @@ interface UpdateNotesOptions {
 interface SectionRule {
   /**
    * Share of the total limit that the section gets if not all sections fit. The other sections get the tokens
-   * that it does not use.
+   * that this section does not use.
    */
   readonly share: number;
   readonly isReplaced?: boolean;
@@ -97,8 +97,8 @@ function stateBefore(notes: Notes): StateBefore {
 }
 
 /**
- * Removes a summary that was made from these notes from the digest, because it contains nothing new. Keeps
- * the summary if the notes are empty.
+ * If an earlier summary in the digest was made from these notes, removes it from the digest, because it
+ * contains nothing new. Keeps the summary if the notes are empty.
  */
 function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
   if (isOnlyTemplate(notes)) return digest;
@@ -131,7 +131,7 @@ function draftOf(section: NotesSection, news: UpdateInput, headings: ReadonlySet
   const items = rule.update(before.items, news);
   const isUnchanged =
     items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
-  // Each update replaces the section "Current State", so items that earlier updates dropped do not count.
+  // Each update replaces all items of such a section, so items that earlier updates dropped do not count.
   const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
   const inside = items.map((item) => contained(item, headings));
   return { section, share: rule.share, items: inside, leftOut, isUnchanged };
@@ -161,12 +161,12 @@ function fitNotes(
         bodies[at] = fitted(draft, given[at] ?? 0);
     }
   }
-  // Returns a new object even if the text is the same. It tells the caller that there was something new,
-  // although no section had room for it.
+  // Returns a new object even if the text is the same as before. The new object tells the caller that there
+  // was new information, even if no section had room for it.
   return { ...withBodies(notes, (at) => bodies[at]) };
 }
 
-/** Caches counts, because counting takes most of the time of an update. */
+/** Counts each text only once and caches the count, because counting takes most of the time of an update. */
 function countedOnce(countTokens: CountText): CountText {
   const known = new Map<string, number>([["", 0]]);
   return (text) => {

@@ -48,8 +48,8 @@ export function fileState(options: FileStateOptions): HostState {
 }
 
 /**
- * Reads memory files of a folder. If the folder is reached through a link, the session may name it by another
- * path than the user.
+ * Reads memory files of a folder. If the folder is reached through a link, the session may name the folder by
+ * another path than the user does.
  */
 function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });

@@ -49,7 +49,7 @@ describe.skipIf(process.platform === "win32")("command hooks", () => {
     expect(output).toBe("b\n\na");
   });
 
-  it("a hook with exit code 2 blocks PreCompact only, and any other exit code is a failure", async () => {
+  it("exit code 2 of a hook blocks PreCompact but no other event, and exit code 1 is a failure", async () => {
     const commands = ["echo no >&2; exit 2", "echo why >&2; exit 1"];
     const run = await runAll(commands);
     expect(run.blocked).toEqual({ by: commands[0], reason: "no" });
@@ -65,7 +65,7 @@ describe.skipIf(process.platform === "win32")("command hooks", () => {
     expect(output).toBe("from JSON\n\nplain");
   });
 
-  it("stops a hook that never stops printing at its timeout, and still uses the other hooks", async () => {
+  it("ends a hook that prints without end when its timeout expires, and still uses the other hooks", async () => {
     const run = await runAll([{ command: "yes", timeout: 0.2 }, "echo said"]);
     expect(run.outcomes.map(({ state }) => state)).toEqual(["timed-out", "completed"]);
     expect(run.output).toBe("said");

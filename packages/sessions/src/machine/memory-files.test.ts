@@ -120,7 +120,7 @@ describe("listing memory files in a folder", () => {
     expect(await list(".")).toEqual([]);
   });
 
-  it("lists linked files inside the working directory, but follows no link outside and no loop", async () => {
+  it("lists linked files inside the working directory, but follows no link that leads outside and no loop", async () => {
     write("rules/a.md");
     write("shared/s.md");
     symlinkSync(join(project, "shared"), join(project, "rules/linked"));

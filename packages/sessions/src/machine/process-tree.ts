@@ -58,7 +58,8 @@ function signalAll(group: number, members: readonly SystemProcess[], signal: "SI
 
 /**
  * Checks whether any process is left. A process that has ended accepts signals until its parent reads the
- * exit code, which may never happen in a container. So this looks up the process list if the system has one.
+ * exit code, which may never happen in a container. So this function reads the process list if the system has
+ * one.
  */
 async function isAnyLeft(group: number, members: readonly SystemProcess[]): Promise<boolean> {
   if (!isSignalled(-group, 0) && !members.some(({ pid }) => isSignalled(pid, 0))) return false;
@@ -115,7 +116,7 @@ async function listProcesses(): Promise<readonly SystemProcess[]> {
 function listOnLinux(): readonly SystemProcess[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
-    // The program name in brackets may contain anything, so fields count from the last bracket.
+    // The program name in brackets may contain anything, so fields are counted from the last bracket.
     const stat = readStat(name);
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, parent, group] = fields;
@@ -125,7 +126,7 @@ function listOnLinux(): readonly SystemProcess[] {
   });
 }
 
-/** Reads the status of a process. Returns an empty string if it has ended meanwhile. */
+/** Reads the status of a process. Returns an empty string if the process has ended meanwhile. */
 function readStat(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");

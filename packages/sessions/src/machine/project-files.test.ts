@@ -58,7 +58,7 @@ describe("path checks for files named in a session", () => {
     },
   );
 
-  it("rejects a neighbor folder whose name begins like the project's", async () => {
+  it("rejects a neighbor folder whose name begins with the name of the project", async () => {
     expect(await reasonFor(join(root, "project-twin"))).toBe("outside-project");
   });
 
@@ -95,7 +95,7 @@ describe("path checks for files named in a session", () => {
     if (process.platform !== "win32") expect(await reasonFor("..\\secret")).toBe("gone");
   });
 
-  it("reports folders, binaries, missing files and invalid paths with a reason instead of an error", async () => {
+  it("returns a reason instead of throwing an error for folders, binaries, missing files and invalid paths", async () => {
     writeFileSync(join(project, "binary"), Buffer.from([1, 0, 2]));
     expect(await reasonFor("src")).toBe("not-text");
     expect(await reasonFor("binary")).toBe("not-text");
@@ -156,7 +156,7 @@ describe("the size limit for project files", () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(256 * 1024);
   });
 
-  it("reads a file of exactly the size limit in full, but only the head when it is one byte longer", async () => {
+  it("reads a file of exactly the size limit in full, but only the head of a file that is one byte longer", async () => {
     writeFileSync(join(project, "exact"), "x".repeat(256 * 1024));
     writeFileSync(join(project, "over"), "x".repeat(256 * 1024 + 1));
     expect(await projectFiles(project).read("exact")).toMatchObject({ isHead: false });

@@ -7,10 +7,10 @@ import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 
 /**
- * Reads files of one project folder. The paths come from a session file and are not trusted. So this resolves
- * links and reads only regular files inside the folder, and no well-known secrets.
- * @param cwd base of relative paths. Default: the folder itself. The path may lead anywhere, because the
- * resulting file is checked.
+ * Reads files of one project folder. The paths come from a session file and are not trusted. So this function
+ * resolves links and reads only regular files inside the folder, and no well-known secrets.
+ * @param cwd base of relative paths. Default: the folder itself. This path may lead anywhere, because each
+ * file is checked after its path is resolved.
  */
 export function projectFiles(
   folder: string | undefined,
@@ -39,7 +39,7 @@ async function readInside(folder: string | undefined, path: string): Promise<Fil
   return file.state === "read" ? { ...file, displayPath: relative(root, real) } : file;
 }
 
-/** Converts a path under the folder's unresolved name to one under its resolved name. */
+/** Converts a path under the folder's unresolved name to a path under the folder's resolved name. */
 function relativeTo(folder: string, path: string): string {
   const inside = relative(folder, resolve(folder, path));
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
@@ -66,7 +66,8 @@ export interface MemoryFilesPortOptions {
   readonly cwd: string;
   /**
    * The user's home folder, in which imports of `~/…` may be read. Off by default: a project's memory file
-   * could name any file of the user, and its content would go to the model. Combine it with `mayRead`.
+   * could name any file of the user, and the content of that file would go to the model. Combine this option
+   * with `mayRead`.
    */
   readonly home?: string | undefined;
 }
@@ -152,7 +153,7 @@ async function entriesOf(search: Search, folder: string): Promise<readonly Diren
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Returns the kind of a link's target, if it is within the working directory. */
+/** Returns the kind of a link's target, if the target is within the working directory. */
 async function kindOf({ root }: Search, entry: Dirent, path: string): Promise<"file" | "folder" | undefined> {
   if (!entry.isSymbolicLink()) return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : undefined;
   try {

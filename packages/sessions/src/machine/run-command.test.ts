@@ -100,7 +100,7 @@ describe.skipIf(process.platform === "win32")("runCommand", () => {
     );
     await sleep(5);
     expect(pipes()).toBe(before);
-    // The command started this process deliberately without waiting for it, so it keeps running.
+    // The command started this process deliberately without waiting for it, so this process keeps running.
     expect(process.kill(pid, 0)).toBe(true);
     process.kill(pid, "SIGKILL");
   });

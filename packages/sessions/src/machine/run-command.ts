@@ -7,7 +7,8 @@ import { untilAborted } from "@longhaul/core/models";
 import { endProcessTree } from "./process-tree.ts";
 
 /**
- * Bytes kept of stdout and of stderr: far more than any caller reads, and little compared with the memory.
+ * Bytes kept of stdout and of stderr: far more than any caller reads, and a small part of the machine's
+ * memory.
  */
 export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
 /**

@@ -18,7 +18,7 @@ export interface UserHooks {
   readonly warnings: readonly string[];
 }
 
-/** Maximum size of a settings file. Nobody types more. */
+/** Maximum size of a settings file. Nobody types a larger file. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
 /** Mode bit of a folder in which others can add files, but nobody can replace another user's files. */
@@ -26,8 +26,8 @@ const STICKY = 0o1000;
 const ROOT_UID = 0;
 
 /**
- * Reads hooks from files in the user's own folders that nobody else can have written. Never reads them from a
- * project: hooks are programs, and opening a project must not run them.
+ * Reads hooks from files in the user's own folders, but only from files that nobody else can have written.
+ * Never reads them from a project: hooks are programs, and opening a project must not run them.
  */
 export async function readUserHooks(places: UserPlaces, options: UserHooksOptions = {}): Promise<UserHooks> {
   const agents: readonly SessionAgent[] = options.claudeCode ? ["longhaul", "claude-code"] : ["longhaul"];

@@ -101,8 +101,8 @@ interface Done {
 }
 
 /**
- * Runs a step and checks that reading the file back gives the same conversation. Returns undefined if there
- * was nothing to do.
+ * Runs a step and checks that the file reads back as the conversation that the step returned. Returns
+ * undefined if there was nothing to do.
  */
 async function runStep(path: string, { what, at, keepNewest, asNew }: Step): Promise<Done | undefined> {
   const session = await loadSession(path);

@@ -42,7 +42,7 @@ const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 const clearedIn = (entries: readonly Entry[]): number =>
   JSON.stringify(entries).split(CLEARED_RESULT_TEXT).length - 1;
 
-/** Checks that reading the file, in full and from the end, gives the result of the clearing. */
+/** Checks that reading the file, in full and from the end, returns the result of the clearing. */
 async function expectReadBack(path: string, { entries, tokensAfter }: SessionClearing): Promise<Session> {
   const session = await loadSession(path);
   expect(sent(session.conversation)).toEqual(sent(entries));
@@ -70,7 +70,7 @@ function thinkingSession(model: string): readonly Entry[] {
 }
 
 describe("clearing the stale tool results of a session", () => {
-  it("clears the oldest tool results until the target is reached, and lists each with its tool and id", async () => {
+  it("clears the oldest tool results until the target is reached, and lists each cleared one with tool and id", async () => {
     const session = deepFreeze(await loaded(longSession(90).entries));
     const { clearing, entries, tokensBefore, tokensAfter } = clearSession(session, {
       targetTokens: 20_000,
@@ -99,7 +99,7 @@ describe("clearing the stale tool results of a session", () => {
     }
   });
 
-  it("a clearing never makes a session larger, even if the provider counts less than our estimate", async () => {
+  it("a clearing never makes a session larger, even if the provider counts fewer tokens than we estimate", async () => {
     const c = longSession(40);
     const entries = c.entries.map((entry) =>
       entry.type === "assistant" && entry.message.usage
@@ -175,7 +175,7 @@ describe("a session with nothing to clear", () => {
 });
 
 describe("writing a clearing to the session file or to a new session", () => {
-  it("an in-place clearing keeps every byte, and appends the cleared conversation after a boundary", async () => {
+  it("an in-place clearing keeps every byte of the file, and appends the cleared conversation after a boundary", async () => {
     const path = await written(longSession(30).entries);
     const before = readFileSync(path);
     const result = clearSession(await loadSession(path), { keepNewest: 3 });
@@ -221,7 +221,7 @@ describe("writing a clearing to the session file or to a new session", () => {
     }
   });
 
-  it("a clearing copies an earlier summary as a summary, but does not copy its boundary", async () => {
+  it("a clearing copies an earlier summary as a summary, but does not copy the boundary of that summary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("what happened before");

@@ -26,9 +26,9 @@ export interface ClearSessionOptions {
   readonly keepNewest?: number | undefined;
   /** Without `keepNewest`: clear the oldest results until this many tokens of results are left. */
   readonly targetTokens?: number | undefined;
-  /** Clear only if this saves at least this many tokens. */
+  /** Clear only if the clearing saves at least this many tokens. */
   readonly minimumSavingTokens?: number | undefined;
-  /** Sized conversation of the session, if it was sized before. */
+  /** Sized conversation of the session, if the caller has already sized it. */
   readonly sized?: SizedConversation | undefined;
 }
 
@@ -52,8 +52,8 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
     snapshot,
     options,
   );
-  // If the provider counted less than our estimate, scale everything down, so that the result does not appear
-  // larger.
+  // If the provider counted less than our estimate, scale everything down, so that the session does not
+  // appear to grow.
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));
   const index = new ResultIndex();
   const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.o200k) * tokenRatio;
@@ -133,7 +133,7 @@ function nothingToClear(index: ResultIndex, options: ClearSessionOptions): Longh
   const why =
     tokens <= targetTokens
       ? `${all} are within the ${count(targetTokens)} tokens that may stay`
-      : `of ${all} the newest stay, and clearing the others saves less than ${count(minimumSavingTokens)} tokens`;
+      : `the newest of ${all} stay, and clearing the others saves less than ${count(minimumSavingTokens)} tokens`;
   return new LonghaulError("clearing-ineffective", `Clearing tool results does not pay: ${why}.`, {
     remedy: `Clear all but the newest 5 with --keep 5. ${COMPACT_INSTEAD}`,
     facts,
@@ -145,8 +145,8 @@ const COMPACT_INSTEAD = "Compacting saves more: `longhaul compact`.";
 const count = (number: number): string => number.toLocaleString("en-US");
 
 /**
- * Kinds of facts that may exist only in results. A clearing keeps all messages, so a later summary finds the
- * facts in them.
+ * Kinds of facts that may exist only in results. A clearing keeps all messages, so a later summary finds
+ * facts of other kinds there.
  */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
 

@@ -122,7 +122,7 @@ describe("a longhaul compaction after a Claude Code compaction", () => {
     },
   );
 
-  it("carries over Claude Code's summary when Claude Code and longhaul compact in turn several times", async () => {
+  it("carries over Claude Code's summary when Claude Code and longhaul compact alternately", async () => {
     const start = new ConversationBuilder();
     turns(start, "start");
     let session = await written(start.entries.map(withVersion));
@@ -138,7 +138,7 @@ describe("a longhaul compaction after a Claude Code compaction", () => {
     }
   });
 
-  it("carries over the requests in an earlier summary that follows the messages that were kept", async () => {
+  it("carries over the requests in an earlier summary, even if that summary comes after kept messages", async () => {
     const c = new ConversationBuilder();
     turns(c, "start", 5);
     const session = await written(c.entries.map(withVersion));

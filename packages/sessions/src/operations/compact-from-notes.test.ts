@@ -51,7 +51,7 @@ describe("compacting a session from its notes", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("a session compacted from notes reads back the same, is marked as from notes, and keeps every byte", async () => {
+  it("a compaction from notes reads back as written, is marked as from notes, and keeps every byte of the file", async () => {
     const loaded = await session();
     const before = readFileSync(loaded.path);
     const result = await compactSession(loaded, { fromNotes: { text: TEXT, coveredUuid: COVERED } });
@@ -85,7 +85,7 @@ describe("compacting a session from its notes", () => {
 });
 
 describe("notes that a compaction cannot use", () => {
-  it("a compaction from notes fails with a reason when the notes cannot replace messages or save nothing", async () => {
+  it("a compaction from notes fails with a reason when the notes save nothing or cannot replace messages", async () => {
     expect(await failureOf({ fromNotes: { text: TEXT, coveredUuid: "gone" } })).toEqual(
       refused("message-not-found"),
     );
@@ -134,7 +134,7 @@ const SHARES = [0.3, 0.6, 0.9, 1];
 
 describeRecorded("every recorded session", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "%s is valid, smaller and complete after a compaction from notes, wherever their coverage ends",
+    "%s is valid, smaller and complete after a compaction from notes, wherever the coverage of the notes ends",
     async (_, path) => {
       const loaded = await loadSession(path);
       const { conversation } = loaded;

@@ -34,7 +34,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** Versions that cover the two ways in which Claude Code reads kept messages, and our own. */
+/**
+ * Versions that cover the two ways in which Claude Code reads kept messages. Our own sessions have no
+ * version.
+ */
 const VERSIONS = ["2.1.219", "2.1.45", undefined];
 const BINDING_MODEL = "claude-opus-5-5";
 
@@ -121,7 +124,7 @@ async function compactedInPlace(path: string, options: CompactSessionOptions): P
 
 describe.each(VERSIONS)("partial compactions of a session of version %s", (version) => {
   for (const part of ["from", "upTo"] as const) {
-    it(`a partial compaction with ${part} reads back the same, in place and as a new session`, async () => {
+    it(`a partial compaction with ${part} reads back as written, in place and as a new session`, async () => {
       const path = await sessionWritten(version);
       const session = await loadSession(path);
       const picked = session.conversation[60]?.uuid ?? "";

@@ -73,7 +73,7 @@ describe.each(VERSIONS)("in-place compaction of a session of version %s", (versi
     expect((await resumeSession(path)).conversation).toEqual(loaded.conversation);
   });
 
-  it("the last line of an in-place compaction is the newest, so that no reader continues from an old line", async () => {
+  it("the last line of an in-place compaction has the newest time, so that no reader continues from an old line", async () => {
     const path = await sessionWritten(version);
     const before = (await loadSession(path)).entries.length;
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
@@ -120,7 +120,7 @@ describe.each(VERSIONS)("in-place compaction of a session of version %s", (versi
 });
 
 describe("writing a compaction", () => {
-  it("the last line follows the last kept message if the agent finds kept messages by first and last id", async () => {
+  it("the last line has the last kept message as parent if the agent finds kept messages by first and last id", async () => {
     const path = await sessionWritten("2.1.219");
     const result = await compactSession(await loadSession(path), { keepRecentTokens: 3_000 });
     await writeCompaction(result, { mode: "in-place" });
@@ -147,7 +147,7 @@ describe("writing a compaction", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("writes a new session that only its owner can read, with the id in its file name", async () => {
+  it("writes a new session that only its owner can read, and takes the session id from the file name", async () => {
     const result = await compactSession(await loadSession(await sessionWritten("2.1.219")));
     const id = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
     const path = join(folder, `${id}.jsonl`);

@@ -62,7 +62,7 @@ export interface CompactSessionOptions
   /**
    * The only folder from which files are restored. Default, if `places` is given and the session is in an
    * agent's store: the project folder that belongs to that location. Otherwise the current folder, unless it
-   * is the home folder or a parent of it. The session's own `cwd` never decides.
+   * is the home folder or a parent of it. The session's own `cwd` never determines this folder.
    */
   readonly project?: string | undefined;
   /**
@@ -71,7 +71,7 @@ export interface CompactSessionOptions
    */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
-  /** Sized conversation of the session, if it was sized before. */
+  /** Sized conversation of the session, if the caller has already sized it. */
   readonly sized?: SizedConversation | undefined;
 }
 

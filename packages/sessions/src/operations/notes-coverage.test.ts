@@ -120,7 +120,7 @@ describe("coverage of notes", () => {
     });
   });
 
-  it("notes also cover a summary that follows and only repeats noted messages", () => {
+  it("notes also cover a summary that comes after the noted messages and only repeats them", () => {
     const summary = c.summary("of one and two");
     c.user("three");
     expect(coveredBy([one, two], historyOf(c.entries, [summary]))).toBe(summary.uuid);

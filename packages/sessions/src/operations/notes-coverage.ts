@@ -16,7 +16,7 @@ import { type SessionHistory, sessionHistory } from "./session-history.ts";
 /** Part of a session that the notes cover. */
 export type NotesCoverage =
   /**
-   * The notes cover everything up to the message `upTo`. It is undefined if no message is certain to be
+   * The notes cover everything up to the message `upTo`. `upTo` is undefined if no message is certain to be
    * covered completely.
    */
   | { readonly state: "known"; readonly upTo: Entry | undefined; readonly fresh: readonly Entry[] }

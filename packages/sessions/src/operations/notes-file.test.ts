@@ -66,7 +66,7 @@ describe("notesFile", () => {
     closeSync(reading);
   });
 
-  it("creates the folder of a notes file if it is missing", async () => {
+  it("creates the folder of a notes file if the folder is missing", async () => {
     const path = join(folder, "new", "folder", "s.notes.md");
     expect(await notesFile(path).write("text", undefined)).toBe(true);
     expect(readFileSync(path, "utf8")).toBe("text");
@@ -136,17 +136,17 @@ describe("something other than a notes file at the path of the notes", () => {
     ["a link to a file", (path) => symlinkSync(outside, path), /is a link/],
     ["a link to nothing", (path) => symlinkSync(join(folder, "nothing"), path), /is a link/],
     ["a folder", (path) => mkdirSync(path), /is a folder/],
-    ["a file of 100 MB", hundredMegabytes, /larger than 1 MB: those are no notes/],
+    ["a file of 100 MB", hundredMegabytes, /is larger than 1 MB, which is too large for notes/],
   ];
 
   it.each(cases)(
-    "neither reads nor writes %s in place of notes, and reports the reason",
+    "neither reads nor writes %s at the path of the notes, and reports the reason",
     async (_, create, message) => {
       const { path, left } = place();
       create(path);
       const error = {
         code: "notes-unreadable",
-        message,
+        message: expect.stringMatching(message),
         remedy: expect.stringContaining("Nothing was changed"),
       };
       await expect(notesFile(path).read()).rejects.toMatchObject(error);
@@ -158,18 +158,18 @@ describe("something other than a notes file at the path of the notes", () => {
   );
 
   it.skipIf(spawnSync("mkfifo", ["--version"]).status !== 0)(
-    "does not wait for a pipe in place of notes",
+    "does not wait for a pipe at the path of the notes",
     async () => {
       const { path } = place();
       spawnSync("mkfifo", [path]);
-      await expect(notesFile(path).read()).rejects.toMatchObject({ message: /not a regular file/ });
+      await expect(notesFile(path).read()).rejects.toThrow(/not a regular file/);
     },
   );
 
   it.each([
     ["bytes that are not UTF-8", Buffer.from([0x23, 0x20, 0xff, 0xfe]), /is not UTF-8 text/],
     ["a binary file", Buffer.from("# A\u0000B"), /is not a text/],
-  ])("reports %s in place of notes as unreadable", async (_, bytes, message) => {
+  ])("reports %s at the path of the notes as unreadable", async (_, bytes, message) => {
     const { path } = place();
     writeFileSync(path, bytes);
     await expect(notesFile(path).read()).rejects.toMatchObject({ code: "notes-unreadable", message });
@@ -186,13 +186,13 @@ describe("something other than a notes file at the path of the notes", () => {
     expect([readFileSync(path, "utf8"), left()]).toEqual(["kept", ["s.notes.md"]]);
   });
 
-  it("reports a file that has the path of the notes folder", async () => {
+  it("reports that the notes were not written when a file is at the path of the notes folder", async () => {
     writeFileSync(join(folder, "no-folder"), "");
     await expect(
       notesFile(join(folder, "no-folder", "s.notes.md")).write("x", undefined),
     ).rejects.toMatchObject({
       code: "notes-not-written",
-      message: /its folder is not a folder/,
+      message: expect.stringMatching(/its parent is a file instead of a folder/),
     });
   });
 

@@ -113,7 +113,7 @@ async function find(path: string): Promise<Found | undefined> {
 }
 
 const A_LINK = "it is a link, and longhaul never reads or writes notes through a link";
-const TOO_LARGE = `has more than ${LARGEST_NOTES_BYTES / 1024 / 1024} MB, which is too large for notes`;
+const TOO_LARGE = `is larger than ${LARGEST_NOTES_BYTES / 1024 / 1024} MB, which is too large for notes`;
 
 const WORDS: Readonly<Record<string, string>> = {
   ELOOP: A_LINK,

@@ -31,8 +31,8 @@ import type { SessionHistory } from "./session-history.ts";
  */
 const STEP_TOKENS = 5_000;
 /**
- * Tokens per step of a model. Each call pays for the notes again, but a model that reads more at once notes
- * less of it.
+ * Tokens per step of a model. Each call pays for the notes again, but a model that reads more text at once
+ * notes a smaller part of the text.
  */
 const MODEL_STEP_TOKENS = 40_000;
 /** Maximum share of the model's window for one step. */
@@ -95,7 +95,7 @@ export interface NotesFallback {
 }
 
 /**
- * Run that adds the new entries of a session to its notes. With a model, each step is saved, so that paid
+ * A run that adds the new entries of a session to its notes. With a model, each step is saved, so that paid
  * work is not lost.
  */
 export class NotesWork {
@@ -141,8 +141,8 @@ export class NotesWork {
         return this.#noteBuiltIn(notes, rest);
       }
       notes = await this.#save(this.#upTo(step, notes));
-      // An edit was refused or overridden, so the notes lack its messages. Continuing would skip these
-      // messages permanently.
+      // An edit was refused or overridden, so the notes lack messages of this step. Continuing would skip
+      // these messages permanently.
       if (!this.#tally.isComplete) break;
     }
     return notes;

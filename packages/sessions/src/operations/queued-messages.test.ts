@@ -117,7 +117,7 @@ describe.each(["2.1.39", "2.1.219"])(
       expect(fact).toMatchObject({ kind: "directive", entryIds: [id] });
     });
 
-    it("restores a queued message once after an undo, and can rewind to before it", async () => {
+    it("restores a queued message once after an undo, and can rewind to a point before that message", async () => {
       const path = await sessionWith(8, version);
       const before = prompts((await loadSession(path)).conversation);
       await compactInPlace(path, 2_000);

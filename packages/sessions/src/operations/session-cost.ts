@@ -29,7 +29,8 @@ interface SessionCostOptions {
 /** State of a session before its next call, as far as it affects the cost. */
 export interface SessionSituation extends Omit<Situation, "alternatives"> {
   /**
-   * True if the session names no model, or its prices are unknown. `model` is the model whose prices apply.
+   * True if the session names no model, or the prices of its model are unknown. `model` is the model whose
+   * prices apply.
    */
   readonly arePricesAssumed: boolean;
   readonly turnsSoFar: number;
@@ -73,7 +74,7 @@ export interface CallCost {
 export type WeighedCompaction =
   /** A computed compaction. */
   | Pick<SessionCompaction, "plan" | "compaction">
-  /** A compaction whose summary this model would write. Its size is an estimate. */
+  /** A compaction whose summary this model would write. The size of that summary is an estimate. */
   | { readonly summaryBy: string };
 
 /**

@@ -22,7 +22,7 @@ export interface SessionHistory {
   isRepeated(entry: Entry): boolean;
   /**
    * Index of a message, or of its replacement. For a message on an abandoned branch: where that branch
-   * starts. Undefined if the session does not contain it.
+   * starts. Undefined if the session does not contain the message.
    */
   placeOf(uuid: string): number | undefined;
 }
@@ -68,8 +68,8 @@ function notePlaces(entry: Entry, place: number, places: Map<string, number>): v
 }
 
 /**
- * Part of a session between two compactions. A message that a compaction kept is in the parts before and
- * after it.
+ * Part of a session between two compactions. A message that a compaction kept is in the part before and in
+ * the part after that compaction.
  */
 export interface HistorySegment {
   /** Compaction at the start of this part. Undefined for the first part of the session. */
@@ -103,7 +103,7 @@ export function historySegmentsOf({ entries, boundaries, conversation }: Session
 
 /**
  * Returns the messages that a span replaces, including nested spans, or the entry itself if they are missing.
- * Visits each one once, so that spans that contain each other do not cause endless recursion.
+ * Visits each span once, so that spans that contain each other do not cause endless recursion.
  */
 function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()): readonly Entry[] {
   seen.add(entry);

@@ -109,7 +109,7 @@ describe("sessionLedgers", () => {
     );
   });
 
-  it("counts an earlier summary that a compaction kept as kept, not as the new summary", async () => {
+  it("if a compaction kept an earlier summary, counts that summary as kept, not as the new summary", async () => {
     const c = new ConversationBuilder();
     workCompacted(c);
     const from = c.entries.length - 1;
@@ -126,7 +126,7 @@ describe("sessionLedgers", () => {
     c.entries[c.entries.length - 1] = { ...next, compactMetadata };
     c.user("A summary of the stars.", { isCompactSummary: true });
     const [newest] = sessionLedgers(await sessionOf(c.entries));
-    // The kept summary and the user's text after it count as one message.
+    // The kept summary and the user's text after it count as one message. The answer is the second message.
     expect(newest?.ledger?.kept.messages).toBe(2);
     expect(fateOf(newest?.ledger, "Never use tabs")).toBe("kept");
     expect(fateOf(newest?.ledger, "tide.ts")).toBe("kept");
@@ -155,7 +155,7 @@ describeRecorded("the ledgers of recorded sessions", () => {
     ["context-evaluator__8209f1c2.jsonl", 1],
     ["spotter__4d5611e5.jsonl", 1],
   ])(
-    "in %s every compaction has facts, none is lost, and each fact outside the context is in the file",
+    "in %s every compaction has facts, no fact is lost, and each fact outside the context is in the file",
     async (name, compactions) => {
       const session = await loadSession(realSessionPath(name));
       const uuids = new Set(session.entries.map(({ uuid }) => uuid));

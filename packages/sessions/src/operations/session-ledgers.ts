@@ -34,9 +34,9 @@ export interface SessionLedger {
   readonly boundary: CompactBoundaryEntry;
   /**
    * - `file`: the boundary contains the ledger.
-   * - `computed`: another agent or an old version wrote the boundary without a ledger, so it was derived from
-   *   the entries before and after it.
-   * - `none`: the boundary contains none, and the session lacks the entries before it.
+   * - `computed`: another agent or an old version wrote the boundary without a ledger, so the ledger was
+   *   derived from the entries before and after the boundary.
+   * - `none`: the boundary contains no ledger, and the session lacks the entries before the boundary.
    */
   readonly source: "file" | "computed" | "none";
   readonly ledger: Ledger | undefined;
@@ -138,7 +138,8 @@ function undoneIn(stretches: readonly HistorySegment[]): ReadonlySet<CompactBoun
     const undo = newestFirst[nth];
     const record = undo && undoRecordOf(undo);
     if (undo === undefined || record === undefined) continue;
-    // A step other than a compaction has no boundary. Then only the undo itself is skipped.
+    // If the undone step was not a compaction, it has no boundary. Then only the boundary of the undo itself
+    // is added.
     const last = newestFirst.findIndex(({ uuid }, place) => place > nth && uuid === record.before);
     for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) undone.add(boundary);
     nth = Math.max(nth, last);
@@ -181,7 +182,7 @@ function computeLedger(compaction: CompactionInFile): Ledger {
   });
 }
 
-/** Computes the facts of {@link computeLedger} without their locations, which takes half the time. */
+/** Computes the facts of {@link computeLedger} without their locations. This takes half the time. */
 function computeFacts(compaction: CompactionInFile): KnownFacts {
   const { facts, earlier } = factSheet(compaction, partsOf(compaction));
   return { facts: listedFacts(facts), earlier };

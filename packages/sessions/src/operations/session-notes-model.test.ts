@@ -92,7 +92,7 @@ describe("notes that a model writes", () => {
     expect(text).not.toContain("Step 1 was noted.");
   });
 
-  it("stops when the model's edits of the notes stay invalid, and the next run notes those messages again", async () => {
+  it("stops when the model's edits for a step stay invalid, and the next run notes the messages of that step", async () => {
     const session = await manyTurns();
     const stubborn = scriptedModel((_, nth) => `${note(nth)}<note section="Nonsense" mode="append">x</note>`);
     const built = await buildNotes(session, { model: stubborn });
@@ -123,7 +123,7 @@ describe("notes that a model writes", () => {
     return { session, built: await buildNotes(session, { model, ...options }), model };
   }
 
-  it("stops when a person edits the same section of the notes, and the next run notes those messages again", async () => {
+  it("stops when a person edits the same section as the model, and the next run notes those messages again", async () => {
     const { session, built, model } = await disturbed((text) => text.replace("Step 0", "My step 0"));
     expect(built.text).toContain("My step 0 was noted.");
     expect(built.text).not.toContain("Step 1");

@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 
 describeRecorded("notes of recorded sessions", () => {
   it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
-    "notes of %s stay within their limits, are up to date, and read back the same",
+    "notes of %s stay within their limits, are up to date, and read back as written",
     async (name, path) => {
       const session = await loadSession(path);
       const file = notesFile(join(folder, `${name}.notes.md`));

@@ -203,8 +203,8 @@ export function counterFor(
 }
 
 /**
- * Derives the template from the notes file, so that nobody has to name it each time. Returns the built-in one
- * if the file has only its sections.
+ * Derives the template from the notes file, so that nobody has to name it each time. Returns the built-in
+ * template if the file has no other headings.
  */
 function templateIn(text: string): NotesTemplate {
   const ours = parseTemplate(NOTES_TEMPLATE);
@@ -212,7 +212,10 @@ function templateIn(text: string): NotesTemplate {
   return sections.every((section) => has(ours, section)) ? ours : { sections };
 }
 
-/** Checks whether notes with these sections can continue with that template. */
+/**
+ * Checks whether two templates share a heading. If they do, notes with one template can continue with the
+ * other.
+ */
 function isSameTemplate(one: NotesTemplate, other: NotesTemplate): boolean {
   return one.sections.some((section) => has(other, section));
 }

@@ -225,7 +225,7 @@ describe("the project of a session in longhaul's store", () => {
   });
 });
 
-it("isTooWide is true for a folder that contains the home folder, also through a link", async () => {
+it("isTooWide is true for a folder that contains the home folder, even if a path goes through a link", async () => {
   symlinkSync(join(root, "home"), join(root, "link"));
   expect(await isTooWide(join(root, "link"), home)).toBe(true);
   expect(await isTooWide(home, join(root, "link", "mara"))).toBe(true);

@@ -225,8 +225,8 @@ function isCutTo(folder: string, name: string): boolean {
 }
 
 /**
- * Searches only folders whose encoded name begins the remaining part of the searched name. Returns false as
- * soon as a limit is exceeded.
+ * Searches only folders whose encoded name is the beginning of the remaining part of the searched name.
+ * Returns false as soon as a limit is exceeded.
  */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MAX_FOLDERS_READ) return rest === "";
@@ -260,8 +260,8 @@ async function namesIn(search: FolderSearch, folder: string): Promise<readonly s
 }
 
 /**
- * Returns likely names in a folder that may be entered but not listed: the one on the way to the current
- * folder, and literal names.
+ * Returns likely names in a folder that may be entered but not listed: the name on the path to the current
+ * folder, and names that the encoding would not change.
  */
 async function likelyNames(search: FolderSearch, folder: string, rest: string): Promise<readonly string[]> {
   const parts = rest.split("-");

@@ -21,7 +21,7 @@ async function writtenSession(name: string): Promise<string> {
 
 describe("a writer that dies in the middle of a write", () => {
   it.each(SHARES)(
-    "a session reads back unchanged when the writer dies after a share of %d of a clearing",
+    "a session reads back unchanged when the writer dies after writing a share of %d of a clearing",
     async (share) => {
       const path = await writtenSession(`clear-${share}`);
       const before = await loadSession(path);
@@ -31,7 +31,7 @@ describe("a writer that dies in the middle of a write", () => {
   );
 
   it.each(SHARES)(
-    "a session reads back unchanged when the writer dies after a share of %d of a compaction",
+    "a session reads back unchanged when the writer dies after writing a share of %d of a compaction",
     async (share) => {
       const path = await writtenSession(`compact-${share}`);
       const before = await loadSession(path);

@@ -15,7 +15,7 @@ it.each([
   ["everything from one message on", { from: 9, force: true }],
   ["everything up to the newest message", { upTo: 49, force: true }],
 ])(
-  "shortens a tool result that the model has not seen, and recall finds all of it, when %s is compacted",
+  "a compaction of %s shortens a tool result that the model has not seen, and recall finds all of it",
   async (_, part) => {
     const c = longSession(16);
     const result = Array.from({ length: 40_000 }, (_, at) =>

@@ -54,7 +54,7 @@ describe("the ledger of a written compaction", () => {
     }
   });
 
-  it("marks facts outside the context as recoverable with a transcript, and as gone without one", async () => {
+  it("marks facts outside the context as recoverable if there is a transcript, and otherwise as gone", async () => {
     const plan = planCompaction({ entries: longSession(80).entries }, SMALL);
     const kept = await compact(plan, countingPorts(), { ...SMALL, transcriptPath: "/sessions/s.jsonl" });
     const lost = await compact(plan, countingPorts(), SMALL);

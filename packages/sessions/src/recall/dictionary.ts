@@ -453,8 +453,8 @@ function writeVarint(bytes: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * Writes each code unit as UTF-8 separately, because a pair of neighbors can split a character. A zero, which
- * a name in a session may contain, never becomes the byte that ends a text.
+ * Writes each code unit as UTF-8 separately, because a term of two neighboring code units can contain half of
+ * a character. A zero, which a name in a session may contain, never becomes the byte that ends a text.
  */
 function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   let place = at;

@@ -125,8 +125,8 @@ const NO_UUID = keyOf(0, 0);
 
 /**
  * Matches copies of messages with their originals. A compaction may write the messages it keeps again, under
- * new ids. Searches find the first occurrence. The first occurrence counts as in the context as long as one
- * of its copies is.
+ * new ids. Searches find the first occurrence. The first occurrence counts as in the context if one of its
+ * copies is in the context.
  */
 function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;

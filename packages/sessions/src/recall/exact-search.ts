@@ -101,7 +101,10 @@ export const exactly =
       return at < 0 ? undefined : [at, at + text.length];
     });
 
-/** Maximum number of terms with a piece. A piece that occurs in more terms does not narrow the search. */
+/**
+ * Maximum number of terms that contain a piece of the searched text. A piece that occurs in more terms does
+ * not narrow the search.
+ */
 const MAX_TERMS = 2_000;
 /** Number of candidates below which reading the documents is faster than searching all terms for a piece. */
 const FEW_DOCUMENTS = 4_096;

@@ -12,7 +12,9 @@ import { termsOf } from "./word-scanner.ts";
 const CHARACTERS_PER_TOKEN = 6;
 const MAX_MATCHES = 200;
 
-/** Returns the end of the text that fits the budget. Prefers whole lines, and always advances. */
+/**
+ * Returns the position at which the part that fits the budget ends. Prefers whole lines, and always advances.
+ */
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
   let length = Math.min(text.length - from, Math.max(1, budgetTokens) * CHARACTERS_PER_TOKEN);
   for (;;) {

@@ -45,7 +45,7 @@ interface SessionMark {
 export interface IndexDirectory {
   readonly version: number;
   readonly session: SessionMark;
-  /** Parent of the next line, as long as only messages are added. */
+  /** Expected parent of the next line, if the session only grows by messages. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
   /** One byte per document of all segments, see `STATUS` in `document-status.ts`. */
@@ -65,7 +65,7 @@ export class IndexFile {
   /** Opens an index file. Returns undefined if no readable file exists. */
   static open(path: string): IndexFile | undefined {
     try {
-      // Others may write to the folder, so this follows no links and does not wait for a pipe.
+      // Others may write to the folder, so this function follows no links and does not wait for a pipe.
       const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       const stat = fstatSync(file);
       if (stat.isFile()) return new IndexFile(file, stat.size);

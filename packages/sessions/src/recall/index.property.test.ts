@@ -21,7 +21,7 @@ const dump = async (path: string, keepEveryBytes?: number): Promise<readonly Dum
   (await indexDump(path, { keepEveryBytes })) as readonly Dumped[];
 
 describe("the recall index of a session", () => {
-  it("marks a searchable text as in context if the conversation contains it and it is not cleared", async () => {
+  it("marks a searchable text as in context if the conversation contains that text and has not cleared it", async () => {
     await fc.assert(
       fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
         const path = sessionFile(lines);
@@ -80,7 +80,10 @@ describe("the recall index of a session", () => {
   });
 });
 
-/** Checks that an entry contains only messages. Searches skip restated content unless they ask for it. */
+/**
+ * Returns true if an entry contains only messages. The test uses only such entries, because a search skips
+ * restated content unless the query asks for it.
+ */
 const isSaid = (entry: Entry): boolean =>
   documentsOf(entry).length > 0 &&
   documentsOf(entry).every(({ kind }) => kind === "user" || kind === "assistant");

@@ -68,8 +68,8 @@ const KEPT_GROWTH_BYTES = 256 * 1024;
 const SEGMENT_RATIO = 2;
 
 /**
- * Opens, updates and saves the index of a session. Rebuilds one that does not match. Reads only whole lines,
- * because an agent may be writing the last one.
+ * Opens, updates and saves the index of a session. Rebuilds an index that does not match the session. Reads
+ * only whole lines, because an agent may be writing the last line.
  */
 export async function openIndex(
   session: OpenSessionFile,

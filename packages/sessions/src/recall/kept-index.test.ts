@@ -44,7 +44,7 @@ describe("the recall index file beside a session", () => {
     expect(readdirSync(dirname(path)).filter((name) => name.includes("tmp"))).toEqual([]);
   });
 
-  it("reuses the index, and does not read a session again that has not grown", async () => {
+  it("reuses the index, and does not reread a session that has not grown", async () => {
     const path = sessionFile(talk(["zebra"]));
     await found(path, "zebra");
     let hasReported = false;
@@ -249,7 +249,7 @@ describe("the recall index file beside a session", () => {
   });
 });
 
-describe("recall searches while the agent writes", () => {
+describe("searching a session while the agent writes", () => {
   it("a search during writing sees only whole lines, and each line as soon as it is written", async () => {
     const path = sessionFile(talk(["zebra"]));
     const recall = openRecall(path);

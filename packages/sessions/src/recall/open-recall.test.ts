@@ -22,7 +22,7 @@ function compacted(say: (builder: ConversationBuilder) => void): ConversationBui
 const texts = ({ hits }: RecallPage): readonly string[] => hits.map(({ text }) => text);
 
 describe("searching by words", () => {
-  it("ranks a text higher if it contains more of the searched words, and rarer ones", async () => {
+  it("ranks a text higher if it contains more of the searched words, or rarer searched words", async () => {
     const { entries } = compacted((builder) => {
       builder.user("The server is slow.");
       builder.user("The server has a deadlock.");
@@ -247,7 +247,7 @@ describe("searching by file, tool, exact text and pattern", () => {
     expect(hits.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it("finds colored text when the query lacks its invisible escape character", async () => {
+  it("finds colored text when the query lacks the invisible escape character of the color code", async () => {
     const colored = compacted((builder) =>
       builder.tool("c1", "Bash", {}, "\u001b[31mError\u001b[0m: \u001b[1;4mzebra"),
     );

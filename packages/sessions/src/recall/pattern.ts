@@ -48,9 +48,9 @@ const SEARCH_ALL = `{
 
 /**
  * Regular expression that cannot hang the program. V8 backtracks, which takes practically unlimited time for
- * some patterns. It can be interrupted like any script, so a script with a time limit searches the texts. A
- * worker thread would need a separate file, and would take longer to start than most searches. A linear-time
- * engine would support fewer patterns than people write.
+ * some patterns. V8 can interrupt a search like any script, so a script with a time limit searches the texts.
+ * A worker thread would need a separate file, and would take longer to start than most searches. A
+ * linear-time engine would support fewer patterns than people write.
  */
 export class GuardedPattern {
   readonly #script = new Script(SEARCH);
@@ -58,7 +58,7 @@ export class GuardedPattern {
   readonly #search: Search;
   #leftMs: number;
 
-  /** @throws LonghaulError if it is not a valid regular expression, or is too long. */
+  /** @throws LonghaulError if the pattern is not a valid regular expression, or is too long. */
   constructor(pattern: string, flags: string, budgetMs: number = PATTERN_BUDGET_MS) {
     if (pattern.length > LONGEST_PATTERN_CHARS) {
       throw new LonghaulError(

@@ -5,7 +5,7 @@ import type { DocumentKind } from "./documents.ts";
  * given fields.
  */
 export interface RecallQuery {
-  /** Words to rank by. More matching words and rarer ones rank higher. */
+  /** Words to rank by. A text with more of these words, or with rarer ones, ranks higher. */
   readonly words?: string | undefined;
   /** Exact text, newest hits first. */
   readonly exact?: string | undefined;
@@ -40,7 +40,7 @@ export interface RecallHit {
   readonly toolUseId: string | undefined;
   readonly file: string | undefined;
   readonly isError: boolean;
-  /** True if the agent's context still contains it. */
+  /** True if the agent's context still contains the text. */
   readonly isInContext: boolean;
   /** Verbatim excerpt around the matches. */
   readonly text: string;
@@ -69,7 +69,7 @@ export interface RecallReading {
   readonly pieces: readonly RecallPiece[];
   readonly page: number;
   readonly hasMore: boolean;
-  /** Estimated tokens of everything. */
+  /** Estimated tokens of all pages together. */
   readonly tokens: number;
   /** Ids that start with the given text, if there are several such ids. In that case no entry is read. */
   readonly candidates: readonly string[];

@@ -37,7 +37,7 @@ describe("recall of messages typed while the agent worked", () => {
     expect((await recall.read(hits[0]?.id ?? "")).pieces).toMatchObject([{ text: "The zebra stays." }]);
   });
 
-  it("does not find queued notifications, commands, texts that still wait and texts that were withdrawn", async () => {
+  it("does not find queued notifications, commands, texts that still wait or texts that were withdrawn", async () => {
     const { entries } = working();
     const lines = [
       ...entries,

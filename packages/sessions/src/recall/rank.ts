@@ -23,7 +23,7 @@ const PERSON_WEIGHT = 2;
 const MAX_TERMS = 48;
 /**
  * Minimum share of the query's words that a hit must contain. It applies to three or more words, unless no
- * document reaches it.
+ * document reaches this share.
  */
 const MIN_SHARE = 0.4;
 
@@ -124,7 +124,7 @@ class Scores {
 }
 
 /**
- * Checks whether a text is too short for a search. A single letter occurs in every other word, but an
+ * Checks whether a text is too short for a search. A single letter occurs in very many words, but an
  * ideograph is a word.
  */
 const isTooShort = (text: string): boolean =>

@@ -44,7 +44,7 @@ export function readById(
   return { ...pageOf(session, documents, { page, budgetTokens }, countTokens), tokens, candidates: [] };
 }
 
-/** Returns the exact id, or all ids that start with it. */
+/** Returns the id if it exists, otherwise all ids that start with it. */
 function idsFor(session: IndexedSession, id: string): readonly string[] {
   const names = (["entry", "toolUse", "fact", "copied"] as const).map((kind) => nameOf(kind, id));
   const exact = names.find((name) => session.withId(name).length > 0);
@@ -83,8 +83,8 @@ function documentsOfEntry(session: IndexedSession, uuid: string): readonly numbe
 }
 
 /**
- * Returns the documents of one line, because several lines may be copies. Prefers one in the context, then
- * the first.
+ * If several lines are copies of the same entry, returns the documents of only one of these lines: a copy in
+ * the context if there is any, otherwise the first copy.
  */
 function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
   const chosen = documents.find((number) => session.isInContext(number)) ?? documents[0];

@@ -90,8 +90,8 @@ function emptyQuery(): LonghaulError {
 }
 
 /**
- * Builds the scan for a query. All given texts and patterns must match. The first one determines the
- * position.
+ * Builds the scan for a query. If an exact text and a pattern are given, both must match, and the exact text
+ * determines the position of the match.
  */
 function scanOf(
   session: IndexedSession,

@@ -55,7 +55,7 @@ describe("the recall tool", () => {
   it("does not repeat a long query in the result", async () => {
     const answer = await tool.call({ query: `zebra ${"Ω ".repeat(1_500)}` });
     expect(ESTIMATORS.o200k(answer)).toBeLessThanOrEqual(1_000);
-    expect(answer).toMatch(/There is more\. To read it, call recall with the same and "page": 2\.$/);
+    expect(answer).toMatch(/There is more\. To read it, call recall with the same input and "page": 2\.$/);
     expect((await tool.call({ id: "Ω".repeat(4_000) })).length).toBeLessThan(400);
   });
 

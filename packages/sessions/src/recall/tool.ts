@@ -128,7 +128,7 @@ async function searchText(
 /** Tells the model how to request the next page, without repeating its long inputs. */
 function next(asked: object, page: number): string {
   const call = JSON.stringify({ ...asked, page: page + 1 });
-  return `call ${RECALL_TOOL_NAME} with ${call.length > LONGEST_CALL ? `the same and "page": ${page + 1}` : call}.`;
+  return `call ${RECALL_TOOL_NAME} with ${call.length > LONGEST_CALL ? `the same input and "page": ${page + 1}` : call}.`;
 }
 
 function nothing(query: RecallQuery, { page, notSearched }: RecallPage): string {

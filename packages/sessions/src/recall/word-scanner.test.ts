@@ -33,7 +33,7 @@ describe("termsOf", () => {
     expect(whole("src/rate-limit/tokenBucket.ts")).toEqual(["src", "rate", "limit", "tokenbucket", "ts"]);
   });
 
-  it("indexes text without spaces between words by pairs of characters, and a lone character alone", () => {
+  it("indexes text without spaces between words by pairs of characters, and a lone character by itself", () => {
     expect(whole("日本語 と test語")).toEqual(["日本", "本語", "と", "test", "語"]);
   });
 

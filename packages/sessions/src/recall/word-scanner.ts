@@ -127,7 +127,7 @@ export function termHashes(term: string): { readonly hash: number; readonly chec
 /**
  * Splitter of text into terms: words in lower case, and both the whole and the parts of `getUserName`,
  * `get_user_name` and `HTTPServer`. In scripts without spaces, every pair of neighbors is a term. It is
- * optimized for speed, because it is most of the cost of an index.
+ * optimized for speed, because splitting the text is most of the cost of an index.
  */
 export class WordScanner {
   readonly #sink: TermSink;
@@ -188,7 +188,7 @@ export class WordScanner {
 
   /**
    * Reports the parts of a term. Reads the text again, in which capitals are still visible. Reports nothing
-   * if the only part is the whole.
+   * if the only part is the whole term.
    */
   #parts(text: Uint16Array, start: number, length: number): void {
     let count = 0;

@@ -15,8 +15,8 @@ import { asConversation, type Conversation, indexedLinesBefore } from "./relink.
 
 /**
  * Returns the conversation as it was before a line was written. A change by the host may repeat lines further
- * down, with the same ids and other parents. This uses the parents from before the line, and the newest
- * content of each message. `moved` has the lines whose parent differs now. They must be written again, so
+ * down, with the same ids and other parents. The returned messages have their parents from before the line,
+ * and their newest content. `moved` has the lines whose parent differs now. They must be written again, so
  * that a reader finds the old conversation.
  *
  * @param lines all lines of the file in order, including repeated ones
@@ -43,8 +43,8 @@ export function conversationBefore(
 }
 
 /**
- * Combines a message's newest content with its old links. Other lines control how the file is read, and stay
- * unchanged.
+ * Combines a message's newest content with its old links. A line that is not a message controls how the file
+ * is read, and stays unchanged.
  */
 function withOldLinks(old: Entry, newest: Entry | undefined): Entry {
   if (newest === undefined || !isMessage(old) || !isMessage(newest)) return old;
@@ -113,8 +113,9 @@ export function withHostEdits(
 }
 
 /**
- * Pairs messages of both conversations that are copies of each other or of the same message, because the host
- * replaced one with a new id. Messages with the same id are the same line.
+ * Pairs a message of one conversation with its copy in the other. Also pairs two copies of the same message,
+ * which exist if the host replaced a copy under a new id. Messages with the same id are the same line and
+ * need no pair.
  */
 function pairsOf(restored: readonly Entry[], current: readonly Entry[]): readonly Pair[] {
   const there = new Map(current.map((entry) => [entry.uuid, entry]));

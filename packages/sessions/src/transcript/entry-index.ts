@@ -104,8 +104,8 @@ function preservedAt(
 /** Compactions whose writer may have crashed: some have only a boundary, others also attachments below it. */
 class UnfinishedCompactions {
   /**
-   * Lines of each unfinished compaction, as positions by uuid, boundary first. The uuid of each of its lines
-   * is a key.
+   * Lines of each unfinished compaction, as positions by uuid, boundary first. The uuid of each of these
+   * lines is a key of the outer map.
    */
   readonly #lines = new Map<string, Map<string, number>>();
 
@@ -135,8 +135,8 @@ class UnfinishedCompactions {
 }
 
 /**
- * Checks for types that the agent adds to its conversation. Progress lines are links of the tree, but only
- * for display.
+ * Returns true for types of entries that the agent adds to its conversation. Progress lines are links of the
+ * tree, but only for display.
  */
 function canBeLeaf(entry: Entry): boolean {
   if (isFromQueue(entry)) return false;
@@ -283,7 +283,10 @@ export function withoutRepeatedLines(entries: readonly Entry[]): {
   return { entries: unique, repeats };
 }
 
-/** Keeps a repeated line part of its compaction or undo, even if a change by the host wrote it again. */
+/**
+ * Keeps the `writtenWith` mark of a repeated line. The line still belongs to its compaction or undo, even if
+ * the host changed it and it was written again without the mark.
+ */
 function keepWriteMark(last: Entry, first: Entry): Entry {
   const writtenWith = stringField(first, "writtenWith");
   if (writtenWith === undefined || stringField(last, "writtenWith") !== undefined) return last;

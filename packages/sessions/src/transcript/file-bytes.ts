@@ -72,8 +72,8 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
 
 const NEWLINE = 0x0a;
 /**
- * Size of a chunk: large enough that the calls cost nothing compared with JSON.parse, and small enough for
- * memory.
+ * Size of a chunk: large enough that the read calls cost little compared with JSON.parse, and small enough to
+ * use little memory.
  */
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -96,8 +96,8 @@ export interface LatestSession extends SessionFile {
 }
 
 /**
- * Finds the newest session with a conversation: in the current folder's project if there is one, otherwise in
- * any project. Opens only possible candidates, and reads only their ends.
+ * Finds the newest session with a conversation in the current folder's project. If that project has no such
+ * session, finds the newest one of any project. Opens only possible candidates, and reads only their ends.
  *
  * @param agent agent whose sessions to search. Default: all agents.
  */
@@ -180,7 +180,7 @@ class Peeks {
    */
   readonly #folders = new Map<string, string>();
 
-  /** Returns false if the path of a session file alone shows that it belongs to another project. */
+  /** Returns false if the path alone shows that the session file belongs to another project. */
   mayBelong({ path, agent }: SessionFile, project: ProjectFolder): boolean {
     const store = dirname(path);
     const name = basename(store);
@@ -214,7 +214,7 @@ function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
     const head = bytes <= END_BYTES ? tail : await linesBetween(readAt, 0, END_BYTES);
     const first = firstLineThat(head, CWD_MARK, cwdOf);
     const last = lastLineThat(tail, [CWD_MARK], cwdOf) ?? lastLineThat(head, [CWD_MARK], cwdOf);
-    // An agent may change its folder during a session. The store is named after the first one.
+    // An agent may change its folder during a session. The store folder is named after the first folder.
     const name = basename(dirname(path));
     const began = [first, last].find((cwd) => cwd !== undefined && projectFolderName(agent, cwd) === name);
     const isConversation =

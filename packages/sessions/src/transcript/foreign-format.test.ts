@@ -122,7 +122,7 @@ describe("session files of other agents", () => {
     it.each([
       ["codex__agentv__00_34f597b72d_1.jsonl", "codex"],
       ["pi__before-compaction.jsonl", "pi"],
-    ])("rejects %s as a session of %s", async (name, agent) => {
+    ])("rejects %s, because it is a session of %s", async (name, agent) => {
       await expect(resumeSession(realSessionPath(name))).rejects.toMatchObject(refusal(agent));
     });
   });

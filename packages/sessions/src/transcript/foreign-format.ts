@@ -153,12 +153,12 @@ const BINARY_FORMATS: readonly BinaryFormat[] = [
   { agent: "unknown", what: "a SQLite database", magics: SQLITE },
   {
     agent: "codex",
-    what: "a file compressed with zstd, as Codex keeps older rollouts",
+    what: "a file compressed with zstd, which is how Codex stores older rollouts",
     magics: [Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
   },
 ];
 
-const CLINE_EXTENSION = "a list of messages, as the Cline extension keeps them";
+const CLINE_EXTENSION = "a list of messages, which is how the Cline extension stores them";
 
 function foreignFile(path: string, { agent, what }: ForeignFormat): LonghaulError {
   return new LonghaulError("session-foreign", `longhaul cannot read ${path} yet: it is ${what}.`, {
@@ -189,8 +189,8 @@ function verdictOnHead(head: Buffer, isWhole: boolean): Verdict {
 }
 
 /**
- * Judges a file by its values. A single line of Claude Code is enough to read the file, regardless of its
- * other content.
+ * Judges a file by its values. A single line of Claude Code is enough to accept the file, regardless of the
+ * other lines.
  */
 function verdictOnValues(values: readonly unknown[]): Verdict {
   let found: ForeignFormat | undefined;
@@ -213,7 +213,7 @@ function formatOf(value: unknown): ForeignFormat | undefined {
   return isMessage ? { agent: "cline", what: CLINE_EXTENSION } : undefined;
 }
 
-/** Parses a JSON value over several lines, which JSON Lines never have. Ignores an incomplete end. */
+/** Parses a JSON value that spans several lines. In JSON Lines, no value does. Ignores an incomplete end. */
 function documentIn(text: string): unknown {
   const firstLine = text.indexOf("\n");
   if (firstLine < 0 || parseJson(text.slice(0, firstLine)) !== undefined) return undefined;

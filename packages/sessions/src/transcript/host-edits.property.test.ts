@@ -17,7 +17,10 @@ const user = (uuid: string, texts: readonly string[], more: object = {}): Entry 
 const textsOf = (entry: Entry | undefined): readonly string[] =>
   (rawContent(entry as never) as { readonly text: string }[]).map(({ text }) => text);
 
-/** Texts of one message. Each says whether the compaction shortened it and whether the host changed it. */
+/**
+ * Texts of one message. Each item says whether the compaction shortened the text and whether the host changed
+ * it.
+ */
 const BLOCKS = fc.array(
   fc.record({ isShortened: fc.boolean(), edit: fc.option(fc.string({ maxLength: 5 })) }),
   { minLength: 1, maxLength: 5 },
@@ -52,7 +55,7 @@ describe("withHostEdits", () => {
     expect(withHostEdits([original], [copy], lines)).toMatchObject({ entries: [original], edited: [] });
   });
 
-  it("an undo restores a message with the text of the replacement that the host wrote for its copy", () => {
+  it("an undo restores a message with the new text if the host replaced the copy of that message", () => {
     const original = user("a", ["old"]);
     const copy = user("b", ["old"], { copyOf: ["a"], writtenWith: "boundary" });
     const replacement = user("c", ["new"]);

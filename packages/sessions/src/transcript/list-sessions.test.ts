@@ -85,7 +85,7 @@ describe("listSessions", () => {
     expect((await listSessions(home.places))[0]?.contextTokens).toBe(130);
   });
 
-  it("does not report usage from subagent progress lines as the context size, even in megabytes of them", async () => {
+  it("does not report usage from subagent progress lines as the context size, even from megabytes of such lines", async () => {
     const home = new Home();
     const { entries } = conversation();
     const message = { role: "assistant", usage: usage(9, 9), content: "x".repeat(300_000) };
@@ -115,7 +115,7 @@ describe("listSessions", () => {
     ]);
   });
 
-  it("labels a session without title by its first request, and prefers a request to a command", async () => {
+  it("labels a session without a title by its first request, and prefers a request to a command", async () => {
     const home = new Home();
     const command = new ConversationBuilder();
     command.user("<command-name>/model</command-name><command-args>opus</command-args>");
@@ -192,7 +192,7 @@ describe("findSession", () => {
     expect(await findSession("latest", home.places)).toBe(longest);
   });
 
-  it("lists the candidates when an id prefix fits several sessions", async () => {
+  it("lists the candidates when several session ids start with the given prefix", async () => {
     await expect(findSession("aaa", home.places)).rejects.toMatchObject({
       code: "session-ambiguous",
       remedy: expect.stringContaining("\n  aaa-111  question"),

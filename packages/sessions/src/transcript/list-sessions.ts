@@ -91,7 +91,10 @@ interface SessionGlance {
   readonly title: string | undefined;
   /** First prompt near the start of the file. Omitted if there is a title. */
   readonly firstPrompt: string | undefined;
-  /** Context size at the last response or boundary. Undefined if neither near the end reports it. */
+  /**
+   * Context size at the last response or boundary. Undefined if no response or boundary near the end reports
+   * it.
+   */
   readonly contextTokens: number | undefined;
 }
 
@@ -253,7 +256,10 @@ function lineAt(
 
 const NEWLINE = 0x0a;
 
-/** Returns fields and types as JSON writes them, which are cheap to find in raw bytes. */
+/**
+ * Returns names of fields and types as they appear in JSON. In this form, they are cheap to find in raw
+ * bytes.
+ */
 const marksOf = (...names: readonly string[]): readonly Buffer[] =>
   names.map((name) => Buffer.from(JSON.stringify(name)));
 

@@ -161,7 +161,7 @@ export function modelIn(entries: readonly Entry[], isSubagent: boolean): string 
 export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
   conversation.some(({ isSidechain }) => isSidechain === true);
 
-/** Returns the newest folder, branch and version, which a session may change. */
+/** Returns the newest folder, branch and version, because they may change during a session. */
 function latestFields(
   entries: readonly Entry[],
 ): Pick<SessionFacts, "cwd" | "version" | "gitBranch"> & { readonly sessionId: string | undefined } {

@@ -46,7 +46,7 @@ export function projectFolderName(agent: SessionAgent, cwd: string): string {
 }
 
 /**
- * Returns the path of a session. Ids come from files and command lines, so one that could lead out of the
+ * Returns the path of a session. Ids come from files and command lines, so an id that could lead out of the
  * folder is refused.
  */
 export function sessionPath(agent: SessionAgent, places: UserPlaces, cwd: string, sessionId: string): string {

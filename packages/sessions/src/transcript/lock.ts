@@ -30,7 +30,7 @@ export async function lockSession(
   path: string,
   giveUpAfterMs: number = GIVE_UP_AFTER_MS,
 ): Promise<ReleaseLock> {
-  // Loaded on first use, so that reading a session does not need it.
+  // The package is loaded on first use, so that reading a session does not load it.
   const { lock } = await import("proper-lockfile");
   const deadline = performance.now() + giveUpAfterMs;
   for (;;) {

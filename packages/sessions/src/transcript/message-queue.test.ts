@@ -27,7 +27,7 @@ const queue = (operation: string, fields: Readonly<Record<string, unknown>> = {}
   }) as unknown as Entry;
 const enqueue = (content: string): Entry => queue("enqueue", { content });
 
-/** Returns the user's messages, read without the digest. */
+/** Returns the user's messages. Reads them without the code under test. */
 function typedTexts(entries: readonly Entry[]): string[] {
   return entries.flatMap((entry) => {
     if (entry.type === "attachment") {
@@ -194,7 +194,7 @@ describe("messages typed while the agent works", () => {
     expect(typedTexts(historyBefore(b.entries, boundary).entries)).toEqual(["start", "before"]);
   });
 
-  it("drops a queued message when the user rewinds to before it", () => {
+  it("drops a queued message when the user rewinds to a point before that message", () => {
     const b = new ConversationBuilder("later");
     b.entries.push(...turnWith([enqueue("left")], [queue("remove")]));
     b.user("another way", { parentUuid: "e-1" });

@@ -22,7 +22,7 @@ import type { Entry, UserEntry } from "@longhaul/core/messages";
 const RECEIVED = "absorbed_mid_turn";
 
 interface Queued<Place> {
-  /** Text of the message. Undefined for a message with images, whose text the queue does not record. */
+  /** Text of the message. Undefined if the `enqueue` line has no text, as for some messages with images. */
   readonly text: string | undefined;
   readonly enqueued: Entry;
   readonly place: Place;
@@ -217,7 +217,7 @@ export class MessageQueue<Place> {
   }
 }
 
-/** Returns an id that is the same in every reading of the file, and in copies of it. */
+/** Returns an id that is the same in every reading of the file, and in copies of the file. */
 export function messageId(line: Entry): string {
   const key = [stringField(line, "timestamp") ?? "", stringField(line, "content")?.trim() ?? ""];
   const hash = createHash("sha256").update(JSON.stringify(key)).digest("hex");
@@ -236,7 +236,8 @@ export function typedContent(entry: Entry): unknown {
 }
 
 /**
- * Returns texts that an entry shows as received. Of a message with images, the queue records only the text.
+ * Returns texts that an entry shows as received. Includes the text of each block, because for a message with
+ * images the queue may record only the typed text.
  */
 function shownTexts(entry: Entry): readonly string[] {
   const content = typedContent(entry);

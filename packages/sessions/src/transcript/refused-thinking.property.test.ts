@@ -26,7 +26,7 @@ type Step =
   | { readonly do: "expand"; readonly which: number }
   | { readonly do: "compact"; readonly variant: "from" | "up-to" | "whole"; readonly at: number };
 
-/** Conversation in the engine's memory, with the lines that it writes. */
+/** Conversation in the engine's memory, with the lines that the engine writes. */
 class Life {
   memory: readonly Entry[] = [];
   readonly disk = new ConversationBuilder();
@@ -187,7 +187,7 @@ describe("resuming a session after clearings, snips and collapses", () => {
     );
   });
 
-  it("a resume returns the same messages when compactions are mixed with clearings, snips and collapses", async () => {
+  it("a resume returns the messages in memory when compactions are mixed with clearings, snips and collapses", async () => {
     const steps = fc.array(fc.oneof({ weight: 4, arbitrary: step }, compacting), { maxLength: 14 });
     await fc.assert(
       fc.asyncProperty(steps, fc.boolean(), async (list, bindsThinking) => {

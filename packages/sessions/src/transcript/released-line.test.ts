@@ -41,7 +41,7 @@ describe("loadSparsely", () => {
     expect(conversation.every((entry) => heldIn(entry).includes("timestamp"))).toBe(true);
   });
 
-  it("reads every field of a line again that was released from memory, when the field is accessed", async () => {
+  it("when a field of a line that was released from memory is accessed, rereads the field from the file", async () => {
     const c = new ConversationBuilder();
     c.user("question", { toolUseResult: { stdout: "x" }, gitBranch: "main", version: "2.1.0" });
     c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
@@ -73,7 +73,7 @@ describe("loadSparsely", () => {
     expect(entries[1]).toEqual(unknown);
   });
 
-  it("releases a line from memory, but keeps its record of how many tokens its usage covers", async () => {
+  it("releases a line from memory, but keeps the line's record of how many tokens its usage covers", async () => {
     const c = new ConversationBuilder();
     const line = { ...c.assistant("one", { usage: usage(10, 5) }), [PREFIX_FIELD]: 7 } as Entry;
     const { path } = await write([line]);

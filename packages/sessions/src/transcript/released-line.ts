@@ -194,7 +194,7 @@ export function lineReleaser(path: string, before: number): HoldEntry {
         return undefined;
     }
   };
-  // Returns the same entry if releasing it saves too little, or if a field may control how it is read.
+  // Returns the same entry if releasing it saves too little, or if a field may control how the entry is read.
   return (entry, offset, bytes) => {
     if (offset >= before || bytes === 0) return entry;
     const line = entry as unknown as JsonRecord;

@@ -147,7 +147,7 @@ describe("kept messages that a boundary names by their first and last line", () 
     expect(found(b.entries)).toEqual(["e-4", "e-1", "e-2", "e-5", "e-7"]);
   });
 
-  it("puts messages that two compactions kept before the newer summary, and only there", () => {
+  it("if two compactions kept the same messages, puts these messages before the newer summary and only there", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
@@ -216,7 +216,7 @@ describe("kept messages that a boundary names by their first and last line", () 
     expect(found(b.entries)).toEqual(["e-3", "e-4", "e-1", "e-5", "e-2", "e-6"]);
   });
 
-  it("starts the kept messages at their first line even if it is not an ancestor of the last one", () => {
+  it("starts the kept messages at their first line even if that line is not an ancestor of the last line", () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.assistant([toolUse("a", "Read", {})], { id: "m" });

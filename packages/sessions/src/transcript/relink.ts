@@ -156,7 +156,7 @@ export function stretchBefore(index: EntryIndex, boundary: CompactBoundaryEntry)
 }
 
 /**
- * Returns the leaf of the conversation at that time, and the file position of the line that was written next.
+ * Returns the leaf of the conversation from before a line was written, and the file position of that line.
  */
 function momentBefore(
   index: EntryIndex,
@@ -362,7 +362,7 @@ class Round {
 
   /**
    * Returns the last slot of the round. Keeps the file order among the entries of one response and its
-   * results, never past the next response or prompt.
+   * results. The slot is never past the next response or prompt.
    */
   #lastSlotOfRound(from: number, position: number, messageId: string | undefined): number {
     let slot = from;

@@ -6,7 +6,9 @@ export interface ModelResponse {
   readonly id: string | undefined;
   readonly requestId: string | undefined;
   readonly model: string | undefined;
-  /** Usage of the last line that has one: the lines repeat it, and only the last has the full output. */
+  /**
+   * Usage of the last line with usage. All lines repeat the usage, but only the last one has the full output.
+   */
   readonly usage: Usage | undefined;
   /** True if the agent wrote the response in the model's name, without a model call. */
   readonly isSynthetic: boolean;
@@ -14,8 +16,8 @@ export interface ModelResponse {
 }
 
 /**
- * Returns the model's responses in the order in which they started. Sum up usage over these, never over
- * lines.
+ * Returns the model's responses in the order in which they started. Sum up the usage of these responses,
+ * never the usage of lines.
  */
 export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
   const groups = new Map<unknown, AssistantEntry[]>();
@@ -29,7 +31,7 @@ export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
   return Array.from(groups.values(), responseOf);
 }
 
-/** Returns the usage that counts for a message id, searching from the end. */
+/** Returns the usage of the last line with this message id that has usage. */
 export function lastUsageOfMessage(entries: readonly Entry[], messageId: string): Usage | undefined {
   const line = entries.findLast(
     (entry) =>
@@ -66,7 +68,7 @@ export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[]
 }
 
 /**
- * Returns keys that identify an entry. Some tools give copied lines new uuids, but the provider's ids stay.
+ * Returns keys that identify an entry. Some tools give copied lines new uuids, but keep the provider's ids.
  */
 function keysOf(entry: Entry): readonly string[] {
   const uuid = entry.uuid === undefined ? [] : [entry.uuid];

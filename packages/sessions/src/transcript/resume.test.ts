@@ -14,7 +14,7 @@ import { linesOf } from "./whole-file.ts";
 const folder = temporaryFolder();
 const path = join(folder, "session.jsonl");
 
-/** Types of damage to a file. Numbers choose the line, and a second line. */
+/** Damage to a file: its kind, a number that chooses the line, and a number that chooses a second line. */
 type Fault = readonly [
   kind: "drop" | "tear" | "glue" | "repeat" | "re-parent" | "swap",
   line: number,
@@ -67,7 +67,7 @@ describe("resumeSession", () => {
     );
   });
 
-  it("resumes a file with damaged or misordered lines with the same conversation as a full load", async () => {
+  it("a resume of a file with damaged or misordered lines reads the same conversation as a full load", async () => {
     await fc.assert(
       fc.asyncProperty(
         sessionArbitrary,
@@ -125,7 +125,7 @@ describe("resumeSession", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-3))));
   });
 
-  it("a resume reads up to the first kept message if it is above the boundary", async () => {
+  it("a resume reads upward to the first kept message if that message is above the boundary", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 100; turn++) b.user("x".repeat(10_000));
     const [head, tail] = [b.user("head"), b.user("tail")];
@@ -144,7 +144,7 @@ describe("resumeSession", () => {
     expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-5))));
   });
 
-  it("a resume reads above a kept summary, because its compaction can also have kept messages", async () => {
+  it("a resume reads above a kept summary, because more kept messages may belong to that summary", async () => {
     const b = new ConversationBuilder();
     b.user("old");
     b.user("kept twice");

@@ -23,7 +23,7 @@ import {
 import { asConversation, linesFrom } from "./relink.ts";
 import { type OpenSessionFile, refuseForeignFile, withSessionFile } from "./session-file.ts";
 
-/** Session file that was read from its end, as far as the conversation reaches. */
+/** Session file that was read from its end upward, to the start of the conversation. */
 export interface ResumedSession extends SessionFacts {
   readonly boundary: CompactBoundaryEntry | undefined;
   readonly bytesRead: number;
@@ -37,7 +37,7 @@ export function resumeSession(path: string): Promise<ResumedSession> {
   return withSessionFile(path, (file) => resumeFrom(file, path));
 }
 
-/** Resumes a session from an open file, up to the given number of bytes. */
+/** Resumes a session from an open file. Ignores everything after the first `file.bytes` bytes. */
 export async function resumeFrom(file: OpenSessionFile, path: string): Promise<ResumedSession> {
   const { bytes } = file;
   const readAt = cachingTail(file.readAt, bytes);
@@ -90,8 +90,9 @@ async function modelAbove(
 }
 
 /**
- * Finds where to start reading.
- * @param atLeast minimum distance to read upwards. Doubling it avoids many small steps.
+ * Returns the position at which to start reading.
+ * @param atLeast minimum number of bytes to read upward. The caller doubles the part that was read each time,
+ * to avoid many small steps.
  */
 async function startOf(
   readAt: ReadAt,
@@ -110,21 +111,22 @@ async function startOf(
 const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
 
 /**
- * Distance above the part that was read in which repeated lines are searched. It is longer than nearly every
- * session, and takes a few milliseconds: the time to resume must not grow with the file.
+ * Number of bytes above the part that was read in which to search for repeated lines. Nearly every session is
+ * shorter, and the search takes a few milliseconds. The limit exists, because the time to resume must not
+ * grow with the file.
  */
 const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 
 /**
- * Maximum number of lines to search for repeats. An intact session needs at most two: the boundary and the
- * first kept message.
+ * Maximum number of lines whose repeats are searched for. An intact session has at most two such lines: the
+ * boundary and the first kept message.
  */
 const MAX_SEARCHED_LINES = 8;
 
 /**
- * Finds a line of the conversation that also occurs above `before`, where its position is. This is for a
- * reader that has read only the end of a file. A line below its parent has its position in the part that was
- * read. All other lines are searched for.
+ * Finds a line of the conversation that also occurs above `before`, in the part that was not read. The upper
+ * occurrence would decide the position of the line. A line below its parent has its position in the part that
+ * was read. So the search includes only the other lines.
  */
 async function repeatedAbove(
   readAt: ReadAt,
@@ -141,7 +143,10 @@ async function repeatedAbove(
   return found && { uuid: searched[found.nth] ?? "" };
 }
 
-/** Returns lines, compactions, kept messages and their ancestors whose parent is not above them. */
+/**
+ * Returns the uuids of lines whose parent is not above them. Checks the given lines, the lines of
+ * compactions, the first kept messages, and the ancestors of all these.
+ */
 function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonly string[] {
   const { entries, positions } = index;
   const seen = new Set<number>();
@@ -159,7 +164,10 @@ function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonl
   return found;
 }
 
-/** Returns first kept messages below the boundary that names them: copies of a fork, or repeated lines. */
+/**
+ * Yields the first kept message of each boundary, if the part that was read contains it. Such a message can
+ * be below its boundary, as a copy of a fork or as a repeated line.
+ */
 function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Generator<Entry> {
   for (const position of boundaries) {
     const boundary = entries[position];
@@ -169,7 +177,10 @@ function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Genera
   }
 }
 
-/** Returns boundaries, attachments below them, their summaries, and the line that ends each summary. */
+/**
+ * Yields the lines of each compaction: the boundary, its attachments and its summary. Also yields the first
+ * line after them.
+ */
 function* linesOfCompactions(entries: readonly Entry[]): Generator<Entry> {
   let isInside = false;
   for (const entry of entries) {

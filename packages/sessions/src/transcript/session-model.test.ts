@@ -45,7 +45,7 @@ describe("the model of a session", () => {
     expect(await models()).toEqual(["claude-sonnet-5", "claude-sonnet-5"]);
   });
 
-  it("takes the model that the boundary records if no response follows and the name is valid", async () => {
+  it("takes the model name of the boundary if the name is valid and no response follows the boundary", async () => {
     const recorded = async (model: unknown): Promise<readonly (string | undefined)[]> => {
       const b = new ConversationBuilder();
       b.boundary({ longhaul: { overheadTokens: 0, tokenRatio: 1, model } as never });

@@ -37,7 +37,7 @@ describe("LineSplitter", () => {
     );
   });
 
-  it("returns every byte in order, except newlines", () => {
+  it("returns every byte of the stream in order, except newlines", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.array(fc.nat()), (array, cuts) => {
         const bytes = Buffer.from(array);

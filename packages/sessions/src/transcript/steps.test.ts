@@ -46,7 +46,7 @@ describe("sessions with many undos", () => {
 });
 
 describe("stepBack after a compaction that copied kept messages", () => {
-  it("counts only new messages, not copies of kept ones, as written after a compaction", () => {
+  it("returns only new messages as messages since a compaction, and not the copies of kept messages", () => {
     const c = new ConversationBuilder();
     c.user("first");
     const kept = c.assistant("kept");
@@ -61,7 +61,7 @@ describe("stepBack after a compaction that copied kept messages", () => {
 });
 
 describe("undoable steps of a damaged session", () => {
-  it("the list of undoable steps ends if the mark of a collapse precedes the collapsed span", () => {
+  it("does not list the same step forever if the mark of a collapse precedes the collapsed span", () => {
     const c = new ConversationBuilder();
     c.user("question");
     const mark = { type: "system", subtype: "collapse_committed", collapse: { spanIds: ["s"] } } as const;
@@ -73,7 +73,7 @@ describe("undoable steps of a damaged session", () => {
     expect(steps.next().done).toBe(true);
   });
 
-  it("the list of undoable steps ends if an expansion names a later line as its first line", () => {
+  it("does not list the same step forever if an expansion names a later line as its first line", () => {
     const c = new ConversationBuilder();
     c.user("question");
     const mark = { type: "system", subtype: "collapse_expanded", collapse: { spanIds: ["s"] } } as const;

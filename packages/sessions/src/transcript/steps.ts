@@ -40,13 +40,15 @@ export interface Step {
 export interface StepChoice {
   readonly redo?: boolean | undefined;
   /**
-   * Uuid of the line of a step. The undo includes this step and all newer steps. Default: the newest step.
+   * Uuid of the line that identifies a step. The undo includes this step and all newer steps. Default: the
+   * newest step.
    */
   readonly uuid?: string | undefined;
 }
 
 /**
- * Returns the step to undo, or undefined if there is no such step or nothing before it exists any more.
+ * Returns the step to undo. Returns undefined if there is no such step, or if the conversation before it no
+ * longer exists.
  * @param lines all lines of the file, including repeated ones, to find edits of the host
  */
 export function stepBack(
@@ -110,8 +112,8 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
       const since = (): readonly Entry[] => [...messagesSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
-    // The messages are cached, because a list of all steps needs them for each step, and most of them are the
-    // same.
+    // Caches the messages, because a list of all steps needs them for every step, and the steps share most of
+    // them.
     let sinceThen: readonly Entry[] | undefined;
     later = () => {
       sinceThen ??= [...messagesSinceWithCopies(index, here), ...newer()];
@@ -141,7 +143,8 @@ function* stepsWithin(
       isUndoMark(step.line) && stringField(line, "writtenWith") === step.line.uuid;
     const isSince = (line: Entry, place: number): boolean => place > end && isMessage(line) && !isCopy(line);
     yield { ...step, since: () => [...shown().filter(isSince), ...newer()] };
-    // In a damaged file the first line may be further down, and the same step would be found endlessly.
+    // In a damaged file, the first line of the step may be after `at`. Without `Math.min`, the loop would
+    // find the same step forever.
     at = Math.min(at, lines.indexOf(step.first));
   }
 }
@@ -171,8 +174,8 @@ function stepEndingAt(lines: readonly Entry[], at: number): Omit<Step, "since"> 
 }
 
 /**
- * Checks for a mark among messages that a compaction kept in place. Such a mark is a step from before the
- * compaction.
+ * Returns true for a line above the boundary. A mark there is among messages that the compaction kept in
+ * place, and belongs to a step before the compaction.
  */
 function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: Entry): boolean {
   return placeOf(index, line) < placeOf(index, boundary);
@@ -191,10 +194,7 @@ function messagesSince(index: EntryIndex, stretch: ConversationLines, boundary: 
   return toWireEntries(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
 }
 
-/**
- * Returns the messages since the boundary, including the copies that an undo wrote of messages since the
- * undone step.
- */
+/** Returns the messages since the boundary, including messages since an undone step that the undo copied. */
 function messagesSinceWithCopies(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
   const { boundary, lines } = stretch;
   if (boundary === undefined) return [];
@@ -213,8 +213,8 @@ function toWireEntries({ lines, boundary, clearedToolUseIds }: ConversationLines
 }
 
 /**
- * Checks whether an entry is a message. An unsettled stand-in does not count, because the messages that it
- * replaces return.
+ * Checks whether an entry is a message. An unsettled stand-in does not count, because an undo restores the
+ * messages that it replaces.
  */
 function isMessage(entry: Entry): boolean {
   if ((isStandIn(entry) && !isSettled(entry)) || isCompactBoundary(entry)) return false;
@@ -223,14 +223,15 @@ function isMessage(entry: Entry): boolean {
 
 /**
  * Returns a predicate for the lines after a boundary that belong to its compaction: the summary, repeated
- * messages that were kept, restored content and hook output. Our lines name their boundary. For other agents:
- * everything after the summary until somebody says something.
+ * messages that were kept, restored content and hook output. Our lines name their boundary. For lines of
+ * other agents, the compaction ends before the first new message of the user or the model.
  */
 function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry) => boolean {
   const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;
   const namesItsLines =
     isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
-  // A boundary that a change by the host wrote again no longer names its last line.
+  // A boundary that was written again after a change by the host no longer names its last line. But the other
+  // lines of the compaction still name the boundary.
   if (namesItsLines || after.some(isNamed)) return (line) => line.uuid === boundary.uuid || isNamed(line);
   const firstMessage = after.findIndex(isSaid);
   const beginning = new Set(

@@ -27,7 +27,7 @@ describe("ten facts of session files that break naive tools", () => {
     ]);
   });
 
-  it("2: every line of a response reports the usage, and the usage of the last line counts", () => {
+  it("2: every line of a response reports usage, and only the usage of the last line counts", () => {
     const b = new ConversationBuilder();
     b.assistant("one", { id: "m", usage: usage(100, 1) });
     b.assistant("two", { id: "m", usage: usage(100, 250) });
@@ -67,7 +67,7 @@ describe("ten facts of session files that break naive tools", () => {
     expect(uuids(currentConversation(b.entries).entries)).toEqual(["e-1", "e-2", "e-3"]);
   });
 
-  it("5: if logicalParentUuid names no line, the line above the boundary is the parent", () => {
+  it("5: if logicalParentUuid names no line, the line above the boundary is the boundary's parent", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");

@@ -10,7 +10,7 @@ import { isSystemError } from "./file-bytes.ts";
  * name, calls `giveName`, which decides what happens to an existing file of the final name. Returns the
  * result of `giveName`. If `giveName` does not move the temporary file, nothing has changed.
  *
- * @param isLasting false for a file that can be rebuilt. Then nothing waits for the disk.
+ * @param isLasting false for a file that can be rebuilt. Such a file is written without waiting for the disk.
  */
 export async function writeWholeFile<T>(
   path: string,
@@ -51,7 +51,7 @@ export async function syncFolderOf(path: string): Promise<void> {
   try {
     await folder.sync();
   } catch (error) {
-    // Some systems cannot sync a folder, and there is no alternative.
+    // Some systems cannot sync a folder. There is no alternative, so this error is ignored.
     if (!isSystemError(error) || !["EINVAL", "EPERM", "ENOTSUP", "EISDIR"].includes(error.code)) throw error;
   } finally {
     await folder.close();
@@ -76,7 +76,8 @@ function* textsOf(entries: readonly Entry[]): Generator<string> {
 }
 
 /**
- * Gives a temporary file its name. A link fails if the name exists. A rename would silently replace the file.
+ * Gives a temporary file its final name. Uses a link, because a link fails if the name exists. A rename would
+ * silently replace the existing file.
  */
 export async function giveName(temporary: string, path: string): Promise<void> {
   try {
@@ -113,7 +114,10 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
   ["ENOTDIR", "its parent is a file instead of a folder"],
 ]);
 
-/** Creates the error that explains why a session could not be written, and the state of the file. */
+/**
+ * Creates the error for a session that could not be written. The error explains the reason and the state of
+ * the file.
+ */
 export function notWritten(
   path: string,
   cause: unknown,
@@ -139,7 +143,7 @@ export function notWritten(
   );
 }
 
-/** Returns an explanation, and the system's code. */
+/** Returns the reason in words why a file could not be written, and the system's error code. */
 export function whyNotWritten(cause: unknown): { readonly code: unknown; readonly reason: string } {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const reason = REASONS.get(code) ?? (cause instanceof Error ? cause.message : "an unknown error occurred");

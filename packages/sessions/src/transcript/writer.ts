@@ -28,8 +28,8 @@ export interface TranscriptWriter {
 
 export interface TranscriptOptions {
   /**
-   * Size of the file when it was loaded. Appending is refused once the size differs. Another process has then
-   * written to the session, and the new entries are based on an older state.
+   * Size of the file when it was loaded. Appending is refused if the size differs. In that case another
+   * process has written to the session, and the new entries would be based on an older state.
    */
   readonly expectedBytes?: number;
   /** True to create a missing session file. Default: true unless `expectedBytes` is given. */
@@ -63,8 +63,8 @@ interface PendingAppend {
 }
 
 /**
- * Writer that combines appends: those that arrive during a write wait for it, and then share one write and
- * one sync.
+ * Writer that combines appends. Appends that arrive during a write wait until it ends, and then share one
+ * write and one sync.
  */
 class GroupCommitWriter implements TranscriptWriter {
   readonly path: string;
@@ -185,7 +185,7 @@ class GroupCommitWriter implements TranscriptWriter {
       "session-changed",
       `${this.path} changed while longhaul used it: ${why}. Nothing was written.`,
       {
-        remedy: "An agent probably still runs in this session. Close it, then try again.",
+        remedy: "An agent is probably still running in this session. Close it, then try again.",
         facts: { path: this.path },
       },
     );
@@ -206,7 +206,7 @@ export interface AppendFile {
 export interface AppendFileState {
   readonly bytes: number;
   readonly endsWithNewline: boolean;
-  /** False once somebody has deleted or replaced the file. Nobody would see further writes. */
+  /** False once somebody has deleted or replaced the file. After that, nobody would see further writes. */
   readonly isLinked: boolean;
 }
 
@@ -264,7 +264,10 @@ const appendFileOf = (handle: FileHandle): AppendFile => ({
   close: () => handle.close(),
 });
 
-/** Returns entries of a session file by their ids, from the last line of each. Omits unknown ids. */
+/**
+ * Returns entries of a session file by their ids. If several lines have the same id, returns the last one.
+ * Omits unknown ids.
+ */
 export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
   const wanted = new Set(uuids);
   const { entries } = withQueuedMessages((await readAllEntries(path)).entries, true);

@@ -60,7 +60,7 @@ describe("the simulated coder with a client that runs its tool calls", () => {
     expect(paths).toContain(`${ROOT}/src/cart.ts`);
   });
 
-  it("the coder stays inside any working folder, for any paths in tool results", () => {
+  it("the coder stays inside its working folder, for any folder and any paths in tool results", () => {
     const segment = fc.constantFrom("a", "b c", "..", ".", "~", "it's", "$HOME", "-rf", "x.ts", "*", "d\\e");
     const path = fc
       .tuple(fc.constantFrom("", "/", "./", "//"), fc.array(segment, { maxLength: 5 }))
@@ -114,7 +114,7 @@ describe("the simulated coder with a client that runs its tool calls", () => {
         expect(part).toMatch(/^(?:sed -n|head|tail|grep -n|wc -l|ls|echo) /);
   });
 
-  it("the coder calls no unknown tools, no web tools, and sets no risky options", () => {
+  it("the coder calls no unknown tools and no web tools, and sets no risky options", () => {
     const tools = [
       ...TOOLS,
       tool("Workflow", { script: text }, ["script"]),
@@ -144,7 +144,7 @@ describe("the simulated coder with a client that runs its tool calls", () => {
       expect(input.run_in_background).toBe(false);
   });
 
-  it("the coder starts subagents, but none from a subagent", () => {
+  it("the coder starts subagents, but its subagents start no further subagents", () => {
     const delegated = callsIn(playWith(SHOWN_OUTSIDE, 200)).filter(({ name }) => name === "Task");
     expect(delegated.length).toBeGreaterThan(0);
     const marked = callsIn(playWith(SHOWN_OUTSIDE, 200, { purpose: "subagent" }));
@@ -173,7 +173,7 @@ describe("the simulated coder with a client that runs its tool calls", () => {
 });
 
 describe("the simulated coder without a working folder", () => {
-  it("without a working folder, the coder writes and searches nothing and reads only files from tool results", () => {
+  it("without a working folder, the coder writes nothing, searches nothing, and reads only files from tool results", () => {
     const calls = callsIn(playWith("lib/a.ts\n../b.ts", 100, { system: "" }));
     const names = new Set(calls.map(({ name }) => name));
     for (const name of ["Write", "Edit", "Grep", "Glob", "Task"]) expect(names).not.toContain(name);

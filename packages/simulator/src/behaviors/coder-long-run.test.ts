@@ -77,7 +77,7 @@ describe("the simulated coder over a long session", () => {
     expect(wordsOf(turns.at(-1))).toContain("(done at step 400: Make the shop faster)");
   });
 
-  it("the coder resumes near the right step after a summary without its step marks", () => {
+  it("the coder resumes near the right step after a summary without step marks", () => {
     const compact = (messages: readonly ApiMessage[], step: number): ApiMessage[] => {
       if (step % 41 !== 0) return [...messages];
       const { text: summary } = summarizeMessages(messages, {

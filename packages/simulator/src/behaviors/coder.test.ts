@@ -47,7 +47,7 @@ describe("the simulated coder", () => {
     expect(play(coder({ turns: 0 }), [human("Go")]).turns).toHaveLength(1);
   });
 
-  it("most edits of the coder succeed, because it reads a file before it edits a line of it", () => {
+  it("most edits of the coder succeed, because the coder reads each file before it edits a line of that file", () => {
     const { project } = play(coder({ turns: 300 }), [human("Go")], {
       more: { tools: TOOLS.filter(({ name }) => ["Read", "Write", "Edit"].includes(String(name))) },
     });

@@ -83,10 +83,10 @@ const ADAPTIVE_THINKING_PERCENT = 60;
  *
  * A real agent may run the calls, so they are harmless. The coder reads only files inside the client's
  * working folder that tool results have shown. It writes only to its own folder inside the working folder.
- * Its commands only show parts of such files. Its subagents start no further subagents. Without a working
- * folder, it writes nothing and reads only files that tool results have shown. `inventsPaths` lifts these
- * limits, except those on commands. The coder does not answer requests for notes and for span summaries, so
- * the next behavior does.
+ * Its commands only show parts of files that it may read, or list a folder. Its subagents start no further
+ * subagents. Without a working folder, it writes nothing and reads only files that tool results have shown.
+ * `inventsPaths` lifts these limits, except those on commands. The coder does not answer requests for notes
+ * and for span summaries, so the next behavior does.
  */
 export function coder(options: CoderOptions): Behavior {
   const settings: Settings = { ...DEFAULTS, ...options };
@@ -162,8 +162,8 @@ interface Call {
 }
 
 /**
- * Makes a call that differs from the latest calls. If none is found, returns undefined for an additional call
- * of a turn.
+ * Makes a call that differs from the latest calls. If it finds none, it repeats a call for the first call of
+ * a turn, and returns undefined for an additional call.
  */
 function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[]): Call | undefined {
   const { name } = action.tool;

@@ -35,7 +35,7 @@ export function goodNotes(request: SeenNotesRequest, maxTokens: number): readonl
   return withinRoom(firstOfEach(wishes), maxTokens * CHARS_PER_TOKEN);
 }
 
-/** Keeps one edit per section: the current state first, then shortened sections, then new facts. */
+/** Keeps one edit per section. The current state has priority, then shortened sections, then new facts. */
 function firstOfEach(wishes: readonly SectionChange[]): readonly SectionChange[] {
   const headings = new Set<string>();
   return wishes.filter(({ section: { heading } }) => !headings.has(heading) && headings.add(heading));

@@ -169,7 +169,7 @@ describe.each([
     });
     expect(answers).toBe(100);
     // Sections exceed their limit only slightly: one answer adds at most a dozen lines, and the next answer
-    // condenses them.
+    // condenses the section.
     expect(most).toBeGreaterThan(limits.sectionTokens);
     expect(most).toBeLessThan(5 * limits.sectionTokens);
     expect(notesAsShown(notes)).toContain("(step 400: Make the shop faster)");

@@ -55,7 +55,7 @@ describe("scriptedTurns, a simulated model that answers from a list", () => {
     ]);
   });
 
-  it("scriptedTurns uses a turn with a purpose for the first call of that purpose", () => {
+  it("scriptedTurns answers the first call of a purpose with the first turn for this purpose", () => {
     const script = scriptedTurns([
       { ...textTurn("of the subagent"), for: "subagent" },
       "one",

@@ -17,7 +17,7 @@ export const SPAN_KINDS = [
   "empty",
   /** A summary without the tags. */
   "no-tags",
-  /** As long as `max_tokens` allows, without a closing tag. */
+  /** A text that fills `max_tokens`, without a closing tag. */
   "endless",
   /** Calls a tool although the prompt forbids it. */
   "tool-call",
@@ -70,7 +70,7 @@ function condensed({ messages, maxTokens }: SeenRequest): string {
   return text.replace(`${SUMMARY_HEADING}\n`, "");
 }
 
-/** Removes the prompt from the messages. It may be in the same message as the last tool results. */
+/** Removes the prompt from the messages. The prompt may be in the same message as the last tool results. */
 function withoutPrompt(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const last = messages.at(-1);
   const content = last === undefined ? [] : contentBlocks(last.content).slice(0, -1);

@@ -164,7 +164,7 @@ describe("badSummary, which writes summaries that are bad on purpose", () => {
     expect(kept).not.toMatch(/<\/?(summary|analysis)>/);
   });
 
-  it("the bad summary hostile looks valid and contains forged facts from the transcript", () => {
+  it("the bad summary hostile looks valid and contains forged facts that look like quotes from the transcript", () => {
     const kept = formatSummary(bad("hostile")) ?? "";
     expect(presentSections(kept)).toEqual(SECTION_NAMES);
     expect(kept).toMatch(/^## Facts quoted from the transcript$[\s\S]+ active\] > I approve/m);

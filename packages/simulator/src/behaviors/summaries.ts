@@ -33,7 +33,7 @@ export const BAD_SUMMARY_KINDS = [
   "garbage",
   /** Correct tags, but the sections are in another language and have other names. */
   "wrong-language",
-  /** As long as `max_tokens` allows. */
+  /** A text that exceeds `max_tokens`. */
   "enormous",
   /** Closes tags early, reopens them, and imitates a boundary and a user's turn. */
   "injected",
@@ -208,7 +208,7 @@ Das Gespräch wurde der Reihe nach durchgegangen.
    Auf den Benutzer warten.
 </summary>`;
 
-/** Exceeds `max_tokens` on purpose. The server cuts the text there, including the closing tag. */
+/** Exceeds `max_tokens` on purpose. The server cuts the text at `max_tokens`, so the closing tag is lost. */
 function enormous(random: Random, maxTokens: number): string {
   const wanted = maxTokens * CHARS_PER_TOKEN;
   const parts = ["<summary>"];

@@ -118,7 +118,7 @@ describe("thinking that is bound to its conversation, for any conversation", () 
     );
   });
 
-  it("thinking stays valid when a client removes thinking blocks from the start and the end", () => {
+  it("the remaining thinking stays valid when a client removes thinking blocks from the start and the end", () => {
     fc.assert(
       fc.property(exchanges, fc.nat(), fc.nat(), (planned, a, b) => {
         const provider = new TestProvider();

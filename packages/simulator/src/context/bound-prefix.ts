@@ -84,7 +84,8 @@ export class PrefixWalk {
   #role: string | undefined;
   #blocks = 0;
   /**
-   * Prefixes that the last summary replaces. If the next message allows it, the walk continues from them too.
+   * Prefixes that the last summary replaces. If the next message allows it, the walk continues from these
+   * prefixes too.
    */
   #resumable: readonly PrefixNode[] = [];
 
@@ -192,8 +193,8 @@ export class PrefixWalk {
   /**
    * Call this before each block, also before thinking, which is not part of the prefix. If a system message
    * follows the summary, kept thinking becomes invalid. Kept thinking also becomes invalid if the first kept
-   * message has the role of the last summarized message. Both were one turn before, but now the kept message
-   * begins a turn, so its digest differs.
+   * message has the role of the last summarized message. Before the compaction, both messages were one turn.
+   * Now the kept message begins a turn, so its digest differs.
    */
   reach(role: string): void {
     if (this.#resumable.length === 0) return;

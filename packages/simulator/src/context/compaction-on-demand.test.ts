@@ -162,7 +162,7 @@ describe("a signed compaction block", () => {
     expect(shown.slice(1)).toEqual(talk.messages.slice(8));
   });
 
-  it("accepts a compaction block at the start of a first message with the role user", () => {
+  it("accepts a compaction block at the start of the first message if the role of that message is user", () => {
     const { provider, talk, block: summary } = compacted();
     const messages: readonly ApiMessage[] = [
       { role: "user", content: [summary, said("question 0_2")] },
@@ -200,7 +200,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, withTurns(provider, kept, 1, ON_DEMAND))).toBe(0);
   });
 
-  it("thinking in kept messages is invalid if they were changed or do not directly follow the compaction block", () => {
+  it("thinking in kept messages is invalid if these were changed or do not directly follow the compaction block", () => {
     const { provider, talk, block: summary } = compacted();
     const swap = swapped(talk, summary);
     expect(

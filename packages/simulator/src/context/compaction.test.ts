@@ -145,7 +145,7 @@ describe("a compaction block from a threshold compaction", () => {
     expect(provider.call(withMessages(newTalk(), alone), THRESHOLD).conversation.messages).toHaveLength(2);
   });
 
-  it("answers from the compaction block when the client sends back a reply that paused after it", () => {
+  it("answers from the compaction block when the client sends back a reply that paused after this block", () => {
     const talk = withMessages(newTalk(), [asked("z".repeat(MIN_TRIGGER))]);
     const body = { ...talk, ...compact({ pause_after_compaction: true }) };
     const paused = provider.reply(body, [], THRESHOLD);

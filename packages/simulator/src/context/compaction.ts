@@ -107,7 +107,7 @@ interface CompactionRequest {
   readonly shown: ShownMessages;
   readonly body: JsonRecord;
   /**
-   * Walk to the end of the conversation. Undefined if the model does not bind thinking. After a summary of
+   * Walk to the end of the conversation. Undefined if the model does not bind thinking. After a summary by
    * such a model, kept thinking is invalid.
    */
   readonly walk: PrefixWalk | undefined;
@@ -279,7 +279,7 @@ function fromSummary(
 
 /**
  * Returns the messages that replace everything before a compaction block: the summary, and the tool changes
- * until then.
+ * before the block.
  */
 export function summaryMessages(block: CompactionBlock): readonly ApiMessage[] {
   const text = typeof block.content === "string" ? block.content : "";

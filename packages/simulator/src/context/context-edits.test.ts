@@ -48,7 +48,7 @@ describe("the context edit clear_tool_uses", () => {
     expect(tokens).toBe(measure(messages) - (applied[0]?.cleared_input_tokens ?? 0));
   });
 
-  it("clear_tool_uses clears nothing up to the trigger, by default 100,000 tokens", () => {
+  it("clear_tool_uses clears nothing until a request exceeds the trigger, by default 100,000 tokens", () => {
     const messages = reads(6);
     const trigger = { type: "input_tokens", value: measure(messages) };
     expect(run(messages, [{ ...CLEAR_TOOLS, trigger }]).messages).toBe(messages);
@@ -209,7 +209,7 @@ describe("the messages that a model sees without context edits", () => {
     expect(withoutPastTurns(messages, simulatedModel(FORGETFUL), edits)).toBe(messages);
   });
 
-  it("removes a system message with clear_at next_user_message after the next user message", () => {
+  it("removes a system message that sets clear_at to next_user_message once a user message follows", () => {
     const nudge = (clear_at: string): ApiMessage =>
       ({ role: "system", clear_at, content: "hurry" }) as unknown as ApiMessage;
     const model = simulatedModel(BINDING);

@@ -120,7 +120,7 @@ function clearThinking(
   };
 }
 
-/** Returns the number of newest turns with thinking that keep it. */
+/** Returns how many of the newest turns with thinking keep their thinking. */
 function keptTurns({ keep }: JsonRecord, keepsEarlierThinking: boolean): number {
   if (keep === "all" || field(keep, "type") === "all") return Number.POSITIVE_INFINITY;
   return numberOf(keep) ?? (keepsEarlierThinking ? Number.POSITIVE_INFINITY : DEFAULT_KEPT_TURNS);

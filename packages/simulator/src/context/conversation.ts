@@ -17,7 +17,7 @@ export interface Conversation {
 
 /**
  * Reads the conversation from a body. Returns the original arrays of the body if they have the expected
- * shape. Omits other parts, which the rules refuse.
+ * shape. Omits parts of another shape, which the rules refuse.
  */
 export function readConversation(body: JsonRecord): Conversation {
   return {

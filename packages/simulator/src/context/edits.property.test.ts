@@ -98,7 +98,7 @@ describe("context edits, for any conversation", () => {
     );
   });
 
-  it("context edits return messages that they do not change as the same objects", () => {
+  it("context edits return unchanged messages as the same objects", () => {
     fc.assert(
       fc.property(cases, ([steps, edits, model]) => {
         const messages = talk(steps);

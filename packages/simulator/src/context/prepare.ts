@@ -70,7 +70,10 @@ export interface ContextDependencies<Built extends { readonly tokens: number }> 
 
 /** A request that is ready for the model. */
 export interface PreparedContext<Built> {
-  /** The request with its whole conversation. In a thread, the client sends only the new messages of it. */
+  /**
+   * The request with its whole conversation. In a thread, the client sends only the new messages of the
+   * conversation.
+   */
   readonly request: SimulatedRequest;
   readonly model: SimulatedModel;
   /** The conversation that the model sees. */

@@ -28,7 +28,7 @@ export class Sealer {
     return Buffer.from(`${text}${SEPARATOR}${this.#mac(text)}`).toString("base64");
   }
 
-  /** Returns undefined for anything that was not sealed with this secret. */
+  /** Returns the sealed fields. Returns undefined for anything that was not sealed with this secret. */
   open(sealed: string): OpenSeal | undefined {
     const text = Buffer.from(sealed, "base64").toString("utf8");
     const end = text.lastIndexOf(SEPARATOR);

@@ -76,7 +76,7 @@ describe("changes of a request that keep earlier thinking valid", () => {
     }
   });
 
-  it("new thinking stays valid when thinking that was removed from the start before stays removed", () => {
+  it("new thinking stays valid while thinking that was removed earlier from the start stays removed", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
     expect(failing(provider, withTurns(provider, trimmed, 1))).toEqual([]);

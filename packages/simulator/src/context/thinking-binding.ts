@@ -50,8 +50,8 @@ export interface InputTransformation {
 /** Signs the thinking of one reply, block by block. */
 export interface ReplySigner {
   /**
-   * Returns the signature of a thinking block. `before` are the complete blocks of the reply before it,
-   * including a compaction block.
+   * Returns the signature of a thinking block. `before` contains the complete blocks of the reply before the
+   * thinking block, including a compaction block.
    */
   sign(thinking: string, before: readonly ContentBlock[]): string;
 }
@@ -289,8 +289,8 @@ type Disorder = "missing" | "put-back" | undefined;
 /**
  * Finds thinking blocks that are invalid because the thinking before them has changed. A client may remove
  * thinking from the beginning, from the end, or completely. If a thinking block is missing from the middle,
- * all later ones are invalid. If a thinking block was absent when a later one was written and has returned,
- * the later one is invalid.
+ * all later ones are invalid. If a thinking block has returned that was absent when a later block was
+ * written, the later block is invalid.
  */
 export function thinkingDisorders(thinking: readonly SentThinking[]): readonly Disorder[] {
   const disorders: Disorder[] = [];
@@ -311,8 +311,8 @@ export function thinkingDisorders(thinking: readonly SentThinking[]): readonly D
   }
 
   /**
-   * Compares the number of thinking blocks before the digest, because computing a digest for every block
-   * would take quadratic time.
+   * Compares the number of thinking blocks first, and the digest only if the numbers are equal. Computing a
+   * digest for every block would take quadratic time.
    */
   function hasSameBefore(
     index: number,

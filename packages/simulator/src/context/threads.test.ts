@@ -69,7 +69,7 @@ describe("message threads, which store a conversation on the server", () => {
     expect(refusal.details).toEqual({ error_code: "thread_not_found" });
   });
 
-  it("answers 404 for a thread with another message id or in another workspace", () => {
+  it("answers 404 if a request continues a thread with an unknown message id or from another workspace", () => {
     const provider = created();
     expect(provider.refusal(continuation("msg_9", asked("x")), THREADS).status).toBe(404);
     expect(

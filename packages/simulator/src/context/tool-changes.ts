@@ -29,7 +29,7 @@ function nameOf(reference: unknown): readonly string[] {
 
 /**
  * Returns the tool changes that these messages made to `tools`, without changes that were reverted. A
- * compaction block keeps them, because the compaction removes these messages.
+ * compaction block keeps these changes, because the compaction removes the messages.
  */
 export function toolChanges(
   messages: readonly ApiMessage[],

@@ -369,8 +369,8 @@ function replyOf(events: readonly ModelEvent[]): ModelReply {
 }
 
 /**
- * Waits for the call to fail and returns its error. The case fails if there is no error, or if it is not a
- * `ModelError`.
+ * Waits for the call to fail and returns its error. The case fails if the call succeeds, or if the error is
+ * not a `ModelError`.
  */
 async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   try {

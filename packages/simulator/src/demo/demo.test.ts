@@ -63,7 +63,7 @@ describe("the demo session as a file", () => {
     expect(roots).toHaveLength(1);
   });
 
-  it("gives the demo session unique, valid uuids and timestamps that never decrease", () => {
+  it("the demo session has unique and valid uuids, and its timestamps never decrease", () => {
     const linked = session.filter((entry) => entry.uuid !== undefined);
     expect(new Set(linked.map(({ uuid }) => uuid)).size).toBe(linked.length);
     const valid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -72,7 +72,7 @@ describe("the demo session as a file", () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it("answers every tool call of the demo session exactly once, linked to the entry with the call", () => {
+  it("every tool call of the demo session has one result, which is linked to the entry with the call", () => {
     expect(results.map((result) => result.tool_use_id).sort()).toEqual(calls.map(({ id }) => id).sort());
     for (const entry of users.filter((each) => each.sourceToolAssistantUUID !== undefined)) {
       const [result] = entryBlocks(entry);
@@ -106,14 +106,14 @@ describe("the usage in the demo session", () => {
     },
   );
 
-  it("keeps the size of the demo session with a longer folder name and another seed", () => {
+  it("the demo session has the same size with a longer folder name and another seed", () => {
     const reported = reportedContext(
       createDemoSession({ seed: 99, cwd: "/private/var/folders/x1/abcdef/T/longhaul-demo" }),
     );
     expect(Math.abs(reported - DEMO_CONTEXT_TOKENS) / DEMO_CONTEXT_TOKENS).toBeLessThan(0.03);
   });
 
-  it("all lines of a response in the demo session report the same input, and the last the most output", () => {
+  it("all lines of a response in the demo session report the same input, and the last line the most output", () => {
     for (const lines of responses) {
       const usages = lines.map(usageOf);
       expect(new Set(usages.map(inputTokens)).size).toBe(1);

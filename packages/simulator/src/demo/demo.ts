@@ -118,7 +118,7 @@ class StoryBuilder {
     this.#shift -= tokens;
   }
 
-  /** Repeats a call that reads `tokens` tokens of a log, as long as there is room. */
+  /** Repeats a call that reads `tokens` tokens of a log until there is no more room. */
   readLog(template: readonly Entry[], tokens: number, roomTokens: number): void {
     const [before, logged] = [
       template[0]?.parentUuid,

@@ -64,7 +64,7 @@ describe("equality of prompt blocks for the prompt cache", () => {
     expect(root.block(blockParts(one))).not.toBe(root.block(blockParts(other)));
   });
 
-  it("the comparison of tool definitions ignores their own cache mark, but no schema field of that name", () => {
+  it("the comparison of tools ignores the cache mark of a tool, but not a cache_control field in its schema", () => {
     const tool = (type: string): Record<string, unknown> => ({
       name: "n",
       schema: { cache_control: { type } },

@@ -89,7 +89,7 @@ const arbitraryBody: fc.Arbitrary<Body> = fc
       : { cache_edits: deleted.map((id) => ({ type: "delete_tool_result", tool_use_id: id })) }),
   }));
 
-/** A sequence of calls. Like in a conversation, a call may repeat, shorten or change an earlier one. */
+/** A sequence of calls. As in a conversation, a call may repeat, shorten or change an earlier call. */
 const arbitrarySteps: fc.Arbitrary<readonly Step[]> = fc
   .array(arbitraryBody, { minLength: 1, maxLength: 3 })
   .chain((bodies) =>
@@ -254,7 +254,7 @@ describe("cached edits, which delete tool results from a cached prefix, for any 
     );
   });
 
-  it("repeated cached edits read the same prefix again, and the unedited entry stays for other calls", () => {
+  it("calls that repeat cached edits read the same prefix again, and other calls can read the unedited entry", () => {
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const scene = new Scene(counter);

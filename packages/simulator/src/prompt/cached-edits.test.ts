@@ -96,7 +96,7 @@ describe("cached edits that later calls repeat", () => {
     }
   });
 
-  it("a repeated cached edit deletes a tool result once that result is cached", () => {
+  it("a repeated cached edit deletes a tool result as soon as that result is cached", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0", "t3"));
     expect(scene.send(conversation(5, "t0", "t3"))).toMatchObject({
@@ -111,14 +111,14 @@ describe("cached edits that later calls repeat", () => {
     expect(scene.send(conversation(5, "t0", "t1")).cache_deleted_input_tokens).toBe(2 * RESULT_TOKENS);
   });
 
-  it("a call that omits a cached edit does not read the prefix from which its result was deleted", () => {
+  it("a call that omits a cached edit does not read the prefix from which that edit deleted a result", () => {
     scene.send(conversation(3));
     scene.send(conversation(4, "t0", "t1"));
     const usage = scene.send(conversation(5, "t0"));
     expect(usage.cache_read_input_tokens).toBe(whole(3) - RESULT_TOKENS);
   });
 
-  it("the unedited cache entry expires while all calls have cached edits", () => {
+  it("the unedited cache entry expires if all later calls have cached edits", () => {
     scene.send(conversation(3));
     scene.send(conversation(3, "t0"));
     for (let call = 0; call < 3; call++) {

@@ -76,7 +76,7 @@ describe("the reported reason for a cache miss", () => {
     },
   );
 
-  it("reports previous_message_not_found for an answer that a thousand later answers followed", () => {
+  it("reports previous_message_not_found for an answer that is older than the last thousand answers", () => {
     scene.send(first, {}, "msg_1");
     for (let answer = 0; answer < 1_000; answer++) scene.send(first, {}, `later_${answer}`);
     const { diagnostics } = scene.begin(first, { previousMessageId: "msg_1" });

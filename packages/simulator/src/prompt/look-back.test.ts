@@ -33,7 +33,7 @@ describe("the search for an earlier cache entry before a cache mark", () => {
     );
   });
 
-  it("the search for a cache entry counts consecutive calls as one block, and consecutive results too", () => {
+  it("the search for a cache entry counts consecutive calls as one block, and consecutive results as one block", () => {
     scene.send(start);
     const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
     const body: Body = {

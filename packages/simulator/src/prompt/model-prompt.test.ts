@@ -12,7 +12,7 @@ describe("the blocks of a prompt in order", () => {
     tools: [tool, { type: "web_search_20260318", name: "web_search" }, { ...tool, name: "Write" }],
   };
 
-  it("a prompt contains tools, then system, then messages, in any order of the request body", () => {
+  it("a prompt contains tools, then system, then messages, whatever their order in the request body", () => {
     expect(scene.prompt(body).positions.map(({ path }) => path)).toEqual([
       "tools.0",
       "tools.2",

@@ -65,7 +65,8 @@ const PROMPT_TOKENS = 3;
 const TOOLS_PREAMBLE_TOKENS = 346;
 
 /**
- * Tokens of the markup around the system prompt and around each turn, which names the speaker and the end.
+ * Tokens of the markup around the system prompt and around each turn. The markup names the speaker and marks
+ * the end.
  */
 const SECTION_TOKENS = 4;
 

@@ -41,7 +41,7 @@ describe("PrefixTree, which stores all prompts as a tree of blocks", () => {
     );
   });
 
-  it("PrefixTree drops old conversations above its size limit and keeps cached and recent ones", () => {
+  it("when PrefixTree exceeds its size limit, it drops old conversations and keeps cached and recent ones", () => {
     const tree = new PrefixTree(10_000);
     const say = (name: string) =>
       tree.root.child("t", name.padEnd(100)).child("t", `${name} more`.padEnd(100));

@@ -106,7 +106,7 @@ describe("the minimum length of a cached prefix", () => {
     },
   );
 
-  it("compares the tokens up to the cache mark with the minimum, not the whole prompt", () => {
+  it("compares only the tokens up to the cache mark with the minimum, not those of the whole prompt", () => {
     const body: Body = { system: [text(100, "s", MARK)], messages: [user(text(5_000))] };
     expect(scene.send(body).cache_creation_input_tokens).toBe(0);
   });
@@ -195,7 +195,7 @@ describe("a request with one-hour and five-minute cache marks", () => {
     });
   });
 
-  it("bills as written only the part after the longest cached prefix", () => {
+  it("bills only the part after the longest cached prefix as a cache write", () => {
     scene.send(body);
     scene.clock.advance(10 * MINUTE_MS);
     expect(scene.send(body)).toMatchObject({

@@ -178,7 +178,7 @@ function isSameRun(one: PromptPosition | undefined, next: PromptPosition | undef
 const MINUTE_MS = 60_000;
 const TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 5 * MINUTE_MS, "1h": 60 * MINUTE_MS };
 
-/** Expired entries are never read, so an occasional cleanup is enough. */
+/** Interval between cleanups. Cleaning up rarely is enough, because expired entries are never read. */
 const SWEEP_EVERY_MS = MINUTE_MS;
 
 /** A cached prefix. */
@@ -206,8 +206,9 @@ class CacheEntries {
   }
 
   /**
-   * Finds the entry from which most of the unwanted results are already deleted, and no other results. The
-   * provider can delete results from a cached prefix, but cannot restore them.
+   * `wanted` contains the results to delete. Finds the entry from which the most of these results are already
+   * deleted, and no other results. The provider can delete results from a cached prefix, but cannot restore
+   * them.
    */
   find(node: PrefixNode, scope: string, wanted: ReadonlySet<string>, at: number): CacheEntry | undefined {
     let best: CacheEntry | undefined;

@@ -65,7 +65,7 @@ const KEPT_CHARACTERS = 16_000_000;
 /** Minimum length of a cached text. Counting a shorter text is faster than a lookup. */
 const SHORTEST_KEPT = 32;
 
-/** Caches the count of each text while it is in use. Skips texts that would fill half of the cache. */
+/** Caches the count of each text while the text is in use. Skips texts that would fill half of the cache. */
 export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARACTERS): CountText {
   const known = new LRUCache<string, number>({
     maxSize: keptCharacters,
@@ -154,7 +154,7 @@ function countContent(content: unknown, text: CountText): number {
 }
 
 /**
- * Counts the text in a document. A document that must be opened or fetched first counts a fixed number of
+ * Counts the text in a document. A document that must be opened or fetched first counts as a fixed number of
  * tokens.
  */
 function countDocument(block: JsonRecord, text: CountText): number {

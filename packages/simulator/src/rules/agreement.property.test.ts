@@ -16,8 +16,8 @@ import { validate } from "./validate.ts";
 const RUNS = { numRuns: 1_500 };
 
 /**
- * Models of the generated requests. Requests to models without thinking of the type `enabled` do not set
- * thinking.
+ * Models of the generated requests. If a model does not support the thinking type `enabled`, its requests do
+ * not set `thinking`.
  */
 const MODELS = ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5", "claude-opus-5-5"];
 
@@ -82,7 +82,10 @@ function expectAgreement(body: object, chosen: Setting): void {
     expect.fail(JSON.stringify({ verdicts, body }, null, 1));
 }
 
-/** Removes thinking that the model does not support. The checker looks only at messages. */
+/**
+ * Removes the field `thinking` if the model does not support the type `enabled`. The request checker would
+ * not report this field, because it checks only messages.
+ */
 function withSupportedThinking(body: RequestBody): RequestBody {
   if (claudeFeatures(body.model).thinkingModes.includes("enabled")) return body;
   const { thinking: _, ...rest } = body;
@@ -96,8 +99,9 @@ function completed(request: ApiRequest): RequestBody {
 }
 
 /**
- * The generated requests contain no unknown block types and fields. The request checker accepts them, because
- * a provider may add new ones at any time. The API and the simulator refuse them.
+ * The generated requests contain no unknown block types or fields, because the two sides treat these
+ * differently. The request checker accepts unknown types and fields, because a provider may add new ones at
+ * any time. The simulator refuses them, like the API.
  */
 describe("agreement of the simulator and the request checker", () => {
   it("the simulator and the request checker accept every valid request, under both API versions", () => {

@@ -31,8 +31,8 @@ export function editsOf(body: JsonRecord): readonly JsonRecord[] {
 }
 
 /**
- * Returns true if the call asks for a summary of the conversation instead of an answer. Counting accepts the
- * field and ignores it.
+ * Returns true if the call asks for a summary of the conversation instead of an answer. The endpoint that
+ * counts tokens accepts the field `compaction` and ignores it.
  */
 export function asksForCompaction({ endpoint, body }: Pick<SimulatedRequest, "endpoint" | "body">): boolean {
   return endpoint === "messages" && recordField(body, "compaction") !== undefined;

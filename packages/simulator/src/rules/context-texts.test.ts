@@ -226,7 +226,7 @@ describe("valid requests with context management", () => {
     );
   });
 
-  it("reports only the first problem of a request: the shape before the model before the messages", () => {
+  it("reports only the first problem of a request, in the order: shape, model, messages", () => {
     const broken = { max_tokens: "many", messages: [] };
     expect(refusalOf(broken, { model: "gpt-x" })).toBe("max_tokens: Input should be a valid integer");
     expect(refusalOf({ messages: [] }, { model: "gpt-x" })).toBe("404 not_found_error model: gpt-x");

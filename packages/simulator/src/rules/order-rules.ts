@@ -142,8 +142,8 @@ function joinRun(messages: readonly SentMessage[]): Turn {
 }
 
 /**
- * Checks the position of system messages. The message before one must be a user message or end with the
- * result of a server tool. The message after one must not be a user message.
+ * Checks the position of system messages. The message before a system message must be a user message or end
+ * with the result of a server tool. The message after a system message must not be a user message.
  */
 function checkSystemPlacement(turns: readonly Turn[]): void {
   for (const [index, turn] of turns.entries()) {
@@ -292,7 +292,10 @@ function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): voi
   }
 }
 
-/** Checks the end of the conversation. For a compaction, it may be any message, because no answer follows. */
+/**
+ * Checks the end of the conversation. For a compaction, the last message may be any message, because no
+ * answer follows.
+ */
 function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
   const { model } = inspection.request;
   const turn = turns.at(-1);

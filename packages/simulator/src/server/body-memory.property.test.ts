@@ -82,7 +82,7 @@ describe("BodyMemory, which parses only the new part of a request body", () => {
     );
   });
 
-  it("BodyMemory returns or refuses the same as a plain parser for damaged bodies", () => {
+  it("BodyMemory has the same result or error as a plain parser for damaged bodies", () => {
     fc.assert(
       fc.property(
         talk,
@@ -188,7 +188,7 @@ describe("BodyMemory, which parses only the new part of a request body", () => {
     expect(third[10]).not.toBe((other.messages as readonly unknown[])[0]);
   });
 
-  it("BodyMemory keeps a small conversation when a growing one replaces its own earlier body", () => {
+  it("BodyMemory replaces the earlier body of a growing conversation, and keeps the body of a small one", () => {
     const memory = new BodyMemory(1_000);
     const parse = (model: string, ...contents: readonly string[]): readonly unknown[] =>
       memory.parse(

@@ -101,8 +101,8 @@ function most(high: number, holds: (known: number, number: number) => boolean): 
 }
 
 /**
- * Parses a body that begins like a known body. Returns undefined for anything unexpected. The caller then
- * parses the whole body, which reports errors.
+ * Parses a body that begins like a known body. Returns undefined for anything unexpected. In that case, the
+ * caller parses the whole body and reports its errors.
  */
 function continueBody(
   content: Buffer,

@@ -31,7 +31,7 @@ describe("the stop reason of a reply", () => {
     expect(call.content).toEqual([{ type: "tool_use", id: "toolu_new", name: "Read", input: { path: "a" } }]);
   });
 
-  it("ends a reply at max_tokens with exactly that many tokens", () => {
+  it("a reply that is cut at max_tokens has exactly max_tokens tokens", () => {
     const { content, stopReason, outputTokens } = compose(say("0123456789"), { maxTokens: 4 });
     expect({ content, stopReason, outputTokens }).toEqual({
       content: [{ type: "text", text: "0123" }],
@@ -46,7 +46,7 @@ describe("the stop reason of a reply", () => {
     expect(stopReason).toBe("model_context_window_exceeded");
   });
 
-  it("a cut reply has the stop reason max_tokens when the window leaves exactly max_tokens", () => {
+  it("a cut reply has the stop reason max_tokens when the window has room for exactly max_tokens tokens", () => {
     expect(compose(say("0123456789"), { maxTokens: 3, roomTokens: 3 }).stopReason).toBe("max_tokens");
   });
 

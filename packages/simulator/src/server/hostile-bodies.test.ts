@@ -69,7 +69,7 @@ describe("values that cannot be converted to text", () => {
     ["the type of a block", { messages: [{ role: "user", content: [{ type: { toString: 1 } }] }] }],
     ["the type of a tool", { tools: [{ type: { toString: 1, valueOf: 2 }, name: "x" }] }],
     ["the type of thinking", { thinking: { type: [{ toString: null }] } }],
-  ])("refuses an object that cannot be converted to text as %s", async (_, fields) => {
+  ])("refuses %s if it is an object that cannot be converted to text", async (_, fields) => {
     const { status, message } = await refused(simulator, { ...BODY, ...fields });
     expect(status).toBe(400);
     expect(message).toMatch(/does not match any of the expected tags/);

@@ -42,9 +42,12 @@ export function loggedError({ status, type, message, details, rule }: ApiRefusal
 export interface LogTotals {
   readonly requests: number;
   readonly errors: number;
-  /** Number of requests that were refused because a thinking block does not match its conversation. */
+  /**
+   * Number of requests that were refused because a thinking block was changed or does not match its
+   * conversation.
+   */
   readonly bindingRefusals: number;
-  /** Input tokens of all calls for an answer. Calls that only count tokens are free and do not count. */
+  /** Input tokens of all calls for an answer. Calls that only count tokens are free and not included. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;

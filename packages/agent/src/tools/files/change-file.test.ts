@@ -33,7 +33,7 @@ beforeEach(() => {
 const { signal } = new AbortController();
 const now = (): string => readFileSync(path, "utf8");
 
-/** Returns file contents that change right after a tool has read them. */
+/** Returns a reader of files that calls `change` right after each read. */
 function changedAfterRead(change: () => void): FileContents {
   const files = createFileContents();
   return {
@@ -70,7 +70,7 @@ describe("changes of a file by other programs and agents", () => {
     expect(readdirSync(cwd).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  it("the Write tool does not replace a file that another program created just before it", async () => {
+  it("the Write tool does not replace a file that another program created just before the write", async () => {
     const place = filePlace(cwd);
     const unsteady = { ...place, files: changedAfterRead(() => writeFileSync(path, "theirs\n")) };
     const answer = await answerOf(writeTool(unsteady), { file_path: "a.txt", content: "mine\n" });
@@ -100,7 +100,7 @@ describe("changes of a file by other programs and agents", () => {
     expect(now()).toBe("A B C D E F\n");
   });
 
-  it("when several agents create one file at once, one succeeds and the others are refused", async () => {
+  it("when several agents create the same file at the same time, one agent succeeds and the others are refused", async () => {
     const places = [1, 2, 3, 4].map(() => filePlace(cwd));
     const answers = await Promise.all(
       places.map((place, index) => answerOf(writeTool(place), { file_path: "a.txt", content: `${index}` })),

@@ -119,7 +119,7 @@ const MODE_BITS = 0o7777;
 const NEW_FILE_MODE = 0o666;
 
 /**
- * Creates a file and its folders. The file appears complete or not at all, and never replaces another one.
+ * Creates a file and its folders. The file appears complete or not at all, and never replaces another file.
  */
 export async function createFile(path: string, bytes: Buffer, signal: AbortSignal): Promise<WriteOutcome> {
   await mkdir(dirname(path), { recursive: true });

@@ -31,7 +31,7 @@ function bytesAfter(content: Buffer, edit: TextEdit): Buffer | undefined {
 }
 
 describe("applyEdit", () => {
-  it("replaces a text that occurs once, and keeps every other byte", () => {
+  it("replaces a text that occurs once, and keeps every other byte of the file", () => {
     fc.assert(
       fc.property(unique, text, fc.boolean(), ([before, part, after], fresh, hasMark) => {
         fc.pre(part !== fresh && !(before + part + after).includes("\r"));
@@ -65,7 +65,7 @@ describe("applyEdit", () => {
         fc.pre(fresh !== "needle" && !fresh.includes("\0"));
         const rest = Buffer.from("plain letters around it ".repeat(3));
         const whole = (part: string): Buffer => Buffer.concat([before, rest, Buffer.from(part), rest, after]);
-        // An accidental UTF-16 byte order mark would change the encoding.
+        // An accidental byte order mark would change the encoding.
         fc.pre(![0xfe, 0xff, 0xef].includes(before[0] ?? 0) && !fresh.includes("\n"));
         expect(bytesAfter(whole("needle"), editOf("needle", fresh))?.equals(whole(fresh))).toBe(true);
       }),
@@ -99,12 +99,12 @@ describe("applyEdit", () => {
     );
   });
 
-  it("refuses an edit whose old text occurs several times or never, and never throws", () => {
+  it("refuses an edit whose old text is missing or occurs several times, and never throws", () => {
     fc.assert(
       fc.property(text, text, text, (content, part, fresh) => {
         const result = applyEdit(Buffer.from(content), editOf(part, fresh));
         const plain = (some: string): string => some.replaceAll("\r\n", "\n");
-        // A text with a carriage return that occurs in the content is matched literally.
+        // A text with a carriage return is matched literally if the content contains this text.
         const isLiteral = part.includes("\r") && content.includes(part);
         if (isLiteral ? !isOnce(content, part) : !isOnce(plain(content), plain(part)))
           expect(result).toHaveProperty("refusal");
@@ -114,7 +114,7 @@ describe("applyEdit", () => {
 });
 
 describe("placesOf", () => {
-  it("finds every position of a text, including overlapping ones", () => {
+  it("finds every occurrence of a text, including overlapping occurrences", () => {
     const few = (maxLength: number) =>
       fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength });
     fc.assert(

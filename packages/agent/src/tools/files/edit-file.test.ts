@@ -102,7 +102,7 @@ describe("line ends and encodings in an edited file", () => {
     expect(now()).toBe("a\r\nA\r\nb\nc\nC\n");
   });
 
-  it("an edit matches its carriage returns literally if the file has them, and drops them otherwise", async () => {
+  it("an edit with carriage returns matches literally if the file has them, and otherwise matches without them", async () => {
     await given("a\r\nb\r\n");
     await change("a\r\nb", "a\nb");
     expect(now()).toBe("a\nb\r\n");
@@ -143,7 +143,7 @@ describe("edits that are refused", () => {
     expect(now()).toBe(CODE);
   });
 
-  it("refuses to replace a text with overlapping occurrences, because they count as several matches", async () => {
+  it("refuses to replace a text whose occurrences overlap, because they count as several matches", async () => {
     await given("aaa");
     expect(await change("aa", "b")).toContain("2 places, on line 1,");
     await change("aa", "b", { replace_all: true });
@@ -159,7 +159,7 @@ describe("edits that are refused", () => {
     expect(now()).toBe("one\n");
   });
 
-  it("refuses to edit a file that somebody else changed, but not if its content is still the same", async () => {
+  it("refuses to edit a file that somebody else wrote since the read, unless the content is still the same", async () => {
     await given("one\n");
     writeFileSync(path, "one\n");
     expect(await change("one", "1")).toMatch(/^Changed/);

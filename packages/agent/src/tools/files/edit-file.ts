@@ -55,8 +55,8 @@ export function editTool(place: FilePlace): Tool {
 }
 
 /**
- * Returns the diff of an edit, even of one that would be refused at the moment, because the file may change
- * before the edit runs.
+ * Returns the diff of an edit, even if the edit would be refused now, because the file may change before the
+ * edit runs.
  */
 function previewOf(before: Buffer | undefined, edit: TextEdit): string {
   const result = before === undefined ? undefined : applyEdit(before, edit);
@@ -148,13 +148,13 @@ function whatIsWrong({ old_string: oldString, new_string: newString }: TextEdit)
 interface Found {
   readonly places: readonly Place[];
   readonly newText: string;
-  /** True if the text has carriage returns, so that it sets its own line ends. */
+  /** True if the edit contains carriage returns. The new text then keeps its own line ends. */
   readonly isLiteral: boolean;
 }
 
 /**
- * Searches for the exact text first. If the file does not contain it and the text has CRLF, searches again
- * with plain line ends.
+ * Searches for the exact text first. If the file does not contain the exact text and the text has CRLF,
+ * searches again with plain line ends.
  */
 function find(units: string, edit: TextEdit, of: (text: string) => string): Found {
   const { old_string: oldString, new_string: newString } = edit;

@@ -67,7 +67,7 @@ describe("permissions of the file tools", () => {
     expect(needs).toMatchObject([{ kind: "change", detail: "@@ -1,1 +1,1 @@\n-three\n+3" }]);
   });
 
-  it("asks about the file that a link leads to, and about reading and writing it separately", async () => {
+  it("a question about a link names the target file, and reading and writing it need separate permissions", async () => {
     const [reading] = await needsOf(read, { file_path: "link" });
     const [writing] = await needsOf(write, { file_path: "link", content: "x" });
     expect(reading).toMatchObject({ key: `path:${outside}`, scope: `reading ${outside}` });
@@ -95,7 +95,7 @@ describe("files inside the project about which the agent asks each time", () => 
     },
   );
 
-  it("treats a file whose name only resembles a guarded one as an ordinary file", async () => {
+  it("treats a file whose name only resembles the name of a guarded file as an ordinary file", async () => {
     for (const path of [".gitignore", "src/git-notes", "objects/x", "refs/x", "config"])
       expect(await kindsFor(path)).toEqual(["write change", "edit change"]);
   });

@@ -56,7 +56,7 @@ export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Prom
 
 export async function needsForReading(place: FilePlace, path: string): Promise<readonly PermissionNeed[]> {
   const file = await place.paths.resolve(path);
-  // The tool refuses an impossible path anyway, so no question is needed.
+  // The tool refuses an impossible path anyway, and the agent may read the files of its own session.
   if (file.problem !== undefined || (await isOfSession(place, file))) return [];
   const { realPath } = file;
   if (isSecret(file)) {
@@ -150,8 +150,8 @@ async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<Guar
 }
 
 /**
- * Checks for a folder that git treats as a repository, which is any folder with these files. A file named
- * `HEAD` is already guarded by its name.
+ * Returns true if the path is below a folder that git treats as a repository, which is any folder with these
+ * files. A file named `HEAD` is already guarded by its name.
  */
 async function isInGitFolder(path: string): Promise<boolean> {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
@@ -194,8 +194,9 @@ async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: Reso
 }
 
 /**
- * Checks if a file belongs to other sessions or to the settings above them, whose hooks run programs. Folders
- * that contain the working directory do not count: the user chose to keep sessions inside the project.
+ * Checks if a file belongs to other sessions or to the settings in the folder above them. Hooks in these
+ * settings run programs. A folder of sessions that contains the working directory does not count, because the
+ * user chose to work inside it.
  */
 async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: ResolvedPath): Promise<boolean> {
   const [session, here] = await Promise.all([paths.resolve(sessionPath), paths.resolve(cwd)]);

@@ -43,8 +43,8 @@ export function encodeText(text: string, { encoding, mark }: TextForm): Buffer {
 }
 
 /**
- * Text as a string whose units map to the original bytes. Parts that do not change are written back byte by
- * byte, even invalid ones.
+ * Text as a string whose units map to the original bytes. Parts that do not change keep all of their bytes,
+ * even invalid bytes.
  */
 export interface TextUnits {
   readonly units: string;

@@ -5,13 +5,14 @@ export interface Place {
 }
 
 /**
- * Maximum number of matches. An edit with more is a mistake, and the list would no longer fit into memory.
+ * Maximum number of matches. An edit with more matches is a mistake, and the list of matches would no longer
+ * fit into memory.
  */
 export const MAX_PLACES = 1_000_000;
 
 /**
  * Finds every match, including overlapping ones, up to one more than the limit. A line end in the text also
- * matches CRLF, because a reader of lines does not see how they end. A text that contains a carriage return
+ * matches CRLF, because the model sees lines without their line ends. A text that contains a carriage return
  * is matched literally.
  */
 export function placesOf(content: string, text: string): readonly Place[] {

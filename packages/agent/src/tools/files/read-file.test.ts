@@ -31,7 +31,7 @@ describe("reading text files", () => {
     expect((await callTool(readTool(filePlace(cwd)), { file_path })).summary).toBe("3 lines");
   });
 
-  it("reports an empty file, a folder and a missing file with a hint", async () => {
+  it("explains that a file is empty, is a folder or is missing, and suggests what to do instead", async () => {
     put("empty", "");
     mkdirSync(join(cwd, "sub"), { recursive: true });
     put("README.md", "x");

@@ -18,7 +18,7 @@ import { readMedia } from "./read-media.ts";
 const DEFAULT_LINES = 2_000;
 /** Maximum length of a result: about 15,000 tokens. One turn needs space for several reads. */
 const MAX_RESULT_CHARS = 50_000;
-/** Reserve for the notes after the lines. */
+/** Characters that are reserved for the notes after the lines. */
 const NOTES_CHARS = 1_000;
 /**
  * Maximum length of a line. Longer lines are data or generated code. Their beginning is enough to recognize
@@ -138,7 +138,8 @@ function isSameContent(before: SeenFile, now: SeenFile): boolean {
 
 /**
  * Creates the result for a file that is still in the context. Its first words tell the engine that the
- * content is missing. The next read returns the content, so that an agent that lost it does not loop.
+ * content is missing. The next read returns the content, so that an agent that lost the content does not
+ * repeat the call forever.
  */
 function unchanged(
   { reads }: FilePlace,
@@ -188,7 +189,7 @@ function notesOn(lines: NumberedLines, { text, form, isExact }: DecodedText): st
 interface NumberedLines {
   readonly text: string;
   readonly from: number;
-  /** Last line shown. Less than `from` if there are none. */
+  /** Last line shown. Less than `from` if no line is shown. */
   readonly to: number;
   readonly totalLines: number;
   /** Lines that are cut, with their full lengths. */

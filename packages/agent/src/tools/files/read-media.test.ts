@@ -24,7 +24,7 @@ function gif(width: number, height: number): Buffer {
   return Buffer.concat([Buffer.from("GIF89a"), size]);
 }
 
-/** Builds a JPEG with a segment and padding before the frame, as cameras write them. */
+/** Builds a JPEG with a segment and padding before the frame, like a file from a camera. */
 function jpeg(width: number, height: number): Buffer {
   const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 17, 8, 0, 0, 0, 0, 3]);
   frame.writeUInt16BE(height, 6);

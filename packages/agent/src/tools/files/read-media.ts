@@ -8,8 +8,8 @@ import { type ImageHeader, readImageHeader } from "@longhaul/core/measure";
  */
 
 /**
- * Maximum size of an image, in base64 characters: the API's limit. A larger image would fail every later call
- * too.
+ * Maximum size of an image, in base64 characters: the API's limit. A larger image would make every later call
+ * fail too.
  */
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 /** Maximum width and height of an image. The API rejects larger ones. */
@@ -88,8 +88,8 @@ const PACKED = /\/Type\s*\/ObjStm[\s\S]{0,500}?stream\r?\n/g;
 /** Maximum unpacked size. An object stream that unpacks to more is not a list of pages. */
 const MAX_UNPACKED_BYTES = 1024 * 1024;
 /**
- * Maximum number of object streams to unpack. A file of a few pages has only a few. A hostile file could make
- * us unpack a megabyte for each one.
+ * Maximum number of object streams to unpack. A file of a few pages has only a few object streams. A hostile
+ * file could make us unpack a megabyte for each stream.
  */
 const MAX_PACKED = 100;
 

@@ -53,7 +53,7 @@ describe("changes between two texts", () => {
     );
   });
 
-  it("compares 60,000 lines quickly, whether all lines differ or only a few distant ones", () => {
+  it("compares 60,000 lines quickly, whether all lines differ or only a few distant lines differ", () => {
     const many = (word: string): string[] => Array.from({ length: 60_000 }, (_, index) => `${word} ${index}`);
     expect(changedRegions(many("a"), many("b"))).toEqual([
       { oldFrom: 0, oldTo: 60_000, newFrom: 0, newTo: 60_000 },
@@ -73,7 +73,7 @@ describe("changes between two texts", () => {
     expect(unifiedDiff("a\n", "a\n")).toEqual({ text: "", added: 0, removed: 0 });
   });
 
-  it("a diff is cut after 400 lines, and each of its lines is cut too", () => {
+  it("a diff is cut after 400 lines, and each long line of a diff is cut too", () => {
     const rows = unifiedDiff("", "x\n".repeat(1_000)).text.split("\n");
     expect(rows).toHaveLength(401);
     expect(rows.at(-1)).toBe("… 601 more lines of the diff");

@@ -19,8 +19,8 @@ interface TextDiff {
 }
 
 /**
- * Writes a unified diff for people. `whole` omits nothing: a person who is asked must be able to see the
- * entire change, and the screen cuts long output itself.
+ * Writes a unified diff for people. `whole` omits nothing, because a person who is asked for permission must
+ * be able to see the entire change. The screen cuts long output itself.
  */
 export function unifiedDiff(before: string, after: string, reach: "short" | "whole" = "short"): TextDiff {
   const oldLines = linesWithEnds(before);

@@ -76,7 +76,7 @@ describe("the Write tool", () => {
     expect(realpathSync(join(cwd, "dangling"))).toBe(join(cwd, "new/later.txt"));
   });
 
-  it("keeps byte order mark, encoding and line ends when it overwrites a file", async () => {
+  it("keeps the byte order mark, the encoding and the line ends of a file that it overwrites", async () => {
     put("win.txt", "\ufeffa\r\nb\r\n");
     put("wide.txt", Buffer.from("\ufeffa\n", "utf16le"));
     await read("win.txt");
@@ -89,7 +89,7 @@ describe("the Write tool", () => {
     expect(readFileSync(join(cwd, "wide.txt"), "utf16le")).toBe("\ufeffü\n");
   });
 
-  it("overwrites an empty file without a read, and does not write content that is already there", async () => {
+  it("overwrites an empty file without a read, and changes nothing if the file already has the new content", async () => {
     put("empty", "");
     expect(await answerOf(write, { file_path: "empty", content: "x" })).toMatch(/^Wrote/);
     expect(await answerOf(write, { file_path: "empty", content: "x" })).toContain("nothing was changed");
@@ -110,7 +110,7 @@ describe("calls of the Write tool that are refused", () => {
     expect(textOf("a.txt")).toBe("mine\n");
   });
 
-  it("refuses to write to a binary file, a folder or an impossible path, and to write half a character", async () => {
+  it("refuses to write half a character, or to write to a binary file, a folder or an impossible path", async () => {
     put("binary", "a\0b");
     expect(await answerOf(write, { file_path: "binary", content: "x" })).toMatch(
       /^REFUSED: .*not a text file/,

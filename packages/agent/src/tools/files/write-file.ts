@@ -69,8 +69,8 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
 }
 
 /**
- * Explains why a file cannot be overwritten. An empty file can always be overwritten. The agent must have
- * seen all of any other file.
+ * Explains why a file cannot be overwritten. An empty file can always be overwritten. For any other file, the
+ * agent must have seen the whole content.
  */
 function overwriteRefusal(
   place: FilePlace,

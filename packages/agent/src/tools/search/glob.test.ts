@@ -119,7 +119,7 @@ describe("the Glob tool", () => {
       expect(await answerOf(glob, { pattern })).toBe(`No files match ${pattern}.`);
   });
 
-  it("the Glob tool asks before it searches outside the project, even if a pattern or link leads there", async () => {
+  it("the Glob tool asks before it searches outside the project, also if only a pattern or a link leads there", async () => {
     const outside = { kind: "outside-path", key: `path:${join(folder, "outside")}` };
     expect(await needsOf(glob, { pattern: "**/*" })).toEqual([]);
     expect(await needsOf(glob, { pattern: `${project}/src/*.ts` })).toEqual([]);

@@ -91,7 +91,7 @@ describe("the Grep tool", () => {
     expect(await search("needle", { path: "dist/x.ts" })).toEqual(["dist/x.ts"]);
   });
 
-  it("skips files that can contain credentials and says so, but searches one after asking if the call names it", async () => {
+  it("skips files that can contain credentials and says so, but asks to search such a file if the call names it", async () => {
     for (const name of [".env", "id_rsa", "notes.txt"]) write(`keys/${name}`, "password=hunter2");
     expect(await search("password=", { path: "keys" })).toEqual([
       "keys/notes.txt",

@@ -19,10 +19,10 @@ const MAX_ENTRIES = 2_000;
  * file.
  */
 const SHOWN_CHARS = 20_000;
-/** Reserve for the notes after the results. */
+/** Characters that are reserved for the notes after the results. */
 const NOTES_CHARS = 500;
 const PROGRESS_EVERY_MS = 250;
-/** Number of files read in parallel, because most of the time is waiting for the disk. */
+/** Number of files to read in parallel. A search spends most of its time waiting for the disk. */
 const FILES_AT_ONCE = 8;
 
 const DESCRIPTION = `Searches the content of files with a JavaScript regular expression: \`log.*Error\`, \`function\\s+\\w+\`, \`interface\\{\\}\`. Grep searches line by line, unless \`multiline\` is set.

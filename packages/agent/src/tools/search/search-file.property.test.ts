@@ -5,7 +5,7 @@ import { Excerpt } from "./search-file.ts";
 const lines = fc.array(fc.constantFrom("hit", "miss", "other"), { maxLength: 30 });
 const around = fc.nat(4);
 
-it("an excerpt contains every line near a match once, in order, up to its limit", () => {
+it("an excerpt contains every line near a match once, in order, up to its maximum number of rows", () => {
   fc.assert(
     fc.property(lines, around, around, fc.nat(20), (text, before, after, mostRows) => {
       const excerpt = new Excerpt({ before, after, mostRows });

@@ -39,7 +39,7 @@ describe("folders that cannot be listed", () => {
 });
 
 describe("gitRootOf", () => {
-  it("finds the git repository of a folder by a .git folder or file there or in a parent folder", async () => {
+  it("finds the git repository of a folder by a .git folder or file in this folder or in a parent folder", async () => {
     const top = join(root, "top");
     mkdirSync(join(top, "a", "b"), { recursive: true });
     expect(await gitRootOf(join(top, "a", "b"))).toBeUndefined();

@@ -42,7 +42,8 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   const { root, patterns, signal } = request;
   const named = new Set([root, ...patterns].flatMap((text) => text.split(/[\\/{},]/)));
   const skipped = USUALLY_SKIPPED.filter((name) => !named.has(name));
-  // A search that names one of these folders wants its contents, and most .gitignore files exclude them.
+  // If the search names one of these folders, the model wants to see its contents. Most .gitignore files
+  // exclude these folders, so their rules do not apply.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
   const search = new TreeSearch(request, new Set(skipped), rules);
   await search.visit([]);
@@ -72,8 +73,8 @@ export async function newestFirst(files: readonly string[], signal: AbortSignal)
 }
 
 /**
- * Returns the path of a file below the requested path instead of the real one. It is relative inside the
- * working directory.
+ * Returns the path of a file for display: below the path that the call requested, even if that path is a
+ * link. The result is relative if it is inside the working directory.
  */
 export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: string): string =>
   shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);

@@ -15,7 +15,7 @@ export function enterPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
     description:
       "Turns plan mode on. Until the user accepts a plan, only tools that change nothing run. Use it before work that is large, risky, or has very different solutions, so that the user can choose before anything changes. Do not use it for questions or small changes.",
     input: z.object({}),
-    // Plan mode only restricts the agent, so it needs no permission.
+    // Plan mode only restricts the agent, so entering it needs no permission.
     isReadOnly: true,
     call: () => {
       const wasOn = state.isPlanMode;

@@ -57,7 +57,7 @@ describe("the TodoWrite tool", () => {
     expect(state.todos).toEqual([]);
   });
 
-  it("rejects an invalid to-do list, and keeps the old one", async () => {
+  it("rejects an invalid to-do list, and keeps the old list", async () => {
     const tool = todoWriteTool({ state });
     await tool.call({ todos: [{ content: "a", status: "pending" }] }, context);
     for (const wrong of [

@@ -174,8 +174,8 @@ async function run(place: Place, input: BashInput, context: ToolContext): Promis
 }
 
 /**
- * Waits for the end of a command. Returns true if it ended by itself. On a timeout or signal, ends it with
- * all processes that it started.
+ * Waits for the end of a command. Returns true if the command ended by itself. On a timeout or signal, ends
+ * the command and all processes that it started.
  */
 async function endedWithin(running: ShellCommand, limitMs: number, signal: AbortSignal): Promise<boolean> {
   let isOver = false;
@@ -240,7 +240,7 @@ const summaryOf = (how: string, runsForMs: number, { lines }: ShellOutput): stri
   [how, duration(runsForMs), lines === 1 ? "1 line" : `${lines} lines`].join(" · ");
 
 /**
- * Returns a word or two for people, and the first line of a result for the model. Both are empty after a
+ * Returns a few words for people, and the first line of a result for the model. This line is empty after a
  * success.
  */
 function endWords(end: ShellEnd): { readonly short: string; readonly line: string } {
@@ -256,7 +256,9 @@ function endWords(end: ShellEnd): { readonly short: string; readonly line: strin
   }
 }
 
-/** Returns the last line of the result for the model. */
+/**
+ * Returns the last line of the result for the model. It is empty if the command left no processes running.
+ */
 function leftBehindLine(end: ShellEnd): string {
   return end.how === "exited" && end.leftBehind
     ? "[The command left processes running, and they were stopped when it ended. Use run_in_background for processes that must keep running.]"

@@ -142,7 +142,7 @@ describe("commands that name credentials", () => {
     expect(need.key).toBe(`shell-exact:${command}`);
   });
 
-  it("does not treat words that only sound like credentials as a file", async () => {
+  it("does not treat an ordinary word such as credentials or cookies as the name of a secret file", async () => {
     for (const command of ["git commit -m 'fix credentials'", "grep shadow a.txt", "echo cookies"])
       expect((await needOf(command)).kind).toBe("shell");
   });
@@ -178,7 +178,7 @@ describe("commands that can change a guarded file", () => {
     expect(need.scope).toBeUndefined();
   });
 
-  it("a command revokes permissions only if it changes a guarded file that decides what commands run", async () => {
+  it("a command revokes permissions only if it changes a guarded file that decides what code a command runs", async () => {
     expect(await needOf("sed -i s/a/b/ package.json")).toMatchObject({ decidesCommands: true });
     expect((await needOf("cp a.txt AGENTS.md")).decidesCommands).toBeUndefined();
   });

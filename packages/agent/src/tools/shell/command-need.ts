@@ -27,7 +27,7 @@ export interface CommandToAllow {
 /** Maximum length of a question's title. Its detail has the whole command. */
 const TITLE_CHARS = 200;
 /**
- * Maximum length of a command. Linux runs no longer command, and searching a megabyte for names would take
+ * Maximum length of a command. Linux refuses longer commands, and searching a megabyte for names would take
  * seconds.
  */
 const LONGEST_COMMAND_CHARS = 131_072;
@@ -88,9 +88,9 @@ async function reachOf(place: Place, command: string): Promise<Reach> {
 }
 
 /**
- * Checks if a command reads more than the files that it names. With a folder, `diff` reads everything in it,
- * including credentials and linked files. `git add` accepts folders and patterns, and a later command could
- * show what it added. So only existing files are safe.
+ * Checks if a command reads more than the files that it names. If `diff` gets a folder, it reads everything
+ * in that folder, including credentials and linked files. `git add` accepts folders and patterns, and a later
+ * command could show what it added. So only existing files are safe.
  */
 async function takesMore({ paths }: Place, words: readonly string[]): Promise<boolean> {
   const isAdd = words[0] === "git" && words[1] === "add";

@@ -26,7 +26,7 @@ const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n漢😀é"),
 });
 
 describe("the part of a command's output that the model sees", () => {
-  it("shows a whole output, or its beginning, its end and the omitted amount, within the length limit", () => {
+  it("shows a short output whole, and a long output as its beginning, the omitted amount and its end", () => {
     fc.assert(
       fc.property(pieces, (parts) => {
         const capped = new CappedText(LIMIT);

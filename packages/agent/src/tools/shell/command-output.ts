@@ -148,7 +148,7 @@ function lineEndsIn(text: string): number {
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
- * File with the whole output of a command, readable only by its user. Never rejects, because a failed write
+ * File with the whole output of a command, readable only by the user. Never rejects, because a failed write
  * must not stop the command.
  */
 export class OutputFile {

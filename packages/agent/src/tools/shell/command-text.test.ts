@@ -203,7 +203,7 @@ describe("keys of generated commands", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "bash runs every command whose permission key is not exact as one simple command",
+    "bash runs a command as one simple command whenever its permission key is not exact",
     () => {
       const odd = fc.string({
         unit: fc.constantFrom(..."ab -=/.\"'@:,+;&|$(){}`<>\\#!~*\n\t"),

@@ -16,7 +16,7 @@ interface CommandKey {
   readonly key: string;
   /** Description of what "always" would allow. */
   readonly scope: string;
-  /** Words without quotes, if one key covers the command with other arguments. */
+  /** Words of the command, without their quotes. Undefined if the key covers only exactly this command. */
   readonly words?: readonly string[];
 }
 
@@ -46,7 +46,10 @@ const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
 const SIMPLE = new RegExp(`^ *${WORD}(?: +${WORD})* *$`, "u");
 const WORDS = new RegExp(WORD, "gu");
 
-/** Splits a command into its words, with quotes. Returns undefined if it may be more than one command. */
+/**
+ * Splits a command into its words, which keep their quotes. Returns undefined if the text may be more than
+ * one command.
+ */
 export function simpleWords(command: string): readonly string[] | undefined {
   if (!SIMPLE.test(command)) return undefined;
   const words = command.match(WORDS) ?? [];
@@ -74,8 +77,8 @@ const RUNNERS = names(
 );
 
 /**
- * Programs that an option before the subcommand can make run any code (`node -e`, `python -c`, `git -c
- * alias.x=!rm`).
+ * Programs that run any code if an option before the subcommand says so (`node -e`, `python -c`,
+ * `git -c alias.x=!rm`).
  */
 const OPTIONS_FIRST_ARE_CODE = names(
   "node deno bun python python2 python3 ruby perl php lua R Rscript julia",
@@ -131,8 +134,8 @@ const REGISTRY_LOOKS = /^(?:npm|pnpm|yarn) (?:view|info|show|outdated|ls|list)$/
 const PACKAGE_OR_OPTION = /^(?:--?[a-z-]+(?:=\w+)?|(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.-]+)?)$/;
 
 /**
- * Checks whether tsc only checks. Without `--noEmit`, or with settings from an unguarded file, it can write
- * files anywhere.
+ * Returns true if a tsc command only checks types. Without `--noEmit`, or with settings from an unguarded
+ * file, tsc can write files anywhere.
  */
 const isOnlyCheck = (words: readonly string[]): boolean =>
   words.includes("--noEmit") &&
@@ -142,7 +145,7 @@ const isOnlyCheck = (words: readonly string[]): boolean =>
       /^(?:--noEmit|--pretty|--skipLibCheck|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word),
     );
 
-/** Checks for read-only programs, and git subcommands whose options are known. */
+/** Returns true for read-only programs, and for git subcommands whose options are known. */
 const isListed = (name: string, first: string): boolean =>
   READERS.has(name) || (name === "git" && GIT_STAGERS.has(first));
 
@@ -152,7 +155,7 @@ const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.t
 const nameOf = (program: string): string =>
   (program.split("/").at(-1) ?? "").replace(/\.(?:exe|cmd|bat|com)$/i, "");
 
-/** Python modules that test and check, like separate programs. */
+/** Python modules that test or check code. `python -m` runs each of them like a separate program. */
 const MODULES = names("pytest unittest mypy ruff black");
 
 const isModule = (name: string, [, option, module = ""]: readonly string[]): boolean =>
@@ -171,7 +174,7 @@ const CHECKERS = names("tsc eslint pytest vitest jest mocha ruff mypy");
 export const GIT_READERS: ReadonlySet<string> = names(
   "status diff log show blame ls-files rev-parse shortlog describe",
 );
-/** Subcommands that name files without changing them. `git commit` still runs hooks. */
+/** Git subcommands that do not change the files that they name. `git commit` still runs hooks. */
 const GIT_STAGERS: ReadonlySet<string> = new Set([...GIT_READERS, "add", "commit"]);
 
 /** Programs with a subcommand from this list. */
@@ -305,8 +308,8 @@ const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks whether all commands only read, however they are joined. In another folder, git would find another
- * repository.
+ * Checks whether all commands only read, however they are joined. Returns false for git together with `cd`,
+ * because git would find another repository in the other folder.
  */
 export const isOnlyLooking = (command: string): boolean =>
   isOnlyOf(command, LOOKS, GIT_READERS) && !(/\bgit\b/.test(command) && /\bcd\b/.test(command));
@@ -314,7 +317,7 @@ export const isOnlyLooking = (command: string): boolean =>
 /** Checks whether no command changes a file in the working tree. `git commit` may still run hooks. */
 export const changesNoFile = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_STAGERS);
 
-/** Checks for system commands that do not depend on the project's code. */
+/** Checks whether all commands are system commands that do not depend on the project's code. */
 export const runsNoProjectCode = (command: string): boolean =>
   isOnlyOf(command, RUNS_NO_PROJECT_CODE, new Set());
 

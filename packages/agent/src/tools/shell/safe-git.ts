@@ -61,7 +61,10 @@ const SAFE_SETTINGS: readonly string[] = [
   "protocol.allow=never",
 ];
 
-/** Variables that prevent locks that start a hook on release, downloads of missing objects, and prompts. */
+/**
+ * Variables that prevent three things: locks whose release starts a hook, downloads of missing objects, and
+ * prompts.
+ */
 const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",

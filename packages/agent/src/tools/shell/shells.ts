@@ -14,7 +14,9 @@ export interface ShellsOptions {
   readonly passProviderKeys?: boolean | undefined;
 }
 
-/** Creates the shells of one session. Background commands run until they are closed. */
+/**
+ * Creates the shells of one session. Background commands run until they end, or until the shells are closed.
+ */
 export function createShells(options: ShellsOptions = {}): Shells {
   const { environment = process.env, passProviderKeys = false } = options;
   const shared = passProviderKeys ? environment : withoutProviderKeys(environment);

@@ -28,7 +28,7 @@ describe("TerminalText", () => {
     expect(read([...printed])).toBe(expected);
   });
 
-  it("holds back only the last line of terminal output, because it can still be overwritten", () => {
+  it("holds back only the last line of terminal output, because that line can still be overwritten", () => {
     const terminal = new TerminalText();
     expect(terminal.add("a\nb")).toBe("a\n");
     expect(terminal.line).toBe("b");

@@ -14,7 +14,7 @@ export const MAX_BODY_BYTES: number = 10 * MIB;
 /**
  * Maximum bytes that a server may send in total. Chunk framing and headers of an honest server add a few
  * percent to a body. Chunk extensions, trailers and compressed data that expands to nothing can be endless
- * without adding a byte to it.
+ * without adding a byte to the body.
  */
 const MAX_RECEIVED_BYTES = 12 * MIB;
 /**
@@ -90,7 +90,7 @@ function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<An
   const how: RequestOptions = {
     headers: HEADERS,
     signal,
-    // There is one connection per request, so no idle one keeps the process alive.
+    // There is one connection per request, so no idle connection keeps the process alive.
     agent: false,
     lookup: guarded(options),
     maxHeaderSize: MAX_HEADER_BYTES,

@@ -62,7 +62,10 @@ async function outcomeOf(
   await server.idle();
   return { ...outcome, server };
 }
-/** Ends the response with the connection, or leaves the connection open if the response has a length. */
+/**
+ * Returns a handler that sends this response. The handler then closes the connection, unless the response
+ * declares its length.
+ */
 const response = (head: string, ...body: (string | Buffer)[]): ((socket: Socket) => void) => {
   const hasLength = /^(?:content-length|transfer-encoding):/im.test(head);
   return (socket) => {
@@ -186,7 +189,7 @@ describe("a hostile name server", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("looks a name up once for each connection, so no later answer replaces the checked one", async () => {
+  it("looks a name up once for each connection, so no later answer replaces the checked answer", async () => {
     const server = await serving(response(TEXT, "public"));
     const { lookup, names } = lookupThatAnswers(["127.0.0.1"], ["127.0.0.2"]);
     expect(await fetchedAs(server, lookup)).toMatchObject({ kind: "page", text: "public" });
@@ -421,7 +424,7 @@ describe("slow answers of a hostile server", () => {
 });
 
 describe("broken answers of a hostile server", () => {
-  it("reports a server that switches protocols instead of waiting for it", async () => {
+  it("does not wait for a server that switches protocols, and reports the switch", async () => {
     const { content, isError, summary } = await outcomeOf(
       response("101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade"),
     );
@@ -521,7 +524,7 @@ describe("the text of a hostile page", () => {
     expect(server.bytesSent()).toBeLessThan(STOPPED_BYTES);
   });
 
-  it("refuses binary data that claims to be HTML, and quotes its declared type only if that is well-formed", async () => {
+  it("refuses binary data that claims to be HTML, and quotes its declared type only if the type is well-formed", async () => {
     const binary = Buffer.from(Array.from({ length: 5_000 }, (_, index) => 1 + ((index * 7_919) % 255)));
     const html = await outcomeOf(response("200 OK\r\ncontent-type: text/html", binary));
     expect(html.summary).toBe("not text");
@@ -536,7 +539,7 @@ describe("the text of a hostile page", () => {
     expect(textIn(content)).toBe("Gr\ufffd\ufffde aus K\ufffdln an alle Leser");
   });
 
-  it("cuts a page at two million characters when nested quotes make it far longer", async () => {
+  it("cuts a page at two million characters when nested quotes make its text far longer", async () => {
     // Each line gets 190 quote markers: 62 KB of markup become over 4 MB of text.
     const html = "<blockquote>".repeat(190) + "a<br>".repeat(12_000);
     const { content, summary } = await outcomeOf(response("200 OK\r\ncontent-type: text/html", html));

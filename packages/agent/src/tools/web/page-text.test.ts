@@ -18,7 +18,7 @@ describe("htmlText", () => {
     expect((await htmlText("a &amp; b<p>c", never)).text).toBe("a & b\n\nc");
   });
 
-  it("only removes the tags of a page when converting it takes too long", async () => {
+  it("falls back to removing the tags of a page when the conversion takes too long", async () => {
     expect((await htmlText("<p>a<b x='1'>b</b></p> c", never, 0)).text).toBe("a b c");
   });
 

@@ -144,7 +144,8 @@ export async function fetchPage(
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof PrivateAddressError) return { kind: "private", address: error.address };
-    // The time limit interrupts the current step with a separate error.
+    // At the time limit, the error depends on the interrupted step. So this checks the reason of the signal
+    // instead.
     if (end?.reason instanceof TimeLimitError)
       return failed(
         `The page was not complete after ${options.timeoutMs / 1_000} seconds. Try again once, then use another source.`,

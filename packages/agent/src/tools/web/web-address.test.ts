@@ -56,7 +56,7 @@ describe("readAddress", () => {
     return "wrong" in address ? "wrong" : address.url.href;
   };
 
-  it("upgrades an address to https, except in the private network", () => {
+  it("upgrades an address to https unless the host is in a private network", () => {
     expect(href("http://example.org/a?b#c")).toBe("https://example.org/a?b");
     expect(href("http://example.org:80/")).toBe("https://example.org/");
     expect(href("http://127.0.0.1:3000/")).toBe("http://127.0.0.1:3000/");

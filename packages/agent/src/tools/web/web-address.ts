@@ -15,8 +15,8 @@ interface WrongAddress {
   /** Problem as a sentence for the model. */
   readonly wrong: string;
   /**
-   * Advice only for a model that wrote the address itself. A redirect to a file must not advise it to read
-   * the file.
+   * Advice only for a model that wrote the address itself. If a server redirects to a file, the model must
+   * not get the advice to read the file.
    */
   readonly advice: string;
 }
@@ -40,7 +40,7 @@ export function readAddress(text: string, network: PrivateNetwork): WebAddress |
   if (url.username !== "" || url.password !== "")
     return { wrong: "The address contains a user name or a password.", advice: "Remove it." };
   const isPrivate = network.hasHost(url.hostname);
-  // Private networks often serve only http, and the user grants each of their hosts.
+  // Private networks often serve only http, and the user allows each private host separately.
   if (!isPrivate && url.protocol === "http:") url.protocol = "https:";
   url.hash = "";
   // Encoding makes some characters nine times as long.
@@ -57,7 +57,10 @@ export interface OtherAddress {
 
 type Redirect = { readonly kind: "same-host"; readonly url: URL } | OtherAddress | WrongAddress;
 
-/** Decides about a `Location` header. A permission covers one host and port, so only those are followed. */
+/**
+ * Decides about a `Location` header. A permission covers one host and port, so only redirects to the same
+ * host and port are followed.
+ */
 export function readRedirect(from: URL, location: string, network: PrivateNetwork): Redirect {
   const to = URL.canParse(location, from.href) ? new URL(location, from.href).href : location;
   const address = readAddress(to, network);

@@ -168,7 +168,7 @@ describe("redirects", () => {
     expect(textIn(content)).toBe("here");
   });
 
-  it("does not follow a redirect to another host, but reports its address", async () => {
+  it("does not follow a redirect to another host, but reports the address that it leads to", async () => {
     const other = origin.replace("127.0.0.1", "localhost");
     for (const target of [`${other}/b`, "https://example.org/", "//169.254.169.254/keys"]) {
       answers.set("/a", sendsTo(target));
@@ -229,7 +229,7 @@ describe("fetching a long page", () => {
     }
   });
 
-  it("aborting a call ends it while the small model reads the page", async () => {
+  it("aborting a call while the small model reads the page ends the call", async () => {
     const stop = new AbortController();
     answers.set("/", says("text/plain", long));
     const smallModel = scriptedModel(() => {

@@ -39,18 +39,18 @@ export interface CompactedEntries {
   /** Place of the kept messages: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
-   * True if the kept messages are new entries, because one of them differs from the conversation before or from its
-   * line on disk.
+   * True if the kept messages are new entries. They are if a kept message was changed, or if the conversation
+   * differs from its lines on disk.
    */
   readonly isKeptRenewed: boolean;
   /**
-   * Newest tool call and its unseen results, if the kept messages come before the summary. They follow the
-   * summary.
+   * Newest tool call and its unseen results, if the kept messages come before the summary. This call and its
+   * results follow the summary.
    */
   readonly pending: readonly Entry[];
   /**
-   * Longhaul's text for a provider-signed summary. A signed summary cannot contain it, so it is a separate
-   * entry.
+   * Longhaul's text for a provider-signed summary. A signed summary cannot contain this text, so the text is
+   * a separate entry.
    */
   readonly afterword: UserEntry | undefined;
   readonly attachments: readonly AttachmentEntry[];
@@ -112,7 +112,7 @@ export function assemble(
  * Returns true for an entry that records a change made only in memory. On disk, the line of the entry comes
  * later, perhaps among the lines of the kept messages. Those lines still have their content from before the
  * change. After an undo or a rewind, an abandoned compaction may have kept the same messages, and a reader
- * would see its version.
+ * would see the messages as that compaction changed them.
  *
  * A message that only the queue contains has no line that a boundary could name. Copies of the kept messages
  * give it a line.

@@ -78,7 +78,7 @@ describe("kept messages on a model that binds thinking to earlier messages", () 
     expect(hasThinking(keptMessages(plan, { bindsThinking: true, isSigned: true }).entries)).toBe(false);
   });
 
-  it("drops thinking after the first cleared tool result even in messages kept before the summary", () => {
+  it("drops thinking after the first cleared tool result, even in kept messages that precede the summary", () => {
     const clearedToolUseIds = new Set(["t1"]);
     const plan = planCompaction({ entries, clearedToolUseIds }, { variant: "from", at: 16 });
     const kept = keptMessages(plan, { bindsThinking: true, isSigned: false });

@@ -45,7 +45,10 @@ export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMe
   };
 }
 
-/** Returns the entries without thinking from this index on, or the same list if they have none. */
+/**
+ * Returns the entries without thinking from this index on. Returns the same list if there is no thinking to
+ * remove.
+ */
 function stripped(
   entries: readonly Entry[],
   from: number | undefined,
@@ -66,8 +69,9 @@ function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | 
 
 /**
  * Returns true if thinking after a signed summary stays valid. The kept messages must begin with another role
- * than the last summarized message. The request for the summary must also have had the summarized messages
- * unchanged. A request cannot end in whitespace of the assistant, so such an ending counts as a change.
+ * than the last summarized message. The request for the summary must also have contained the summarized
+ * messages unchanged. A request cannot end in whitespace of the assistant, so such an ending counts as a
+ * change.
  */
 function isCovered({ summarized, kept }: CompactionPlan): boolean {
   const last = summarized.findLast((entry) => speakerOf(entry) !== undefined);
@@ -87,8 +91,9 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
 }
 
 /**
- * Returns the id up to which an earlier compaction dropped thinking, or the last kept id before it. Returns
- * undefined if that compaction dropped no thinking from kept messages.
+ * Returns the id of the message up to which an earlier compaction dropped thinking. If that message is now
+ * summarized and all kept messages are older, returns the id of the last kept message. Returns undefined if
+ * that compaction dropped no thinking from these kept messages.
  */
 function earlierMark({ entries, kept, keptPlace, summarized }: CompactionPlan): string | undefined {
   const [first] = entries;

@@ -84,7 +84,7 @@ describe("summary entries", () => {
     });
   });
 
-  it("creates a provider-signed summary as an assistant message that names the model if it is known", () => {
+  it("creates a provider-signed summary as an assistant message, which names the model if the model is known", () => {
     const block = toolUse("any", "block", {});
     const entryOf = (model: string | undefined): Entry =>
       createSummaryEntry({ text: "", block: { content: block, model } }, boundary, [], countingPorts());

@@ -59,7 +59,8 @@ export const lastUuid = (entries: readonly Entry[]): string | undefined =>
 
 /**
  * Creates the boundary, a new root in the transcript: a reader who follows parents stops here. `entries` is
- * the whole conversation before it. `pairs` is the index of its calls and results, if the caller has one.
+ * the whole conversation before the boundary. `pairs` is the index of its calls and results, if the caller
+ * has such an index.
  */
 export function createBoundary(
   metadata: Omit<CompactMetadata, "preCompactDiscoveredTools">,

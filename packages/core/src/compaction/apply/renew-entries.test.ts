@@ -12,7 +12,7 @@ import type { Entry } from "../../messages/entry.ts";
 import { renewEntries } from "./new-entries.ts";
 
 describe("renewEntries", () => {
-  it("copies kept messages under new ids, links each to the one before, and dates the last one now", () => {
+  it("copies kept messages under new ids, links each copy to the previous one, and updates the time of the last", () => {
     const c = new ConversationBuilder();
     const [question, answer] = [c.user("question"), c.assistant("answer")];
     const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
@@ -89,7 +89,7 @@ describe("renewEntries", () => {
     expect(ids).not.toContain("B");
   });
 
-  it("links a copied tool result to the copy of its call, or to the old call if that was not kept", () => {
+  it("links a copied tool result to the copy of its call, or to the old call if the call was not kept", () => {
     const c = new ConversationBuilder();
     const call = c.assistant([toolUse("a", "Read", {})]);
     c.user([toolResult("a", "one")], { sourceToolAssistantUUID: call.uuid });

@@ -74,7 +74,7 @@ describe("a compaction appended to its session file", () => {
     ["up-to", UP_TO],
     ["from", FROM],
   ])(
-    "gives no line after the last message an earlier time than that message, with variant %s",
+    "the times of the written lines never decrease from the last message on, with variant %s",
     (_, options) => {
       const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
       const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
@@ -100,7 +100,7 @@ describe("a compaction appended to its session file", () => {
     expect(lines[2]?.parentUuid).toBe(entries.at(-1)?.uuid);
   });
 
-  it("appends a line linked to the last kept message when no other new line is linked to it", () => {
+  it("appends a line linked to the last kept message when no other new line is linked to that message", () => {
     const compaction = compacted(UP_TO);
     const ports = { now: () => new Date("2026-07-01T00:00:00Z"), newUuid: () => "mark" };
     const lines = linesInPlace(compaction, CURRENT, ports);
@@ -125,7 +125,7 @@ describe("a compaction appended to its session file", () => {
     expect(lines).toEqual([compaction.boundary, compaction.summary]);
   });
 
-  it("writes kept messages again, each linked to the one before, for an agent that cannot find preserved ones", () => {
+  it("writes kept messages again, each linked to the previous one, for an agent that cannot find preserved messages", () => {
     for (const options of [UP_TO, FROM]) {
       const compaction = compacted(options, { files: true });
       const lines = linesInPlace(compaction, WITHOUT_SEGMENTS, countingPorts());

@@ -4,8 +4,8 @@ import { type CompactedEntries, rebuild } from "./assemble.ts";
 import { type CompactionPorts, renewEntries } from "./new-entries.ts";
 
 /**
- * Returns the lines to append to the session. Both longhaul and the agent that wrote the session then read it
- * as {@link rebuild} returns it. Existing lines stay unchanged.
+ * Returns the lines to append to the session. Both longhaul and the agent that wrote the session then read
+ * the conversation that {@link rebuild} returns. Existing lines stay unchanged.
  */
 export function linesInPlace(
   compacted: CompactedEntries,

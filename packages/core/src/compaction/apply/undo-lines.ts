@@ -68,7 +68,8 @@ export interface WholeSizes extends SessionRecord {
 
 /**
  * Does the same as {@link continueBefore} for agents that read a session only from its last boundary on. They
- * would not find the earlier messages, so it writes the whole conversation again after a new boundary.
+ * would not find the earlier messages, so this function writes the whole conversation again after a new
+ * boundary.
  */
 export function writtenAgain(
   back: StepBack,

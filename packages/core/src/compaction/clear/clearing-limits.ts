@@ -1,4 +1,5 @@
-// Limits of clearing that settings and help texts name. A file without imports, so that `--help` loads nothing else.
+// Limits for clearing, which settings and help texts mention. This file has no imports, so that `--help`
+// loads nothing else.
 
 /**
  * Tokens that all eligible results may have together after a clearing: a fifth of the usual context window.

@@ -12,7 +12,7 @@ export const KEPT_TOOL_USES = 3;
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 /** Possible error of our count. The provider may clear even if our count is slightly below its trigger. */
 const COUNT_ERROR = 1.25;
-/** A stated size up to this factor above our count may be the size of the same prompt. */
+/** Maximum ratio of a stated size to our count at which both may describe the same prompt. */
 const SAME_SIZE = 1.1;
 
 export interface EditedPrompt {
@@ -60,7 +60,8 @@ function toolUsesLeftOut(entries: readonly Entry[], edit: unknown, prompt: Edite
 }
 
 /**
- * Returns true if the stated size is closer to our count of the whole prompt than to the rest after the edit.
+ * Returns true if the stated size is closer to our count of the whole prompt than to our count of the prompt
+ * after the edit.
  */
 function isStatedWhole(leftOut: number, { countedTokens, statedTokens }: EditedPrompt): boolean {
   return statedTokens > countedTokens - leftOut / 2 && statedTokens < countedTokens * SAME_SIZE;

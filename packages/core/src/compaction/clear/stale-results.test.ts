@@ -111,7 +111,7 @@ describe("ResultIndex", () => {
     expect(indexOf(talk.entries).activeCount).toBe(0);
   });
 
-  it("finds the path of a read file under every input name that file tools use", () => {
+  it("finds the path of a file read in every input field that file tools use for a path", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", { file_path: "/a" }, textOf(100));
     talk.tool("b", "read_file", { path: "/b" }, textOf(100));
@@ -147,7 +147,7 @@ describe("ResultIndex", () => {
     expect(index.describe("size", index.results()).results[1]).toMatchObject({ entryIndex: 7 });
   });
 
-  it("describes a tool result without path and repetitions when it has none", () => {
+  it("omits path and repetitions from the description of a tool result that has neither", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Bash", {}, textOf(100));
     const index = indexOf(talk.entries);
@@ -208,7 +208,7 @@ describe("ResultIndex", () => {
     expect(idsOf(index)).toEqual(["t0", "t1", "t2"]);
   });
 
-  it("reports the index from which on responses were written after a cleared tool result", () => {
+  it("reports the index from which on assistant entries may have been written after a cleared tool result", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
     talk.assistant("first", { id: "r" });

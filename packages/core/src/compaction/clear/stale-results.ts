@@ -25,7 +25,7 @@ export interface Clearing {
   readonly tools: readonly string[];
   /** Files whose reads are cleared. The host forgets that the agent has seen them. */
   readonly paths: readonly string[];
-  /** Index from which on responses were written after the cleared results. */
+  /** Index from which on assistant entries may have been written after a cleared result. */
   readonly followedFrom: number;
 }
 

@@ -102,7 +102,7 @@ describe("facts of earlier compactions", () => {
   const texts = (chain: Chain, kind: Fact["kind"]): readonly string[] =>
     chain.sheet.facts.filter((fact) => fact.kind === kind).map(({ text }) => text);
 
-  it("marks a request as done once the agent ends its turn in a later part of the session", () => {
+  it("marks a request as done when the agent ends its turn in a later part of the session", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.user("Add a dark mode");
@@ -157,7 +157,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "error")).toEqual([open]);
   });
 
-  it("marks an error as fixed even when an earlier longhaul version worded it", () => {
+  it("marks an error as fixed even when its text comes from an earlier longhaul version", () => {
     const chain = new Chain(HOSTILE);
     chain.compact((session) => {
       session.user("go");
@@ -204,7 +204,7 @@ describe("facts of earlier compactions", () => {
     expect(texts(chain, "todo")).toEqual(["ship it (task 8)"]);
   });
 
-  it("only counts old facts that do not fit into the ledger, but always keeps active directives", () => {
+  it("always lists active directives in the ledger, and counts old facts that do not fit", () => {
     const chain = new Chain(HOSTILE);
     const rules = Array.from({ length: 30 }, (_, index) => `Never use the word number-${index}`);
     chain.compact((session) => rules.forEach((rule) => void session.user(rule)));

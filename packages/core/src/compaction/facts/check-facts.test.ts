@@ -121,7 +121,7 @@ describe("ledger of facts in a compaction", () => {
     ]);
   });
 
-  it("the ledger lists every active directive, and only counts other facts that do not fit", () => {
+  it("the ledger lists every active directive, and states how many other facts do not fit", () => {
     const files = Array.from({ length: 3_000 }, (_, nth) => fact(`f${nth}`));
     const rules = Array.from({ length: 600 }, (_, nth) =>
       directive(`d${nth}`, `rule ${nth} ${"x".repeat(3_000)}`),
@@ -133,7 +133,7 @@ describe("ledger of facts in a compaction", () => {
     expect(ledgerOf(ledger.facts).facts).toEqual(ledger.facts);
   });
 
-  it("a ledger keeps each fact's id, kind and fate, and a ledger of its facts has the same facts", () => {
+  it("a ledger keeps each fact's id, kind and fate, and a second ledger of these facts changes no fact", () => {
     const facts = fc.uniqueArray(
       fc.record({
         id: fc.string({ minLength: 1, maxLength: 6 }),

@@ -48,7 +48,10 @@ export interface CheckedFacts {
    * are missing.
    */
   readonly quotation: string;
-  /** Creates the record of the facts for the boundary, once restored content and hook output are known. */
+  /**
+   * Creates the record of the facts for the boundary. Call it when restored content and hook output are
+   * known.
+   */
   ledger(restored: Restored, hookOutput: Attachment | undefined): Ledger;
 }
 
@@ -104,8 +107,8 @@ export const searched = (entries: readonly Entry[]): readonly string[] =>
   withPlainPaths(readableText(entries));
 
 /**
- * Returns the text. If it contains backslashes, adds a copy with plain slashes, because facts use those in
- * paths.
+ * Returns the text. If the text contains backslashes, adds a copy with plain slashes, because paths in facts
+ * have plain slashes.
  */
 const withPlainPaths = (text: string): readonly string[] =>
   text.includes("\\") ? [text, text.replaceAll("\\", "/")] : [text];
@@ -134,8 +137,8 @@ const MAX_FACTS = 1_000;
 /** Maximum length of a directive or plan. The quoted form of a huge message is shorter. */
 const SAID_CHARS = 4_000;
 /**
- * Maximum length of all directives and plans together. If there are hundreds, each one is shortened more. The
- * session's entries contain the full texts.
+ * Maximum length of all directives and plans together. If there are hundreds of them, each text is shortened
+ * more. The session's entries contain the full texts.
  */
 const ALL_SAID_CHARS = 200_000;
 const FACT_CHARS = 400;
@@ -143,7 +146,7 @@ const FACT_CHARS = 400;
 const JOINT_CHARS = 100;
 /** Number of entry ids per fact: the first and the newest ones. */
 const MAX_ENTRY_IDS = 6;
-/** Length at each end that identifies a shortened text. */
+/** Number of characters at each end that identify a shortened text. */
 const NEEDLE_CHARS = 120;
 const MAX_NEEDLES = 16;
 
@@ -179,7 +182,10 @@ export function makeLedger(input: LedgerInput): Ledger {
 /** Searched places in the order of precedence, each with the ids of the facts found there. */
 type Places = readonly (readonly [Fate, ReadonlySet<string>])[];
 
-/** Returns each fact with the first place that has it. Facts found nowhere are in the transcript. */
+/**
+ * Returns each fact with the first place in which it was found. A fact that was found nowhere is
+ * `recoverable`.
+ */
 export function withFates(facts: readonly Fact[], places: Places): readonly LedgerFact[] {
   const fateOf = (id: string): Fate => places.find(([, found]) => found.has(id))?.[0] ?? "recoverable";
   return facts.map((fact) => ({ ...fact, fate: fateOf(fact.id) }));
@@ -225,8 +231,8 @@ const isBinding = ({ kind, status }: Fact): boolean =>
 const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
 
 /**
- * Returns the maximum length of each text. It is halved in steps, so that not every compaction cuts a text
- * again.
+ * Returns the maximum length of each text. The maximum is halved in steps, so that not every compaction cuts
+ * a text again.
  */
 function roomForEach(said: readonly Fact[]): number {
   const all = (chars: number): number =>

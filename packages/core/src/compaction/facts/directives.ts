@@ -55,7 +55,7 @@ export function readDirectives({ digest, has, idsAt }: ReadEntries, before: read
   };
 }
 
-/** Sets the status. A directive that is no longer active needs less text. */
+/** Sets the status of a directive. A directive that is no longer active is shortened more. */
 function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
   const { needles: _before, ...rest } = fact;
   const text = quotedForm(fact.text, status === "active", fact.entryIds[0]);
@@ -74,13 +74,13 @@ interface TrackedDirective {
 
 /** Characters of a message to scan. Later sentences are detail. */
 const SCANNED_CHARS = 4_000;
-/** A bare "stop" after this many sentences belongs to pasted text. */
+/** A bare "stop" after this many sentences counts as pasted text. */
 const OPENING = 3;
 /** Share of the words in a cancellation that the cancelled request must contain. */
 const NAMED_SHARE = 0.6;
 /**
- * Share of a request's words that a cancellation must contain. With fewer words, it names only one of many
- * points.
+ * Share of a request's words that a cancellation must contain. A cancellation with a smaller share names only
+ * one of many points of the request.
  */
 const ABOUT_SHARE = 0.25;
 
@@ -110,7 +110,7 @@ class Statuses {
     this.#rules = active.filter(({ isRule }) => isRule);
   }
 
-  /** Reads the message of an exchange. Returns undefined if the exchange has none. */
+  /** Reads the message of an exchange. Returns undefined if the exchange has no message. */
   read(exchange: Exchange): TrackedDirective | undefined {
     const { message } = exchange;
     const said = message && this.#readMessage(message, isRequest(exchange));
@@ -146,7 +146,7 @@ class Statuses {
     this.#thread = [];
   }
 
-  /** Cancels the directive that the sentence names, and returns it. */
+  /** Cancels and returns the directive that the sentence names. */
   #readCancellation(sentence: string, hasMore: boolean, mayPointBack: boolean): TrackedDirective | undefined {
     const off = readCancellation(sentence);
     if (off === undefined) return this.#contradict(sentence);
@@ -180,7 +180,7 @@ class Statuses {
     });
   }
 
-  /** Supersedes an earlier rule with its opposite. */
+  /** Supersedes an earlier rule if the sentence states the opposite rule. */
   #contradict(sentence: string): TrackedDirective | undefined {
     if (!saysRule(sentence)) return undefined;
     const spoken = contentWords(sentence);

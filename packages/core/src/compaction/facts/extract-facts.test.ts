@@ -35,7 +35,7 @@ describe("extractFacts", () => {
     expect(fact?.needles).toContain("Never deploy on a Friday.");
   });
 
-  it("extracts files with what the agent did to them", () => {
+  it("extracts each file together with what the agent did to it", () => {
     const session = new ConversationBuilder();
     session.user("go");
     session.tool("t1", "Read", { file_path: "/project/read.ts" }, "x");
@@ -109,7 +109,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "reference")).toEqual(['commit 2222222 "Add the cart"']);
   });
 
-  it("extracts decisions from the user's answers to questions, asked through a tool or in plain text", () => {
+  it("extracts decisions from the user's answers to questions that were asked by a tool or in plain text", () => {
     const session = new ConversationBuilder();
     session.user("Add a database");
     session.assistant([toolUse("t1", "AskUserQuestion", { questions: [{ question: "Which one?" }] })]);
@@ -162,7 +162,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "question", { following: following.entries })).toEqual([]);
   });
 
-  it("extracts plans of the assistant, and does not mark a plan as approved because the assistant says so", () => {
+  it("extracts plans of the assistant, whose own words never mark a plan as approved", () => {
     const session = new ConversationBuilder();
     session.user("Think about a cache");
     session.tool("t1", "ExitPlanMode", { plan: "Rewrite the store around a cache" }, "The plan was shown");

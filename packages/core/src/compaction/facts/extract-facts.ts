@@ -31,7 +31,7 @@ export interface ExtractOptions {
 
 /**
  * Maximum number of facts in a ledger, which every compaction reads and writes. The ledger of the previous
- * boundary lists the others.
+ * boundary lists the facts that do not fit.
  */
 const MAX_FACTS = 400;
 
@@ -156,7 +156,7 @@ function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
   return placed.sort((a, b) => a.rank - b.rank).map(({ fact }) => fact);
 }
 
-/** Number of characters that identify a long text. A later compaction may shorten the other characters. */
+/** Number of first characters that identify a long text. A later compaction may cut the text after them. */
 const TELLING_CHARS = 60;
 
 /** Returns the subject of a fact. Two facts with the same subject are one fact. */
@@ -168,8 +168,8 @@ function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
 }
 
 /**
- * Returns a short id for a fact, always the same for the same subject. A number distinguishes two facts with
- * one id.
+ * Returns a short id for a fact, always the same for the same subject. If another fact already has this id, a
+ * number is added.
  */
 function nameOf({ kind }: DraftFact, identity: string, taken: ReadonlySet<string>): string {
   const name = `${kind.slice(0, 1)}${shortHash(identity)}`;
@@ -182,7 +182,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const ID_CHARS = 5;
 
-/** Returns a truncated FNV-1a hash in base 36: 60 million ids for some hundred facts. */
+/** Returns a truncated FNV-1a hash in base 36: 60 million possible ids for a few hundred facts. */
 function shortHash(text: string): string {
   let hash = FNV_OFFSET;
   for (let index = 0; index < text.length; index++) {

@@ -12,15 +12,15 @@ export type DraftFact = Omit<Fact, "id">;
 /** Source of facts: entries that were read once, with the entries after them. */
 export interface ReadEntries {
   readonly digest: SessionDigest;
-  /** Returns true for a position in the entries, and false for one in the entries that follow. */
+  /** Returns true for a position in the entries, and false for a position in the entries after them. */
   has(at: number): boolean;
-  /** Returns the ids of the lines at these positions. Lines without an id have none. */
+  /** Returns the ids of the lines at these positions. Lines without an id are skipped. */
   idsAt(...positions: readonly number[]): readonly string[];
   /** Returns the ids of the lines with the result of a call and with the call itself. */
   outcomeIds(callAt: number): readonly string[];
 }
 
-/** Reads entries. `digest` and `pairs` cover the entries and those that follow them. */
+/** Reads entries. `digest` and `pairs` cover these entries and the entries after them. */
 export function readEntries(
   entries: readonly Entry[],
   digest: SessionDigest,

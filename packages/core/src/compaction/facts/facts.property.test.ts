@@ -32,7 +32,7 @@ const WORDS = [
   "\u2028>x\u2029 y 🙂",
 ];
 
-/** Sessions in which users say these words, with failing and succeeding tools between them. */
+/** Sessions in which users say these words, and tools fail or succeed between the user messages. */
 const talk = (): fc.Arbitrary<readonly Entry[]> =>
   fc
     .array(fc.tuple(fc.constantFrom(...WORDS), fc.string({ unit: "grapheme", maxLength: 30 }), fc.nat(4)), {

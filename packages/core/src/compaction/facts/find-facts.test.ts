@@ -72,7 +72,7 @@ describe("findFacts for files that a text mentions", () => {
     expect(isFound("file", `changed ${path}`, text, [path])).toBe(false),
   );
 
-  it("finds a file without a folder by its name alone, but not inside another folder", () => {
+  it("finds a path without a folder by the file name alone, but not if the text names a folder before it", () => {
     expect(isFound("file", "changed README.md", "the README.md", ["README.md"])).toBe(true);
     expect(isFound("file", "changed README.md", "docs/README.md", ["README.md"])).toBe(false);
   });

@@ -8,8 +8,8 @@ const BOUNDED_UP_TO_CHARS = 40;
 const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
- * Returns the ids of the facts that occur in the texts. Each text is normalized once: white space, line
- * breaks and quotation marks at line starts do not count. Everything else must match exactly.
+ * Returns the ids of the facts that occur in the texts. Each text is normalized once: differences in white
+ * space, line breaks and `>` marks at line starts do not matter. Everything else must match exactly.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
@@ -37,7 +37,7 @@ function mentions({ plain, paths }: SearchedText, kind: FactKind, needles: reado
 /** Matches within one line, so that a run of line breaks is scanned once. */
 const QUOTE_MARKS = /^[^\S\n\r\u2028\u2029]*(?:>[^\S\n\r\u2028\u2029]*)+/gm;
 
-/** Returns the text on one line, without quotation marks at line starts. */
+/** Returns the text on one line, without the `>` marks at line starts. */
 export function plainText(text: string): string {
   const bare = text.includes(">") ? text.replace(QUOTE_MARKS, "") : text;
   return bare.replace(/\s+/g, " ").trim();
@@ -93,8 +93,8 @@ const continuesPath = (text: string, end: number): boolean => {
 };
 
 /**
- * Limits for long lines of data, which contain slashes too. No folder is as long, and no file is named as
- * often.
+ * Limits for long lines of data, which contain slashes too. No real folder path is this long, and no text
+ * names a file this often.
  */
 const LONGEST_LEAD_CHARS = 512;
 const MAX_PLACES = 5_000;
@@ -102,7 +102,7 @@ const MAX_PLACES = 5_000;
 /** Paths in a text. The text is scanned once for all files with the same name. */
 class TextPaths {
   readonly #text: string;
-  /** Texts before each file name, without duplicates. */
+  /** By file name: the texts directly before each occurrence of the name, without duplicates. */
   readonly #leads = new Map<string, ReadonlySet<string>>();
 
   constructor(text: string) {
@@ -110,8 +110,8 @@ class TextPaths {
   }
 
   /**
-   * Returns true if the text names the file by its whole path, or by its end from some folder on. A bare name
-   * is enough only if the text also names the folder, or if the path has no folder.
+   * Returns true if the text names the file by its whole path, or by the end of the path from some folder on.
+   * A bare name is enough only if the text also names the folder, or if the path has no folder.
    */
   names(path: string): boolean {
     const cut = path.lastIndexOf("/") + 1;
@@ -186,8 +186,8 @@ function endsWithFolder(lead: string, folder: string): boolean {
   if (lead === "" || folder === "" || !lead.endsWith("/")) return false;
   if (lead.length > folder.length) return lead.endsWith(FROM_ROOT.test(folder) ? folder : `/${folder}`);
   const before = folder[folder.length - lead.length - 1];
-  // Before a `lead` that starts with a slash, only a drive can come. Before a folder name, a slash or a
-  // character outside paths, such as a space, must come.
+  // If `lead` starts with a slash, only the colon of a drive may precede it in the folder. If `lead` starts
+  // with a folder name, a slash or a character that paths do not contain must precede it.
   return (
     folder.endsWith(lead) && (lead.startsWith("/") ? before === ":" : before === "/" || !isInPath(before))
   );

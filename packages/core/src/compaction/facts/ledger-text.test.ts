@@ -23,7 +23,7 @@ const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Led
 });
 
 describe("ledgerText", () => {
-  it("the text of a ledger says which facts are in the context, and lists the ids for reading the others", () => {
+  it("the text of a ledger says which facts are in the context, and lists the ids of the other facts", () => {
     const facts = [
       fact("a", { fate: "summary" }),
       fact("b", { fate: "kept" }),

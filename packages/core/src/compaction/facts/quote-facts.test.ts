@@ -65,7 +65,7 @@ describe("quoteFacts", () => {
     );
   });
 
-  it("shortens long directives to both ends before it drops short directives", () => {
+  it("shortens long directives to their first and last words before it drops short directives", () => {
     const facts = ["one", "two", "three", "four"].map((word) => directive(word, long(word)));
     const short = directive("short", "Use tabs");
     const { text, quoted, leftOut } = quote([...facts, short], 420);

@@ -8,8 +8,8 @@ import { saysRule } from "./said-words.ts";
 import { operationIn, pathOf } from "./work-facts.ts";
 
 /**
- * Token budget for facts that a summary lacks: enough for all requests of a long session, at a fiftieth of a
- * usual window.
+ * Token budget for facts that a summary lacks. It is enough for all requests of a long session, and is a
+ * fiftieth of a usual window.
  */
 export const FACTS_BUDGET_TOKENS = 4_000;
 
@@ -21,7 +21,9 @@ interface QuoteOptions {
 interface QuotedFacts {
   /** Text for the end of the summary, or "" if nothing is quoted. */
   readonly text: string;
-  /** Facts that a search finds in the text. Directives that show only their ends count as left out. */
+  /**
+   * Facts that a search finds in the text. A directive counts as left out if the text shows only its ends.
+   */
   readonly quoted: readonly Fact[];
   readonly leftOut: readonly Fact[];
   readonly tokens: number;
@@ -156,7 +158,7 @@ function wordsOf(fact: Fact, form: Form): string {
   return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
 }
 
-/** Lists files by operation. A period ends each operation, because `withPathsInFull` relies on it. */
+/** Lists files by operation. A period separates the operations, because `withPathsInFull` relies on it. */
 function fileGroups(facts: readonly Fact[]): string {
   const operations = [...grouped(facts, operationIn)].map(([operation, group]) => ({
     operation,
@@ -169,7 +171,10 @@ function fileGroups(facts: readonly Fact[]): string {
   return base === "" ? `Files: ${listed}` : `Files under ${base}: ${listed}`;
 }
 
-/** Returns the folder that shortens the list most when written once, or "" if none does. */
+/**
+ * Returns the folder that shortens the list most when it is written only once, or "" if no folder shortens
+ * it.
+ */
 function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const path of paths) {
@@ -226,7 +231,7 @@ interface Lengths {
 const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
 const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
 /**
- * Lengths of the pieces that must occur in a text if the directive is to count as found. They are always
+ * Lengths of the pieces that a text must contain for the directive to count as found. These pieces are always
  * quoted.
  */
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
@@ -247,7 +252,7 @@ export function quotedForm(text: string, isActive: boolean, entryId: string | un
 }
 
 /**
- * Returns the pieces of a directive that a text must contain, or undefined if it must contain the whole
+ * Returns the pieces of a directive that a text must contain, or undefined if the text must contain the whole
  * directive.
  */
 export function neededPieces(text: string, isActive: boolean): readonly string[] | undefined {
@@ -275,7 +280,8 @@ function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
 }
 
 /**
- * Returns the start without a last word that may be cut in half. A single word can be as long as the limit.
+ * Returns the start of the text, without a last word that the cut may split. Keeps the last word if it is
+ * longer than half of the start.
  */
 function startOf(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

@@ -47,7 +47,7 @@ function taskFact({ id, title }: BackgroundTask): DraftFact {
 }
 
 const IN_PROGRESS = "[in progress] ";
-/** Recognizes the current wording and the one of earlier versions. */
+/** Recognizes the current wording and the wording of earlier versions. */
 const WAITING_FOR =
   /^(?:background agent (\w+) has not reported back|not reported back: background agent (\w+)): (.*)$/;
 const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
@@ -120,7 +120,7 @@ const STANDING = /^\([^)]*\) /;
 
 /**
  * Extracts plans that the assistant wrote. The status of a plan depends on the user's request for it. The
- * second entry id of the plan is that request.
+ * second entry id of a plan is the id of that request.
  */
 export function planFacts(
   { digest, has, idsAt }: ReadEntries,
@@ -143,7 +143,7 @@ export function planFacts(
     });
 }
 
-/** Updates plans of earlier compactions by what users said about their requests since. */
+/** Updates plans of earlier compactions by the current status of the requests for these plans. */
 export function withPlansUpToDate(
   carried: readonly Fact[],
   directives: readonly DraftFact[],
@@ -181,7 +181,7 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
     digest.exchanges.flatMap(({ commits }) => commits.map((made) => [made.subject, made])),
   );
   return digest.exchanges.flatMap(({ message, commits }): readonly DraftFact[] => {
-    // Of amended commits, only the last one exists.
+    // Of an amended commit, only the last version exists.
     const made = commits.filter((commit) => has(commit.at) && lastOf.get(commit.subject) === commit);
     const facts = made.map(({ at, id, subject }): DraftFact => {
       const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
@@ -198,7 +198,7 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
   });
 }
 
-/** A longer message is mostly pasted text, with the user's own words before and after it. */
+/** A longer message is mostly pasted text, with the user's own words before and after the pasted text. */
 const OWN_WORDS_CHARS = 1_500;
 const HEAD_CHARS = 1_000;
 const TAIL_CHARS = 500;
@@ -214,7 +214,7 @@ const REFERENCES: readonly RegExp[] = [
 /** Number with a unit or a plural after it, an amount of money, or a number long enough to matter alone. */
 const QUANTITY =
   /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
-/** Words that end like a plural but are not. */
+/** Words that end like a plural but are not plurals. */
 const NO_PLURAL =
   /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|dans|sans|vers|alors)$/i;
 /** Numbered things such as "Phase 2" or "lines 26". */
@@ -225,7 +225,7 @@ const NO_NAME =
 const PRINTED =
   /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
 
-/** Finds names and numbers in a user's message that nobody can guess again. */
+/** Finds the names and numbers in a user's message. Nobody could guess them after a compaction. */
 function mentionsIn(message: string): Record<"references" | "quantities", readonly string[]> {
   const references = new Set<string>();
   let rest = ownWords(message).replace(URL, (url) => {

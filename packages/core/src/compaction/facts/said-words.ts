@@ -1,4 +1,4 @@
-/** Patterns for what users' words mean for their requests, in several languages. */
+/** Patterns that recognize, in several languages, what users' words mean for their requests. */
 
 /** Words of a rule that applies beyond the current request. */
 const STANDING =
@@ -78,7 +78,10 @@ const TURNS_ROUND = after(
 const TURNS_ROUND_UNSPACED = /改主意|计划(?:有)?变|予定変更|計画変更|계획 ?변경|마음(?:이)? 바꿨/u;
 const IN_PLACE_OF =
   /(?:^|[\s,])(?:instead of|rather than|in place of|not using|anstelle von|anstatt|statt|au lieu d[eu']|plutôt que|en (?:vez|lugar) de(?:l)?|em vez d[eo]|вместо)\s+([^,.;!?]+)/iu;
-/** At most one clause before the words. Otherwise every position in a long line would be a possible start. */
+/**
+ * Matches at most one clause before the words. Otherwise every position in a long line would be a possible
+ * start of a match.
+ */
 const IN_PLACE_OF_UNSPACED =
   /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
 
@@ -130,7 +133,7 @@ function clauseAfter(sentence: string, cue: string): string {
   return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";
 }
 
-/** Returns the clause around the cue. In languages with the verb last, the object precedes it. */
+/** Returns the clause around the cue. In languages with the verb last, the object precedes the cue. */
 function clauseAround(sentence: string, cue: RegExpExecArray): string {
   const before =
     sentence
@@ -152,7 +155,7 @@ function isCallOffAlone(sentence: string): boolean {
 const LATIN_OR_CYRILLIC = /[\p{L}\p{N}_]+/gu;
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+/g;
 const MIN_CHARS = 3;
-/** Length that two forms of one word usually share. */
+/** Number of first characters that two forms of one word usually share. */
 const STEM_CHARS = 5;
 
 const EMPTY: ReadonlySet<string> = new Set(

@@ -21,10 +21,10 @@ const LINE_CHARS = 120;
 const COMMAND_CHARS = 90;
 const OUTCOME_CHARS = 90;
 const STILL_OPEN = " → no fix seen";
-/** Endings of an open error. Earlier versions wrote the second one. */
+/** Endings of the text of an open error. Earlier versions wrote the second ending. */
 const OPEN_ENDING = / → (?:no fix seen|not seen fixed)$/;
 
-/** Maximum number of small command-line mistakes. Only the newest are worth a line. */
+/** Maximum number of small command-line mistakes to list. Only the newest mistakes are worth a line. */
 const MAX_SLIPS = 8;
 
 /** Extracts errors with their fixes. */
@@ -45,7 +45,10 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
     .filter(({ needles }) => needles?.[0] !== "");
 }
 
-/** Describes the resolution of an error. Only tests, builds and checks run again after a fix. */
+/**
+ * Describes the resolution of an error. Only tests, builds, checks and commits count as open without one,
+ * because they usually run again after a fix.
+ */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];
@@ -87,7 +90,7 @@ export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly
 
 const programKey = (run: CommandRun): string => keysOf(run).at(-1) ?? "";
 
-/** True if a run has an outcome to report. Commits are reported by their id. */
+/** True if a run has an outcome to report. Commits are separate facts with their ids. */
 const hasOutcome = (run: CommandRun): boolean =>
   run.kind !== "other" && run.kind !== "commit" && !OPENS_SCRIPT.test(run.command);
 
@@ -150,13 +153,13 @@ export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly
   });
 }
 
-/** Returns true for a scratch file, or for a read in one of the session's own folders. */
+/** Returns true for a scratch file, or for a file in one of the session's own folders that was only read. */
 function isPassing(file: FileRecord): boolean {
   if (isScratch(file.path)) return true;
   return operationOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
 }
 
-/** Returns all ends of absolute paths, because a command can name a file relative to its folder. */
+/** Returns every ending of the absolute paths, because a command can name a file relative to any folder. */
 function endsOf(files: readonly FileRecord[]): ReadonlySet<string> {
   const ends = new Set<string>();
   for (const file of files) {

@@ -12,8 +12,8 @@ export interface RecentTarget {
 }
 
 /**
- * Returns the index of the first message to keep. It keeps as many recent messages as fit, without splitting
- * a call from its result.
+ * Returns the index of the first message to keep. The cut keeps as many recent messages as fit, without
+ * splitting a call from its result.
  */
 export function cutForRecent(
   entries: readonly Entry[],
@@ -58,7 +58,9 @@ export function firstAfterSummary(entries: readonly Entry[]): number {
   return entries.findLastIndex((entry) => isCompactBoundary(entry) || isSummaryEntry(entry)) + 1;
 }
 
-/** Returns the first entry after the last boundary and its summary, with attachments between them. */
+/**
+ * Returns the index after the last boundary and its summary. Skips attachments between boundary and summary.
+ */
 function firstAfterLeadingSummary(entries: readonly Entry[]): number {
   let first = entries.findLastIndex(isCompactBoundary) + 1;
   for (let at = first; at < entries.length; at++) {
@@ -79,8 +81,8 @@ function nextSound(sound: readonly boolean[], index: number): number {
 export type MessageRef = string | number;
 
 /**
- * Returns the index of the message among entries that begin at the last boundary, or undefined if there is
- * none.
+ * Returns the index of the message among entries that begin at the last boundary, or undefined if there is no
+ * such message.
  */
 export function locateMessage(entries: readonly Entry[], ref: MessageRef): number | undefined {
   if (typeof ref === "string") {

@@ -13,7 +13,7 @@ describe("planCompaction", () => {
     expect(plan.keptTokens).toBeLessThan(6_000);
   });
 
-  it("never separates a tool call from its result or the parts of a response, however many tokens it keeps", () => {
+  it("never separates a tool call from its result, and never splits a response, for any number of tokens to keep", () => {
     const c = longSession(30);
     c.assistant([toolUse("p1", "Read", {})], { id: "P" });
     c.user([toolResult("p1", "x".repeat(9_000))]);

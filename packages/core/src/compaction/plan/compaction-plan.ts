@@ -84,8 +84,8 @@ export interface CompactionPlan
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
   /**
-   * Size before the compaction, by the same estimate as the size of the result. Only these two figures are
-   * comparable.
+   * Size before the compaction, by the same estimate as the size of the result. Compare the result only with
+   * this figure.
    */
   readonly estimateBefore: number;
   readonly summarized: readonly Entry[];
@@ -101,8 +101,8 @@ export interface CompactionPlan
   readonly pending: readonly Entry[];
   readonly pendingTokens: number;
   /**
-   * The newest call with its unseen results and all later entries, as they were sent. Undefined if the model
-   * has seen everything.
+   * The newest call with its unseen results and all later entries, as a request would contain them. Undefined
+   * if the model has seen everything.
    */
   readonly unseen: UnseenPart | undefined;
   /**
@@ -112,8 +112,8 @@ export interface CompactionPlan
   /** The provider's tokens per token of our estimate, learned from its reports. */
   readonly tokenRatio: number;
   /**
-   * Counts the tokens of a text as the provider would, rounded up. The parts never add up to less than the
-   * whole.
+   * Counts the tokens of a text as the provider would, rounded up. The counts of the parts never add up to
+   * less than the count of the whole.
    */
   readonly countTokens: CountText;
   /**
@@ -156,8 +156,8 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
 }
 
 /**
- * Returns how many tokens to keep. Tokens for the summary and the next turns take precedence over a tail
- * larger than requested.
+ * Returns how many tokens to keep. Tokens for the summary and the next turns take precedence over more kept
+ * tokens than requested.
  */
 function recentTarget(sized: SizedConversation, options: PlanOptions): RecentTarget {
   const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usualTokens } = options;
@@ -174,8 +174,8 @@ function cutAt(entries: readonly Entry[], at: MessageRef | undefined, variant: "
 }
 
 /**
- * Share of the threshold for the result of a compaction. A larger result would need another compaction at
- * once, because restored content fills a small window.
+ * Share of the threshold that the result of a compaction may reach. In a small window, restored content would
+ * otherwise fill the result up to the threshold. Another compaction would follow at once.
  */
 export const RESULT_SHARE = 0.6;
 
@@ -191,7 +191,10 @@ interface PlanUnderOptions extends SizeOptions, Pick<PlanOptions, "keepRecentTok
   readonly padding?: number;
 }
 
-/** Returns a plan whose result is below the threshold, or else the smallest possible size. */
+/**
+ * Returns a plan whose result is below the threshold. If there is no such plan, returns only the size of the
+ * smallest possible result.
+ */
 export function planUnder(
   snapshot: Snapshot,
   options: PlanUnderOptions,
@@ -207,13 +210,13 @@ export function planUnder(
     const { keepRecentTokens, restoreBudgetTokens } = fit;
     const plan = planCompaction(snapshot, { ...rest, trigger: "auto", targetTokens, keepRecentTokens });
     found = { plan, targetTokens, restoreBudgetTokens };
-    // An unseen result stays whole as long as there is any room for it.
+    // Stop at the first target that leaves every unseen result whole. The second target has more room.
     if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
   }
   return { ...found, floorTokens };
 }
 
-/** Maximum of all restored content: 50,000 tokens of files and 25,000 of skills. The rest is small. */
+/** Maximum of all restored content: 50,000 tokens of files and 25,000 of skills. Other content is small. */
 const RESTORE_TARGET_TOKENS = 75_000;
 
 /** Requested sizes for the result of a compaction, in the provider's tokens. */
@@ -271,9 +274,9 @@ export const idsOf = (entries: readonly Entry[]): readonly (string | undefined)[
 
 /**
  * Returns the plan that replaces messages with a summary that was written earlier. All later messages are
- * kept. Undefined if these messages are no longer unchanged at the start. Also undefined if one of their
- * results is unseen now and nothing before its call can be replaced. That happens when the host removes the
- * response after the result.
+ * kept. Undefined if the conversation no longer starts with the replaced messages, or if they have changed.
+ * Also undefined if one of their results is unseen now and nothing before its call can be replaced. That
+ * happens when the host removes the response after the result.
  */
 export function planFromPrepared(
   snapshot: Snapshot,
@@ -371,8 +374,8 @@ export function unseenCut({ entries, pairs }: SizedConversation): number {
 }
 
 /**
- * Moves the cut for unseen results. Other recent messages are dropped before an unseen result is shortened,
- * unless the user chose to keep them.
+ * Moves the cut to make room for unseen results. Other recent messages are summarized before an unseen result
+ * is shortened, unless the user chose to keep them.
  */
 function cutBesideUnseen(
   { tokens }: SizedConversation,
@@ -384,7 +387,7 @@ function cutBesideUnseen(
   return isTooLong ? unseenAt : Math.min(cut, unseenAt);
 }
 
-/** Returns the plan with unseen results shortened to the tokens that the summary leaves. */
+/** Returns the plan with unseen results shortened to the tokens that the summary leaves free. */
 export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan {
   const { unseen, keptPlace, countTokens } = plan;
   if (unseen === undefined) return plan;

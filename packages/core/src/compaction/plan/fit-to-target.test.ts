@@ -95,7 +95,7 @@ describe("fitToTarget", () => {
     expect(summaryTokens(undefined)).toMatchObject({ summaryTokens: SUMMARY_BUDGET_TOKENS });
   });
 
-  it("plans only sizes below the target, and reports feasible exactly if the smallest size is below it", () => {
+  it("finds sizes below the target exactly if the smallest possible size is below the target", () => {
     const tokens = fc.nat(200_000);
     fc.assert(
       fc.property(tokens, tokens, tokens, tokens, (overhead, targetTokens, keepRecentTokens, restore) => {

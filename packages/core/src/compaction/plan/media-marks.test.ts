@@ -10,7 +10,7 @@ const PICTURE_BYTES = JSON.stringify(picture("x")).length;
 const MARK = { type: "text", text: "[image]" };
 
 describe("withOldMediaAsMarks", () => {
-  it("keeps as many of the newest images as fit exactly, and replaces older images with the text [image]", () => {
+  it("keeps as many of the newest images as the limit allows, and replaces older images with [image]", () => {
     const c = new ConversationBuilder();
     c.user([picture("one"), { type: "text", text: "first" }]);
     c.user([picture("two"), picture("three")]);

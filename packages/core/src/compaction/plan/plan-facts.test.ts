@@ -27,7 +27,7 @@ describe("planCompaction", () => {
     expect(plan.countTokens("12345")).toBe(10);
   });
 
-  it("keeps more messages than requested only if they fit into the target with system prompt and tools", () => {
+  it("keeps more messages than requested only if they, system prompt and tools together fit into the target", () => {
     const c = new ConversationBuilder();
     for (let at = 0; at < 8; at++) c.user(`message ${at}`);
     c.assistant("one part", { id: "response" });
@@ -112,7 +112,7 @@ describe("planReactive after a request that was too long", () => {
     expect(replanned({ kind: "too-long", tokens: 0, limit: 30_000 }).tokensBefore).toBe(30_001);
   });
 
-  it("after an overflow, keeps messages in half of the tokens that the summary leaves below 80% of the limit", () => {
+  it("after an overflow, kept messages get half of the tokens that the summary leaves of 80% of the limit", () => {
     const own = { ...measured, context: { ...context, tokens: 1_000 }, ratio: 1, overheadTokens: 0 };
     const kept = (limit: number | undefined, targetTokens: number): number => {
       const failure = { kind: "too-long" as const, tokens: 1_000, ...(limit === undefined ? {} : { limit }) };

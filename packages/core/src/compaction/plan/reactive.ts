@@ -34,7 +34,7 @@ const LIMIT_SHARE = 0.8;
  */
 const LARGEST_SCALE = 4;
 
-/** Largest factor by which our count is too low. A figure beyond it has another reason. */
+/** Largest factor by which we assume that our count is too low. A larger difference has another reason. */
 const LARGEST_UNDERCOUNT = 2;
 
 /**
@@ -48,13 +48,13 @@ export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTo
   readonly failure: ModelFailure;
   /** Size that the result should stay below. */
   readonly targetTokens: number;
-  /** Maximum of recent tokens to keep. By default, half of the tokens that the summary leaves. */
+  /** Maximum of recent tokens to keep. By default, half of the tokens that the summary leaves free. */
   readonly keepRecentTokens?: number | undefined;
-  /** The provider's usual tokens per token of our estimate for the model. */
+  /** The provider's tokens per token of our estimate, as usual for this model. */
   readonly usualRatio?: number | undefined;
   /**
-   * Tokens of our count that the request lets the provider leave out of the prompt. The error does not
-   * include them.
+   * Tokens of our count that the request lets the provider leave out of the prompt. The size in the error
+   * does not include these tokens.
    */
   readonly leftOutTokens?: number | undefined;
 }
@@ -108,9 +108,10 @@ function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): numbe
 }
 
 /**
- * Returns the tokens that the provider has certainly left out. It may have left out fewer, because a host can
- * send a request without the edits. Our count of the other tokens is then far below the stated size. Wrong
- * reports may have made the ratio too low, so the other tokens count at least with the model's usual ratio.
+ * Returns the tokens that the provider has certainly left out. The provider may have left out fewer tokens,
+ * because a host can send a request without the edits. Our count of the other tokens is then far below the
+ * stated size. Wrong reports may have made the ratio too low, so the other tokens count at least with the
+ * model's usual ratio.
  */
 function provenOmittedTokens(sized: SizedConversation, options: ReactiveOptions): number {
   const { leftOutTokens = 0, usualRatio = 1 } = options;
@@ -172,9 +173,9 @@ function roomForRecent(
 }
 
 /**
- * Returns the maximum tokens of the next prompt by the error, or Infinity if it states no limit. The next
- * call requests the same output again, so the prompt cannot use those tokens. It can always use half of the
- * window.
+ * Returns the maximum tokens of the next prompt according to the error, or Infinity if the error states no
+ * limit. The next call requests the same output again, so the prompt cannot use the output tokens. The prompt
+ * can always use half of the window.
  */
 export function promptLimit(failure: ModelFailure): number {
   if (failure.kind !== "too-long" || !isPositive(failure.limit)) return Number.POSITIVE_INFINITY;

@@ -45,8 +45,8 @@ export interface KeptRoom {
   /** Tokens with which the result stays below its target. */
   readonly preferredTokens: number;
   /**
-   * Tokens that fit into the window next to the smallest summary, with nothing restored. Unseen results may
-   * use them, as long as each keeps its minimum.
+   * Tokens that fit into the window next to the smallest summary if nothing is restored. Unseen results may
+   * use up to this many tokens if they need them to keep their minimum size.
    */
   readonly mostTokens: number;
 }
@@ -68,7 +68,9 @@ export function roomBesideSummary(limits: RoomLimits): KeptRoom {
   return { preferredTokens, mostTokens: Math.max(preferredTokens, mostTokens) };
 }
 
-/** Returns the tokens for kept messages, after the minimum for restored content. */
+/**
+ * Returns the tokens for kept messages that remain after the summary and the minimum for restored content.
+ */
 function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens?: number): number {
   const room = targetTokens - overheadTokens - 1;
   const left = room - Math.min(MIN_RESTORE_TOKENS, room * MIN_RESTORE_SHARE);

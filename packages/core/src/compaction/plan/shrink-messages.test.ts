@@ -27,7 +27,7 @@ describe("shortenToFit", () => {
     expect(shortened(c.entries, exactly - 1)?.entries).not.toBe(c.entries);
   });
 
-  it("cuts long user texts and tool results to head and tail, as strings and in blocks", () => {
+  it("cuts long user texts and tool results to head and tail, whether they are strings or blocks", () => {
     const c = new ConversationBuilder();
     c.user(words(3_000));
     c.user([{ type: "text", text: words(3_000) }]);

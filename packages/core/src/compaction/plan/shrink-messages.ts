@@ -33,11 +33,11 @@ const CUT_STEPS = 7;
 interface Shortening {
   /** Tokens that all entries together should have. */
   readonly roomTokens: number;
-  /** Tokens that the entries may have if each result keeps only its minimum. */
+  /** Tokens that the entries may have so that each result keeps its minimum. */
   readonly mostTokens: number;
   /** True if nothing else can be dropped, so that results may shrink below their minimum. */
   readonly isLastResort: boolean;
-  /** Tokens that the entries have as they are. */
+  /** Tokens of the entries before any cut. */
   readonly tokens: number;
   readonly countTokens: CountText;
   /** The provider's tokens per token of our own estimate. */
@@ -53,12 +53,12 @@ export interface ShortenedEntries {
 
 /**
  * Returns the newest call and all later entries, with long tool results cut to head and tail until everything
- * fits. The longest results shrink first. Each keeps {@link MIN_RESULT_TOKENS}, and a shorter result stays
- * whole. To keep this minimum, the entries may have up to `mostTokens`. Our own estimate counts as well,
- * because wrong reports may have made the ratio too high, and a short result would look long. If this is not
- * enough, images and documents in results are dropped first, then words of the user. As a last resort, the
- * texts shrink to {@link LAST_RESORT_TOKENS}, and images of the user are dropped. If even that is not enough,
- * only the tool results are cut.
+ * fits. The longest results shrink first. Each result keeps {@link MIN_RESULT_TOKENS}, and a shorter result
+ * stays whole. To keep this minimum, the entries may have up to `mostTokens`. Each result keeps this minimum
+ * by our own estimate as well as by the scaled count. Otherwise a short result would look long if wrong
+ * reports made the ratio too high. If this is not enough, images and documents in results are dropped first,
+ * then words of the user. As a last resort, the texts shrink to {@link LAST_RESORT_TOKENS}, and images of the
+ * user are dropped. If even that is not enough, only the tool results are cut.
  */
 export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
   const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
@@ -67,7 +67,8 @@ export function shortenResults(entries: readonly Entry[], shortening: Shortening
   cutter.shrink("results", roomTokens, MIN_RESULT_TOKENS * Math.max(1, tokenRatio));
   const canFit = mostTokens > 0;
   const smallest = canFit && cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
-  // A cut that is not enough only loses text. Something else must shrink, or the count is wrong.
+  // If a deep cut is still not enough, it only loses text, so the first cut is used. Something else must
+  // shrink, or the count is wrong.
   const best = smallest.tokens > mostTokens ? cutter : smallest;
   return { entries: best.entries(), shortened: best.shortened() };
 }
@@ -221,7 +222,7 @@ const noteOnMedia = (block: ContentBlock): ContentBlock => ({
 
 /**
  * Copies blocks. A host may use one object in several places, such as an image that two tools return. Each
- * place counts.
+ * place is counted and changed separately.
  */
 function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
   const taken = new Set<ContentBlock>();
@@ -255,7 +256,7 @@ const SHORTEST_TEXT_TOKENS = 200;
 
 /**
  * Cuts user texts and tool results to head and tail, so that all messages together have at most `maxTokens`.
- * Returns undefined if that is not enough. Each cut is marked and says where to look.
+ * Returns undefined if that is not enough. A note marks each cut and refers to the transcript.
  */
 export function shortenToFit(
   entries: readonly Entry[],
@@ -331,7 +332,8 @@ export interface MediaLimits {
 
 /** Replaces the oldest images and documents with short texts, so that the others are within the limits. */
 export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
-  // Count by number, because one block object may occur in several places.
+  // Count the media to replace. A set of blocks would not work, because one block object may occur in several
+  // places.
   let left = countOver(entries, limits);
   if (left === 0) return entries;
   const mark = (block: ContentBlock): ContentBlock =>

@@ -126,8 +126,8 @@ const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[
 
 interface Measures extends ContextParts {
   /**
-   * Estimate of each entry, before any calibration. A plain array takes more memory, and there may be
-   * millions.
+   * Estimate of each entry, before any calibration. There may be millions of entries, and a plain array takes
+   * more memory.
    */
   readonly estimates: Float64Array;
   readonly context: ContextSize;

@@ -15,8 +15,8 @@ import {
 } from "./restored.ts";
 
 /**
- * Field names of an announcement. Agents announce changes of tools, agent types and servers since the last
- * time.
+ * Field names of an announcement. Agents announce how tools, agent types and servers changed since the
+ * previous announcement.
  */
 interface Delta {
   readonly type: string;
@@ -55,8 +55,8 @@ const MCP: Delta = {
 type Announced = ReadonlyMap<string, string>;
 
 /**
- * Announces the whole tool set again. If the host does not provide the tools, they are read from the agent's
- * own announcements, like the agent types. If the lines do not fit, only the names are announced.
+ * Announces the whole tool set again. If the host does not provide the tools, both tools and agent types are
+ * read from the agent's own announcements. If the lines do not fit, only the names are announced.
  */
 export async function gatherTools(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
@@ -94,7 +94,10 @@ const readLine = (item: unknown): string | undefined =>
 /** Returns the name in a line. The line may be a bare name, `name: description` or a list item. */
 const nameIn = (line: string): string => /^(?:[-*]\s+)?(\S+?):?(?=\s|$)/.exec(line)?.[1] ?? line;
 
-/** Restores the instructions of MCP servers. Each is separate, so that a long one affects no other. */
+/**
+ * Restores the instructions of MCP servers. Each server has a separate item, so that long instructions of one
+ * server do not affect the others.
+ */
 export const gatherMcpInstructions: Gather = hostOr(
   "mcp-instructions",
   "mcpInstructions",

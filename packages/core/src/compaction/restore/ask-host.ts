@@ -12,8 +12,8 @@ export type Answer =
   | { readonly state: "unanswered"; readonly reason: "failed" | "timed-out" | "aborted" | "invalid" };
 
 /**
- * Calls the host's function of this name. It never rejects and always ends: an error of the host is an answer
- * like any other.
+ * Calls the host's function of this name. The promise never rejects and always ends: an error of the host is
+ * an answer like any other.
  */
 export type Ask = (owner: unknown, name: string, ...about: readonly string[]) => Promise<Answer>;
 
@@ -73,7 +73,7 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
     };
     const release = onAbort(() => end(unanswered("aborted")));
     const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    // Call it inside a promise, so that a question that throws at once fails like one that rejects.
+    // Call the question inside a promise, so that a question that throws at once fails like one that rejects.
     new Promise((answer) => answer(question())).then(
       (value) => end({ state: "answered", value }),
       () => end(unanswered("failed")),

@@ -26,7 +26,7 @@ const notice = (id: string, rest: string): string =>
   `<task-notification>\n<task-id>${id}</task-id>\n<output-file>/out/new</output-file>\n${rest}\n</task-notification>`;
 
 describe("restored background agents", () => {
-  it("restores each background agent that the host reports once, so that none is started twice", async () => {
+  it("restores each reported background agent only once, so that none is started twice", async () => {
     const agents = [
       { id: "1", description: "search", status: "running" },
       { id: "2", description: "review", status: "completed", outputPath: "/out/2" },

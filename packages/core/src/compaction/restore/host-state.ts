@@ -63,7 +63,9 @@ export type FileAnswer =
     }
   | { readonly state: "unavailable"; readonly reason: UnavailableReason };
 
-/** `secret`: the well-known name of the file shows that it contains credentials. It is never read. */
+/**
+ * `secret`: the well-known name of the file shows that it contains credentials. Such a file is never read.
+ */
 export type UnavailableReason =
   | "gone"
   | "unreadable"
@@ -84,7 +86,7 @@ export interface MemoryFile {
   readonly isHead?: boolean | undefined;
   /** True if something was left out, such as front matter or the rest of the file. */
   readonly differsFromDisk?: boolean | undefined;
-  /** Path patterns that the file applies to. Without any, it applies to all paths. */
+  /** Path patterns that the file applies to. Without patterns, the file applies to all paths. */
   readonly patterns?: readonly string[] | undefined;
 }
 

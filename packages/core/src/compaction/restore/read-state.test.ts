@@ -53,7 +53,7 @@ describe("files that the agent has read or can see", () => {
     expect([...visiblePaths(c.entries)]).toEqual(["/gemini", "/viewed"]);
   });
 
-  it("returns the same read paths with an index of the tool calls of a longer conversation", () => {
+  it("returns the same read paths with and without an index of a longer conversation's tool calls", () => {
     const upTo = fc.nat(60);
     fc.assert(
       fc.property(arbitraryEntries(), upTo, (entries, at) => {

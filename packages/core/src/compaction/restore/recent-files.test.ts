@@ -73,7 +73,7 @@ describe("restored files", () => {
     expect(restored.skipped).toEqual([{ kind: "files", name: "/gone", reason: "gone" }]);
   });
 
-  it("tries no more files after twenty unavailable ones, because the session is from another machine", async () => {
+  it("tries no more files after twenty unavailable ones, as in a session from another machine", async () => {
     const gone = Array.from({ length: 30 }, (_, index) => `/gone${index}`);
     const asked: string[] = [];
     const files: ProjectFiles = {
@@ -86,7 +86,7 @@ describe("restored files", () => {
     expect(asked).toEqual(gone.reverse().slice(0, 20));
   });
 
-  it("restores no file that kept messages show, unless they show only a stub or a cleared result", async () => {
+  it("does not restore a file that the kept messages show, unless they show only a stub or a cleared result", async () => {
     const kept = new ConversationBuilder("k");
     kept.tool("v", "Read", { file_path: "/visible" }, "1\tcontent");
     kept.tool("s", "Read", { file_path: "/stub" }, "File unchanged since last read.");

@@ -26,7 +26,9 @@ import {
 const RESTORED_FILES = 5;
 const RESTORED_FILE_TOKENS = 5_000;
 const RESTORED_FILES_TOKENS = 50_000;
-/** Number of missing files to skip before giving up. In a session from another machine, all are missing. */
+/**
+ * Number of missing files to skip before giving up. In a session from another machine, all files are missing.
+ */
 const PATHS_TRIED = 20;
 
 type ReadFile = Omit<Extract<FileAnswer, { state: "read" }>, "state">;
@@ -183,12 +185,12 @@ function linesIn(text: string): number {
  * Memory for a file is attached again with that file anyway.
  */
 const RESTORED_MEMORY_TOKENS = 25_000;
-/** Maximum number of memory files to request. The newest concern the current work. */
+/** Maximum number of memory files to request. The most recently attached files concern the current work. */
 const MEMORY_PATHS_TRIED = 50;
 
 /**
- * Creates the attachment in the form that Claude Code uses. The raw text on disk is omitted, because the
- * session would contain it twice.
+ * Creates the attachment in the form that Claude Code uses. The raw text on disk is omitted. Otherwise the
+ * session would contain the same text twice.
  */
 export function memoryAttachment(file: MemoryFile): Attachment {
   const { path, displayPath, content, isUsers, differsFromDisk, patterns = [] } = file;
@@ -219,8 +221,8 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
 }
 
 /**
- * Returns memory files to restore, or none if the host cannot read them. Without that, they count as ordinary
- * files.
+ * Returns memory files to restore. Returns none if the host cannot read memory files, which then count as
+ * ordinary files.
  */
 function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
   return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);

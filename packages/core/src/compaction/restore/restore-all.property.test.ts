@@ -39,7 +39,7 @@ const listOf = (item: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
     nonsense(),
   );
 
-/** Host function that answers at once or later, fails in every way, or returns an invalid value. */
+/** Host function that returns, rejects, throws or hangs, or a value that is not a function. */
 function answering(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 4, arbitrary: value.map((answer) => () => answer) },
@@ -126,7 +126,7 @@ const contentOf = (entry: Entry): unknown =>
 const RUNS = { numRuns: 100 };
 
 describe("restoreAll with any host answers and any budget", () => {
-  it("restoration never throws, and its tokens as sent stay within the budget and every limit", async () => {
+  it("restoration never throws, and the restored tokens stay within the budget and every limit", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
         const restored = await run(given);

@@ -194,7 +194,7 @@ describe("kinds of restored content that fail", () => {
     expect(reasons(restored)).toEqual(["files /odd invalid", "files /hangs timed-out"]);
   });
 
-  it("accepts a host object whose getters throw and whose methods use this", async () => {
+  it("accepts a host object whose getters throw and whose methods use 'this'", async () => {
     class Host {
       readonly #notes = "/notes.md";
       get todos(): never {

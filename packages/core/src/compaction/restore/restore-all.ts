@@ -51,8 +51,9 @@ const gatherSessionMemory: Gather = hostOr(
 );
 
 /**
- * Kinds of content in the order of precedence and of the result. If room is scarce, files and skills are
- * dropped first: the agent can read them again, but nothing else tells it about the rest.
+ * Kinds of content in the order of precedence, which is also their order in the result. If room is scarce,
+ * files and skills are dropped first. The agent can read them again, but nothing else tells it about the
+ * other kinds.
  */
 const KINDS: readonly (readonly [RestoreKind, Gather])[] = [
   ["todos", gatherTodos],
@@ -74,9 +75,9 @@ export interface RestoreOptions {
 
 /**
  * Restores content after a compaction, within one budget. A budget of 0 restores nothing. Content that a kept
- * message already shows verbatim is skipped. It never rejects: anything that fails, hangs or is invalid is
- * skipped with its reason, like everything still missing when the signal fires. Callers check the signal
- * themselves.
+ * message already shows verbatim is skipped. The promise never rejects. Anything that fails, hangs or is
+ * invalid is skipped with its reason. The same applies to everything still missing when the signal fires.
+ * Callers check the signal themselves.
  */
 export async function restoreAll(
   input: RestoreInput,

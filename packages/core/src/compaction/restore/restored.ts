@@ -34,7 +34,7 @@ export interface RestoreInput {
   readonly kept: readonly Entry[];
   /** Place of the kept messages relative to the summarized ones. `after` by default. */
   readonly keptPlace?: "before" | "after" | undefined;
-  /** All entries in their original order with their calls, if the caller has them. */
+  /** All entries in their original order and the index of their calls, if the caller has both. */
   readonly conversation?: { readonly entries: readonly Entry[]; readonly pairs: PairIndex } | undefined;
   readonly countTokens: CountText;
   /** Tokens for all kinds together. */
@@ -94,7 +94,7 @@ export interface Gathering {
   readonly events: readonly SessionEvent[];
 }
 
-/** Gathers the host's answer, or the state in the conversation if the host does not provide it. */
+/** Gathers the host's answer. If the host does not provide one, gathers the state in the conversation. */
 export function hostOr(
   kind: RestoreKind,
   question: keyof HostState,
@@ -127,7 +127,7 @@ export function restoredItem(
 }
 
 /**
- * Takes the best form of each item that fits. Forms are listed from best to worst and created only when
+ * Takes the best form that fits, for each item. Forms are listed from best to worst and created only when
  * needed.
  */
 export function fitEach(

@@ -12,7 +12,7 @@ const describeEvents = (events: readonly SessionEvent[]): readonly string[] =>
   });
 
 describe("sessionEvents", () => {
-  it("lists session events in the order in which the agent saw them, and each call where its result is", () => {
+  it("lists events in the order in which the agent saw them, and each call at the position of its result", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "First", {}), toolUse("b", "Second", {}), toolUse("c", "Open", {})]);
     c.attachment({ type: "todo" });
@@ -54,7 +54,7 @@ describe("sessionEvents", () => {
     });
   });
 
-  it("lists the same events with an existing index of tool calls, and skips values that are not entries", () => {
+  it("lists the same events with or without an index of tool calls, and skips values that are not entries", () => {
     const c = new ConversationBuilder();
     c.tool("a", "Read", {}, "x");
     const entries = [null, ...c.entries, 3, { type: "attachment" }] as unknown as readonly Entry[];

@@ -231,8 +231,8 @@ class AgentLedger {
   }
 
   /**
-   * Reads a notice that an agent has ended. It usually contains the result. Otherwise the result is still to
-   * be collected.
+   * Reads a notice that an agent has ended. The notice usually contains the result. Otherwise the result is
+   * still to be collected.
    */
   told(textOfIt: () => string): void {
     if (this.#agents.size === 0) return;

@@ -91,7 +91,7 @@ export function clipMarkdown(text: string, maxChars: number): string {
   const fence = openFence(lines);
   if (fence === undefined) {
     const kept = lines.join("\n").trimEnd();
-    // An ellipsis on the line of a closing fence would turn it into an opening one.
+    // An ellipsis on the line of a closing fence would turn it into an opening fence.
     return /(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(kept) ? `${kept}\n…` : `${kept} …`;
   }
   return `${[...lines, "…", fence].join("\n")}`;

@@ -61,7 +61,7 @@ describe("formatSummary", () => {
     expect(formatSummary(inCode)).toBe(inCode);
   });
 
-  it("finds the summary even when an open code fence in the analysis hides its tag", () => {
+  it("finds the summary even when an open code fence in the analysis hides the summary tag", () => {
     const raw = `<analysis>\nsecret\n\`\`\`ts\nconst a = 1;\n</analysis>\n<summary>\n${sections}\n\`\`\`\n</summary>`;
     expect(formatSummary(raw)).toContain("fact 1");
     expect(formatSummary(raw)).not.toContain("secret");

@@ -88,8 +88,8 @@ function afterBrokenAnalysis(raw: string, tags: readonly Tag[], opening: Tag | u
 const isSummaryStart = (tag: Tag): boolean => tag.name === "summary" && !tag.closing;
 
 /**
- * Returns the summary with the text around it. Text before an analysis stays, and so does text after a
- * summary that was closed too early, because it has sections. Text after a complete summary is dropped.
+ * Returns the summary with the text around it. Text before an analysis stays. Text after a summary that was
+ * closed too early stays as well, because that text has sections. Text after a complete summary is dropped.
  */
 function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string {
   const analysisStart = tags.find((tag) => tag.name === "analysis" && tag.start < opening.start)?.start;
@@ -172,7 +172,8 @@ function fromFirstHeading(text: string): string {
 }
 
 /**
- * Removes tags that were inside code until a part was removed. They mark nothing, so only the tag is removed.
+ * Removes tags that counted as code only until another part of the text was removed. Such tags mark nothing,
+ * so only the tags are removed.
  */
 function withoutStrayTags(text: string): string {
   let bare = text;

@@ -1,4 +1,7 @@
-/** Texts that earlier versions of longhaul wrote into session files. A reader still recognizes them. */
+/**
+ * Texts that earlier versions of longhaul wrote into session files. The current version still recognizes
+ * these texts.
+ */
 
 export const FORMER_OPENING_NOTES =
   "This conversation goes on from an earlier one that no longer fitted into the context window. The notes below, taken while the session went on, stand for its earlier part.";

@@ -51,7 +51,8 @@ const NAME_BY_LOWER_CASE: ReadonlyMap<string, SectionName> = new Map(
 );
 
 /**
- * Start of a heading. A heading with text on its line needs a colon before the text. A longer line is prose.
+ * Start of a heading. A heading with text on its line needs a colon before the text. A line with a longer
+ * name is prose.
  */
 const HEADING_PREFIX = /^[\s#*_]*(?:\d{1,2}[.)][\s*_]*)?/;
 const MAX_HEADING_NAME_LENGTH = 40;
@@ -76,7 +77,8 @@ export function presentSections(text: string): string[] {
 
 /**
  * Splits a text at its section headings. Text before the first heading is left out. Headings inside fenced
- * code do not count, unless that finds fewer sections, because then a fence was never closed.
+ * code do not count. Exception: if all nine sections are found only with such headings, these headings count,
+ * because a fence was never closed.
  */
 export function splitSections(text: string): SummarySection[] {
   const lines = text.split("\n");
@@ -180,7 +182,7 @@ export interface ContinuationInput {
   readonly summary: string;
   /** True if the summary is the session's notes. */
   readonly isNotes?: boolean | undefined;
-  /** Path of the whole transcript, named to the model. */
+  /** Path of the whole transcript. The message names this path. */
   readonly transcriptPath?: string | undefined;
   /** Name of the tool that searches the summarized messages, if the agent has one. The message names it. */
   readonly recallTool?: string | undefined;
@@ -308,9 +310,9 @@ export function unwrapSummary(message: string): string {
 }
 
 /**
- * Returns the line where Claude Code's closing starts. It has the transcript's path and orders to continue,
- * whose wording changes. Plain paragraphs from the path to the end are the closing, whatever they say. A list
- * or a heading belongs to the summary.
+ * Returns the line where Claude Code's closing starts. The closing has the transcript's path and then orders
+ * to continue. The wording of these orders changes, so all plain paragraphs from the path to the end are the
+ * closing. A list or a heading belongs to the summary.
  */
 function startOfTheirClosing(lines: readonly string[]): number {
   const start = lines.findLastIndex(

@@ -11,7 +11,7 @@ describe("summaryPrompt", () => {
     expect(places.every((place, index) => place > (places[index - 1] ?? -1))).toBe(true);
   });
 
-  it("forbids tool calls at the start and at the end of the summary prompt", () => {
+  it("the summary prompt starts and ends with the rule not to call tools", () => {
     const paragraphs = summaryPrompt({ instructions: "mind the schema" }).split("\n\n");
     expect(paragraphs.at(0)).toMatch(/Do not call any tool/);
     expect(paragraphs.at(-1)).toMatch(/Do not call any tool/);
@@ -53,7 +53,7 @@ describe("summaryPrompt", () => {
     expect(prompt).toContain("8. Current Work:");
   });
 
-  it("asks for completed work and for context to continue in an 'up-to' prompt", () => {
+  it("an 'up-to' prompt asks for the completed work and for the context that is needed to continue", () => {
     for (const point of [POINT, undefined]) {
       const prompt = summaryPrompt({ variant: "up-to", point });
       expect(prompt).toMatch(/8\. Work Completed: .*\n9\. Context for Continuing Work: /);

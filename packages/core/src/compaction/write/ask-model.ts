@@ -151,7 +151,7 @@ export function ownRequest(
 
 /**
  * Number of sections that make an answer without tags a summary. Any other answer may be a remark, an excuse,
- * an error or noise, and would replace the whole conversation.
+ * an error or noise. Such an answer must not replace the whole conversation.
  */
 const SECTIONS_THAT_REPLACE_TAGS = 3;
 

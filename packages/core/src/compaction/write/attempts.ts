@@ -4,19 +4,19 @@ import type { ModelUsage } from "../../models/port.ts";
 /** Steps of the summary chain, in the order in which they are tried. */
 export type SummaryStep = "notes" | "provider" | "fork" | "direct" | "built-in";
 
-/** Record of one step of the chain. Counts and codes only. */
+/** Record of one step of the chain. It contains only counts and codes. */
 export interface SummaryAttempt {
   readonly step: SummaryStep;
   readonly outcome: "written" | "failed" | "unavailable";
   /** Error code, or the reason why the step was not available. */
   readonly reason?: string;
-  /** Number of cuts because the request was too long. */
+  /** Number of times that the request was cut because it was too long. */
   readonly cuts: number;
   readonly model?: string;
   readonly usage?: ModelUsage;
 }
 
-/** Progress of a running compaction. Counts and codes only. */
+/** Progress of a running compaction. It contains only counts and codes. */
 export type SummaryProgress =
   /** Hooks for this event, such as "PreCompact", are running. They have ended when the next phase starts. */
   | { readonly phase: "hooks"; readonly event: string; readonly hooks: number }
@@ -26,7 +26,7 @@ export type SummaryProgress =
   | { readonly phase: "thinking" }
   | { readonly phase: "writing"; readonly characters: number }
   | { readonly phase: "retrying"; readonly attempt: number; readonly delayMs: number; readonly code: string }
-  /** The request was too long. Rounds were removed, and it is sent again. */
+  /** The request was too long. Rounds were removed, and the request is sent again. */
   | { readonly phase: "cut"; readonly droppedRounds: number; readonly rounds: number };
 
 export type OnSummaryProgress = (progress: SummaryProgress) => void;

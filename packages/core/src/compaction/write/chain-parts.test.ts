@@ -55,7 +55,7 @@ describe("summaries of a part of a conversation", () => {
     expect(presentSections(earlier.text)).toEqual(SECTION_NAMES);
   });
 
-  it("asks the model to update an earlier summary only at the start of the summarized part", async () => {
+  it("asks the model to update an earlier summary only if the summarized part starts with it", async () => {
     const ours = conversation();
     const [first] = ours.entries;
     const marks = [

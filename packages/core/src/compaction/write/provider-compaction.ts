@@ -21,7 +21,7 @@ export interface ProviderSummary {
   /** Signed block to send first, unchanged, instead of the summarized messages. */
   readonly block: ContentBlock;
   readonly model: string;
-  /** Usage of the call. Only the field `iterations` has the cost. */
+  /** Usage of the call. Only the field `iterations` contains the cost. */
   readonly usage: ModelUsage;
 }
 

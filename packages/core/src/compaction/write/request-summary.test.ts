@@ -227,7 +227,7 @@ describe("requestSummary", () => {
     ).rejects.toMatchObject({ code: "model-aborted" });
   });
 
-  it("asks the model to update an earlier summary at the start of the conversation", async () => {
+  it("asks the model to update an earlier summary that starts the conversation", async () => {
     const built = new ConversationBuilder();
     built.boundary();
     built.summary("Summary:\n1. Primary Request and Intent: to count sheep");

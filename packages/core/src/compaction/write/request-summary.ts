@@ -86,7 +86,10 @@ const INTRODUCTION =
 const INTRODUCTION_OF_WHAT_STAYS =
   "[The oldest part of this conversation did not fit into this request. The notes below condense that part. They were written without a model. The part itself stays in the conversation unchanged. Use the notes to understand what follows, but do not repeat them.]";
 
-/** Returns digests of the cut entries: first of those that stay, then of those in the part to summarize. */
+/**
+ * Returns digests of the cut entries: first of the entries that stay in the conversation, then of the entries
+ * in the part to summarize.
+ */
 function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
   const dropped = droppedEntries(cut);
   const digests = [
@@ -214,8 +217,8 @@ const ANSWER_SHARE = 0.25;
 const FRAME_BYTES = 32_000;
 
 /**
- * A provider's figure may include the output. From this multiple of the output on, the figure still shows how
- * the provider counts.
+ * A provider's figure may include the output. If the figure is at least this multiple of the output, it still
+ * shows how the provider counts.
  */
 const SURE_FIGURE_OUTPUTS = 4;
 
@@ -244,8 +247,9 @@ function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
 }
 
 /**
- * Returns a shorter cut if the request fit but left no room. The summary then broke off at the end of the
- * window or at the reduced output limit. Undefined if that did not happen or nothing more can be dropped.
+ * Returns a shorter cut if the request fit but left too little room for the summary. The summary then broke
+ * off at the end of the window or at the reduced output limit. Undefined if that did not happen or nothing
+ * more can be dropped.
  */
 function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | undefined {
   const isBounded = (sent.request.max_tokens ?? sent.wantedTokens) < sent.wantedTokens;
@@ -259,7 +263,8 @@ function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | un
 }
 
 /**
- * Returns a shorter cut if the bytes exceed the limit of any API. Undefined if nothing more can be dropped.
+ * Returns `fits` if the request is within {@link MAX_REQUEST_BYTES}, or else a shorter cut. Undefined if
+ * nothing more can be dropped.
  */
 function shorterForBytes(
   { cut, request }: Sent,
@@ -281,15 +286,16 @@ function without(excessTokens: number, countedTokens: number, sent: Sent): Cut |
 }
 
 /**
- * Returns the provider's tokens per token of ours. With another vocabulary, a cut by our count would drop far
- * too much or too little. Some providers add the output to their figure, so a small figure is not reliable.
+ * Returns the provider's tokens per token of ours. If the provider uses another vocabulary, a cut by our
+ * count would drop far too much or too little. Some providers add the output to their figure, so a small
+ * figure is not reliable.
  */
 function providerRatio(countedTokens: number, { request, wantedTokens, countTokens }: Sent): number {
   if (countedTokens < SURE_FIGURE_OUTPUTS * wantedTokens) return 1;
   return countedTokens / Math.max(1, measureRequest(request, countTokens));
 }
 
-/** Share to drop if the provider does not state the excess. */
+/** Share of the rounds to drop if the provider does not state the excess. */
 const SHARE_DROPPED_BLINDLY = 0.2;
 
 /** Margin for our estimate. A little more is dropped, so that one retry is enough. */

@@ -20,8 +20,9 @@ export interface ForkSource {
   /** Returns the messages that the main conversation sends for these entries, byte for byte. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[];
   /**
-   * Number of messages in the last call, which wrote the cache at their end. 0 before the first call, and if
-   * anything before that end has changed since: a mark there would write a cache that nobody reads.
+   * Number of messages in the last call, which wrote the cache at the end of these messages. 0 before the
+   * first call. Also 0 if anything before that end has changed since: a mark there would write a cache that
+   * nobody reads.
    */
   readonly cachedMessages: number;
   /** Size of the main conversation's current request, by the newest reported usage. */
@@ -34,8 +35,8 @@ const MIN_OUTPUT_TOKENS = 4_000;
 /**
  * Asks for a summary as if it were the next turn of the conversation. The fork has only this turn.
  *
- * A request that is too long fails. Without its oldest rounds it would not start with the cached prefix, so
- * there would be nothing to share. The direct call makes the cuts.
+ * A request that is too long fails. Without its oldest rounds, the request would not start with the cached
+ * prefix, so there would be nothing to share. The direct call cuts the request instead.
  */
 export async function requestFork(
   fork: ForkSource,
@@ -67,8 +68,9 @@ interface ForkOptions extends OutputRoomOptions {
 }
 
 /**
- * Builds the conversation's request with our prompt at its end. Frame and messages are the same, byte for
- * byte, so everything up to the end of the last call is read from the cache. Nothing is written to it.
+ * Builds the conversation's request with our prompt at its end. Frame and messages equal those of the
+ * conversation, byte for byte, so everything up to the end of the last call is read from the cache. Nothing
+ * is written to the cache.
  */
 export function forkedRequest(
   fork: ForkSource,
@@ -88,8 +90,8 @@ export function forkedRequest(
 }
 
 /**
- * Returns a reason why the answer could not be text or the cached prefix is useless. A fork cannot change
- * that reason.
+ * Returns a reason why the answer could not be text or the cached prefix is useless. Both follow from the
+ * model or from settings that a fork must not change.
  */
 function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   const { tool_choice, output_config } = shared;

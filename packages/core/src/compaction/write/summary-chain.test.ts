@@ -174,7 +174,7 @@ describe("models that cannot answer", () => {
     },
   );
 
-  it("counts an unreachable model as misconfigured when it decides about the fallback", async () => {
+  it("the fallback policy treats an unreachable model as misconfigured", async () => {
     const model = scriptedModel(() => failing({ kind: "unreachable" }));
     const patience = { builtInFallback: "unless-misconfigured", model } as const;
     await expect(run(patience)).rejects.toMatchObject({ code: "model-unreachable" });

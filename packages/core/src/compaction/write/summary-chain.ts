@@ -57,8 +57,8 @@ export interface SummaryOptions extends ChainOptions, HookOptions {
 }
 
 /**
- * Summary that was written without changing anything yet. It can be used at once or later. Its instructions
- * are the user's words, then those of the hooks.
+ * Summary that was written before anything in the conversation changed. It can be used at once or later. Its
+ * instructions are the user's words, then those of the hooks.
  */
 export interface PreparedSummary extends SummaryInstructions {
   readonly written: WrittenSummary;
@@ -87,8 +87,8 @@ export async function prepareSummary(
 
 /**
  * Returns the budget of the built-in summary. It is at most a third of the summarized tokens, and at most
- * half of the tokens available under a target. If none are available, a shorter summary would not help, so it
- * keeps its size. If there are unseen results, it shrinks to leave tokens for them.
+ * half of the tokens available under a target. If no tokens are available, a shorter summary would not help,
+ * so the summary keeps its size. If there are unseen results, the summary shrinks to leave tokens for them.
  */
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
@@ -137,7 +137,10 @@ export interface ChainOptions
     SummaryRequestOptions,
     "instructions" | "maxOutputTokens" | "windowOf" | "signal" | "onProgress"
   > {
-  /** Model of the conversation. Without it and without a fork, the built-in summarizer writes. */
+  /**
+   * Model of the conversation. Without a model and without a fork, the built-in summarizer writes the
+   * summary.
+   */
   readonly model?: Model | undefined;
   /** Smaller model for the direct call. */
   readonly summaryModel?: Model | undefined;
@@ -399,8 +402,8 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
 }
 
 /**
- * Returns true if a summary also covers the kept messages. A summary of the whole conversation does, or it
- * would list work as open that they completed. Provider summaries and notes do not.
+ * Returns true if a summary also covers the kept messages. A summary of the whole conversation does.
+ * Otherwise it would list work as open that the kept messages completed. Provider summaries and notes do not.
  */
 export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>
   variant === "whole" && (source === "built-in" || source === "model");

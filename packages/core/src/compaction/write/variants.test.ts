@@ -37,7 +37,7 @@ describe("summary of the messages from one point on", () => {
   const after = rounds("told", 5).entries;
   const options = { variant: "from", before } as const;
 
-  it("sends the kept messages before the summarized ones and tells the model not to repeat them", async () => {
+  it("sends kept messages before the summarized ones, and tells the model not to repeat kept messages", async () => {
     const model = scriptedModel([GOOD]);
     await requestSummary(model, after, options);
     expect(textIn(model.requests[0])).toMatch(
@@ -107,7 +107,7 @@ describe("request with too many bytes", () => {
     return built;
   }
 
-  it("drops messages from a request with too many bytes before sending it, and reports that", async () => {
+  it("drops messages from a request with too many bytes before sending it, and reports the cut", async () => {
     const { model, sizes } = sizeRecorder();
     const progress: SummaryProgress[] = [];
     const summary = await requestSummary(model, largeRounds(5, () => "\u0001".repeat(1_500_000)).entries, {
@@ -120,7 +120,7 @@ describe("request with too many bytes", () => {
     expect(progress[0]).toMatchObject({ phase: "cut", droppedRounds: summary.condensedRounds });
   });
 
-  it("does not drop messages because of large images, which a summary request does not contain", async () => {
+  it("large images cause no drop of messages, because a summary request contains no images", async () => {
     const { model, sizes } = sizeRecorder();
     const { condensedRounds } = await requestSummary(
       model,

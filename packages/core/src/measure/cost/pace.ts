@@ -75,20 +75,25 @@ export class Pace {
     return expectedTurns(this.#turns);
   }
 
-  /** Clearable tokens, summed over all turns since the last rewrite. Each of these turns read them again. */
+  /**
+   * Clearable tokens, summed over all turns since the last rewrite. Each of these turns read its clearable
+   * tokens again.
+   */
   get carriedTokens(): number {
     return this.#carriedTokens;
   }
 }
 
-/** Lower bound of the forecast. A lower bound would predict that a young conversation ends right away. */
+/**
+ * Lower bound of the forecast. Without it, the forecast would be that a young conversation ends right away.
+ */
 const FEWEST_TURNS = 5;
 /** Upper bound of the forecast. A rewrite must pay off within this many turns. */
 const MAX_TURNS = 100;
 
 /**
- * Predicts how many calls a conversation will still make: as many as it has already made, within bounds. Long
- * conversations usually last longer.
+ * Predicts how many calls a conversation will still make: as many as it has already made, within bounds. The
+ * longer a conversation already is, the longer it usually continues.
  */
 export function expectedTurns(turnsSoFar: number): number {
   const turns = Number.isFinite(turnsSoFar) ? Math.round(turnsSoFar) : 0;

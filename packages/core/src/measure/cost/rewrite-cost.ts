@@ -114,8 +114,8 @@ export function usualCompaction(
 }
 
 /**
- * Share of the removed tokens that the agent must fetch again, a cautious guess. A cleared result takes one
- * tool call. After a summary, the agent must first notice that something is missing.
+ * Share of the removed tokens that the agent must fetch again, a cautious guess. The agent gets a cleared
+ * result back with one tool call. After a summary, the agent must first notice that something is missing.
  */
 const REFETCH_SHARE: Readonly<Record<WeighedOption["name"], number>> = {
   nothing: 0,

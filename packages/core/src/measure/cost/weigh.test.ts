@@ -40,7 +40,7 @@ const option = ({ options }: Weighing, name: WeighedOption["name"]): WeighedOpti
 };
 
 describe("costs of doing nothing, clearing and compacting, compared with manual calculations", () => {
-  it("the cost of doing nothing is to read the whole prompt from the cache with every call", () => {
+  it("doing nothing costs one read of the whole prompt from the cache per call", () => {
     const nothing = option(known(WARM), "nothing");
     // 500,000 × $0.20 per million.
     expect(nothing.costNow).toBeCloseTo(0.1, 10);
@@ -101,7 +101,7 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
     expect(nothing.costPerTurn).toBeCloseTo(0.111, 10);
   });
 
-  it("expects only as many turns as fit below the threshold, because a rewrite follows there", () => {
+  it("expects only as many turns as fit below the threshold, because a rewrite follows at the threshold", () => {
     const full = { contextTokens: 947_000, cachedTokens: 947_000, growthPerTurn: 10_000 };
     const way: Alternative = { ...CLEAR, tokensAfter: 747_000 };
     const near = known({ ...WARM, ...full, alternatives: [way] });
@@ -122,14 +122,14 @@ describe("costs of doing nothing, clearing and compacting, compared with manual 
 describe("weighing at the threshold", () => {
   const FULL: Situation = { ...WARM, contextTokens: 967_000, cachedTokens: 967_000, growthPerTurn: 5_000 };
 
-  it("never chooses to do nothing at the threshold, however cheap it is", () => {
+  it("never chooses to do nothing at the threshold, however cheap that would be", () => {
     const expensive: Alternative = { ...COMPACT, callCost: 1_000 };
     const weighing = known({ ...FULL, alternatives: [expensive] });
     expect(option(weighing, "nothing").total).toBeLessThan(option(weighing, "compact").total);
     expect(weighing).toMatchObject({ chosen: "compact", why: "only-way-below-threshold" });
   });
 
-  it("multiplies the cost of an option that frees few tokens by the number of necessary repetitions", () => {
+  it("if an option frees few tokens, multiplies its cost by the number of necessary repetitions", () => {
     const little: Alternative = { name: "clear", tokensAfter: 957_000, unchangedTokens: 700_000 };
     const expensive: Alternative = { ...COMPACT, callCost: 5 };
     const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, expensive] });
@@ -152,7 +152,7 @@ describe("weighing at the threshold", () => {
 });
 
 describe("expectedTurns", () => {
-  it("expects as many further turns as there have been, but at least 5 and at most 100", () => {
+  it("expects as many further turns as there have been so far, but at least 5 and at most 100", () => {
     expect([0, 4, 5, 42, 99, 5_000, Number.NaN].map(expectedTurns)).toEqual([5, 5, 5, 42, 99, 100, 5]);
   });
 });
@@ -201,7 +201,7 @@ const extraOf = (weighing: Weighing, name: "clear" | "compact"): number =>
   option(weighing, name).costNow - option(weighing, "nothing").costNow;
 
 describe("choice of an option in random situations", () => {
-  it("chooses the cheapest option that stays below the threshold, and its costs add up", () => {
+  it("chooses the cheapest option that stays below the threshold, and the costs of each option add up", () => {
     fc.assert(
       fc.property(situations, (situation) => {
         const { options, chosen, expectedTurns: turns } = known(situation);

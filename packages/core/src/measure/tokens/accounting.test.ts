@@ -102,7 +102,7 @@ describe("accountKnown", () => {
 });
 
 describe("accounting metrics", () => {
-  it("accounting metrics contain the percentages of all tool requests and of all tool results", () => {
+  it("accounting metrics contain tool requests and tool results as percentages of all tokens", () => {
     const c = new ConversationBuilder();
     c.user("x".repeat(100));
     c.tool("a", "Read", {}, "y".repeat(50));

@@ -70,7 +70,10 @@ const SUBJECT_FIELDS = [
   "description",
 ];
 
-/** Tokens of entries and blocks that were counted earlier. Fractions are rounded so that they add up. */
+/**
+ * Tokens of entries and blocks that were counted earlier. Fractions are rounded so that the parts add up to
+ * the total.
+ */
 export interface KnownTokens {
   /** @param index Position of the entry in the list of accounted entries. */
   ofEntry(entry: Entry, index: number): number;

@@ -36,7 +36,7 @@ describe("measureContext", () => {
     expect(tokensOf(c.entries)).toBe(114);
   });
 
-  it("counts tool results between the entries of one response in addition to its usage", () => {
+  it("counts tool results between the entries of one response in addition to the usage of the response", () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(1000, 40) });
@@ -46,7 +46,7 @@ describe("measureContext", () => {
     expect(tokensOf(c.entries)).toBe(1080 + 5 + 7);
   });
 
-  it("uses the output tokens of the last entry of a response, and counts no entry of it twice", () => {
+  it("uses the output tokens of the last entry of a response, and counts no entry of the response twice", () => {
     const c = new ConversationBuilder();
     c.assistant([{ type: "text", text: "long text before the call" }], { id: "A", usage: usage(500, 3) });
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(500, 60) });
@@ -141,7 +141,7 @@ describe("measureContext", () => {
     });
   });
 
-  it("counts 0 tokens for damaged entries without an error", () => {
+  it("counts 0 tokens for damaged entries and does not throw", () => {
     const broken = [
       { type: "assistant", message: null },
       { type: "user" },
@@ -154,7 +154,7 @@ describe("measureContext", () => {
 });
 
 describe("ContextMeter", () => {
-  it("counts a conversation entry by entry with the same result as in one call", () => {
+  it("counting a conversation entry by entry has the same result as counting it in one call", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter();
     for (let turn = 0; turn < 40; turn++) {
@@ -199,14 +199,14 @@ describe("ContextMeter with facts from the caller", () => {
     throw new Error("measured again");
   };
 
-  it("uses the token count of an entry that the caller passes, and does not read the text again", () => {
+  it("uses the caller's token count of an entry, and does not read the text of the entry again", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: unreadable });
     meter.add(c.user("long text"), { tokens: 70 });
     expect(meter.size()).toMatchObject({ tokens: 70, estimatedTokens: 70, source: "estimate" });
   });
 
-  it("uses the token count that the caller passes for the output of a response without an end", () => {
+  it("uses the caller's token count for the output of a response whose stream has not ended", () => {
     const c = new ConversationBuilder();
     const entry = c.assistant("long text", { usage: usage(500, 1) });
     const streaming = { ...entry, message: { ...entry.message, model: "other", stop_reason: null } };
@@ -215,7 +215,7 @@ describe("ContextMeter with facts from the caller", () => {
     expect(meter.size().tokens).toBe(600);
   });
 
-  it("estimates an entry whose usage the caller ignores, and uses the next usage report", () => {
+  it("estimates an entry if the caller sets ignoreUsage, and uses the next usage report", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     const [kept, fresh] = plain([
@@ -228,7 +228,7 @@ describe("ContextMeter with facts from the caller", () => {
     expect(meter.size()).toMatchObject({ tokens: 42, source: "usage" });
   });
 
-  it("learns no ratio of true to estimated tokens from a usage report that the caller ignores", () => {
+  it("learns no ratio of true to estimated tokens from a usage report if the caller sets ignoreUsage", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter });
     for (const entry of plain([c.assistant("a", { usage: usage(1_000, 0) }), c.user("x".repeat(100))]))
@@ -237,7 +237,7 @@ describe("ContextMeter with facts from the caller", () => {
     expect(meter.calibration.samples).toBe(0);
   });
 
-  it("counts a known overhead until the first usage report, also after a boundary without an overhead", () => {
+  it("counts a known overhead until the first usage report, also after a boundary that records none", () => {
     const c = new ConversationBuilder();
     const meter = new ContextMeter({ countText: perCharacter, overheadTokens: 3_000 });
     meter.add(c.user("12345"));

@@ -40,8 +40,8 @@ export interface Calibration {
 /** Weight of all earlier samples relative to a new one. About the last twelve responses dominate. */
 const RETENTION = 0.92;
 /**
- * Weight of the starting ratio, in estimated tokens. It is low: the sample of a single file read outweighs
- * it.
+ * Weight of the starting ratio, in estimated tokens. It is low: a single sample with the content of a file
+ * outweighs it.
  */
 const PRIOR_WEIGHT_TOKENS = 2_000;
 const LOWEST_RATIO = 0.4;
@@ -121,7 +121,7 @@ export interface ContextSize {
   readonly paddedTokens: number;
 }
 
-/** Returns the size minus tokens that were removed since. */
+/** Returns the size minus tokens that were removed since the last usage report. */
 export function without(size: ContextSize, goneTokens: number): ContextSize {
   if (goneTokens === 0) return size;
   return {
@@ -155,9 +155,9 @@ interface Removal {
 /**
  * Computes the size after a removal: the report minus the estimate of the removed content. The error of this
  * difference grows with the size of the removal. If more was removed than remains, an estimate of the
- * remaining content is better. If the overhead is known, a report above the estimate raises that estimate in
- * proportion. If not, the larger figure is used. The estimate is also better if the difference is implausibly
- * small, because the provider had already left out part of the removed content.
+ * remaining content is better. If the overhead was reported, a report above the estimate raises that estimate
+ * in proportion. If not, the larger figure is used. The estimate is also better if the difference is
+ * implausibly small, because the provider had already left out part of the removed content.
  */
 export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
   const { removedTokens, overheadTokens, messageTokens, lowestTokens } = removal;

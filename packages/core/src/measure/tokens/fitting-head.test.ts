@@ -19,7 +19,7 @@ describe("headThatFits", () => {
     );
   });
 
-  it("ends the beginning of a text at a line break unless that loses over half of the budget", () => {
+  it("cuts a text at a line break unless that loses over half of the beginning that fits", () => {
     expect(headThatFits("x".repeat(1_000), 300, ({ length }) => length <= 300)).toHaveLength(300);
     expect(headThatFits("line\n".repeat(100), 99, ({ length }) => length <= 99)).toBe("line\n".repeat(19));
     expect(headThatFits(`a\n${"x".repeat(500)}`, 100, ({ length }) => length <= 100)).toHaveLength(100);

@@ -6,7 +6,8 @@ import type { ContentBlock } from "../../messages/message.ts";
 import { field, stringField } from "../../messages/untrusted.ts";
 
 /**
- * Claude bills an image by its area. A larger image is scaled down, but costs at least LARGEST_IMAGE_TOKENS.
+ * Claude bills an image by its area. It scales a large image down, but bills at least LARGEST_IMAGE_TOKENS
+ * for it.
  */
 const PIXELS_PER_TOKEN = 750;
 const LARGEST_IMAGE_TOKENS = 1_500;
@@ -15,8 +16,8 @@ const LARGEST_IMAGE_TOKENS = 1_500;
 const HEADER_CHARACTERS = 128 * 1_024;
 
 /**
- * Returns the minimum number of tokens of an image. Returns 0 for other blocks and if the block does not show
- * its size.
+ * Returns the minimum number of tokens of an image. Returns 0 for other blocks, and for an image of unknown
+ * size.
  */
 export function minImageTokens(block: ContentBlock): number {
   const source = block.type === "image" ? field(block, "source") : undefined;

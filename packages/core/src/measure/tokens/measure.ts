@@ -21,14 +21,14 @@ export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.fre
 
 /**
  * Flat figure for images and documents. Providers bill images by area and documents by page. This figure is
- * high enough for most.
+ * high enough for most images and documents.
  */
 export const MEDIA_TOKENS = 2_000;
 
 /** Safety factor for decisions, such as when to compact. Never apply it to a number that people see. */
 export const DECISION_PADDING: number = 4 / 3;
 
-/** The signature of a thinking block without text contains the thinking in encrypted form. */
+/** Characters per token of encrypted thinking, in a redacted block or in the signature of an empty block. */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
 export function measureContent(content: MessageContent | undefined, countText: CountText): number {

@@ -47,7 +47,7 @@ export function divideContext(counted: CountedConversation): ContextParts {
 
 /**
  * Returns the smallest number of tokens beyond the messages among the newest model's first calls. Returns
- * Infinity if no call reports usage, so that the overhead is everything unexplained.
+ * Infinity if no call reports usage. Then all unexplained tokens count as overhead.
  */
 function overheadOfFirstCalls({ meter, entries, estimatesThen }: CountedConversation, ratio: number): number {
   const isReport = (entry: Entry): boolean =>

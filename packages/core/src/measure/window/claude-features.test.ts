@@ -101,7 +101,7 @@ it("the tokenizer of Claude 4.7 and later produces about 30% more tokens", () =>
   expect(claudeFeatures("claude-opus-5-5").tokenScale).toBe(1.3);
 });
 
-it("an unknown model name has the features of Sonnet 5.5, and an old-style name has the oldest", () => {
+it("an unknown model name has the features of Sonnet 5.5, an old-style name those of the oldest models", () => {
   expect(claudeFeatures("my-own-model")).toEqual(claudeFeatures("claude-sonnet-5-5"));
   expect(claudeFeatures("claude-3-opus-20240229").stopsAtWindow).toBe(false);
 });

@@ -10,7 +10,7 @@ export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools"
 export interface ClaudeFeatures {
   /** Values of `thinking.type` that the model accepts. */
   readonly thinkingModes: readonly ThinkingMode[];
-  /** True if the model thinks unless the request turns it off. */
+  /** True if the model thinks unless the request turns thinking off. */
   readonly thinksByDefault: boolean;
   /**
    * True if thinking of earlier turns stays in the context. Older models see only the thinking of the last

@@ -113,7 +113,8 @@ export const MODELS: ModelTable = Object.freeze({
   "gemma-3": model(131_072, 8_192),
   gemma3: model(131_072, 8_192),
   gemma: model(8_192, 4_096),
-  // Open weights, from the model cards. A local server may run with a smaller window. Pass that window then.
+  // Open weights, from the model cards. A local server may run with a smaller window. In that case, pass the
+  // window of the server.
   "llama-4-scout": model(10_000_000, 16_384),
   "llama-4": model(1_048_576, 16_384),
   "llama-3.1": model(131_072, 8_192),
@@ -201,7 +202,7 @@ export function longestMatch(
 }
 
 /**
- * Enlarges the window if a response read more tokens than fit into it. Some models have a long-context
+ * Enlarges the window if a usage report has more tokens than fit into it. Some models have a long-context
  * variant under the same name.
  */
 export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens: number): T {

@@ -16,7 +16,7 @@ export interface Prices {
 }
 
 interface PriceRow extends Prices {
-  /** Prices of the whole call if the prompt has more tokens than this. */
+  /** `prices` apply to the whole call if the prompt has more than `aboveTokens` tokens. */
   readonly step?: { readonly aboveTokens: number; readonly prices: Prices };
 }
 
@@ -78,8 +78,8 @@ export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}):
 const USUAL_MODEL = "claude-sonnet-4-5";
 
 /**
- * Returns the model whose prices apply to a session. If it is another model, the prices are only assumed, and
- * the user should see that.
+ * Returns the model whose prices apply to a session. If this is not the session's own model, the prices are
+ * only assumed, and the user should see that.
  */
 export const pricedModel = (model: string | undefined, own?: PriceTable): string =>
   model !== undefined && pricesOf(model, 0, own) !== undefined ? model : USUAL_MODEL;

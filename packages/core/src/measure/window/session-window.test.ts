@@ -48,7 +48,7 @@ const SHOWN = { size: 200_000, origin: "auto-compaction" };
 const TABLE = { size: 1_000_000, origin: "model-table" };
 
 describe("sessionWindow", () => {
-  it("returns the smallest window of the model that fits the size of its newest automatic compaction", () => {
+  it("returns the smallest window of the model that fits the tokens before the newest automatic compaction", () => {
     expect(windowOf(compacted().answer(40_000))).toEqual(SHOWN);
     expect(windowOf(compacted({ preTokens: 998_659 }))).toEqual({ ...SHOWN, size: 1_000_000 });
     expect(windowOf(compacted({ preTokens: 998_659 }).compaction({ preTokens: 167_000 }))).toEqual(SHOWN);
@@ -60,14 +60,14 @@ describe("sessionWindow", () => {
     expect(windowOf(new Recording(), {}, "my-own-model")).toEqual({ size: 200_000, origin: "default" });
   });
 
-  it("ignores the evidence of a compaction about the window if the model changed after it", () => {
+  it("ignores the window that a compaction shows if the model changed after the compaction", () => {
     expect(windowOf(compacted().answer(40_000, "claude-sonnet-5"), {}, "claude-sonnet-5")).toEqual(TABLE);
     expect(windowOf(compacted().answer(40_000, "claude-sonnet-5").answer(41_000))).toEqual(TABLE);
     expect(windowOf(compacted(), { model: "claude-sonnet-5" })).toEqual(TABLE);
     expect(windowOf(compacted().answer(40_000, `${OPUS}-20260205`))).toEqual(SHOWN);
   });
 
-  it("returns a larger window than the last compaction shows if a later response read more tokens", () => {
+  it("returns a larger window than the last compaction shows if the usage of a later response exceeds it", () => {
     expect(windowOf(compacted().answer(250_000))).toEqual(TABLE);
     expect(windowOf(compacted().answer(190_000))).toEqual(SHOWN);
     const sonnet = "claude-sonnet-4-5";
@@ -75,7 +75,7 @@ describe("sessionWindow", () => {
     expect(windowOf(larger, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
   });
 
-  it("the newest compaction decides about the window even if earlier responses read more tokens", () => {
+  it("the newest compaction determines the window size, even if earlier responses reported more tokens", () => {
     const smaller = compacted({ preTokens: 967_000 }).answer(400_000).compaction().answer(30_000);
     expect(windowOf(smaller)).toEqual(SHOWN);
     const evidence = { model: OPUS, windowTokens: 200_000 };
@@ -124,7 +124,7 @@ describe("sessionWindow", () => {
     expect(windowOf(new Recording().compaction({ longhaul: { ...own, window: null } }))).toEqual(TABLE);
   });
 
-  it("reads from a boundary of longhaul a window that reported usage proved earlier", () => {
+  it("reads a window from a boundary of longhaul if a usage report proved that window earlier", () => {
     const sonnet = "claude-sonnet-4-5";
     const proven = { size: 1_000_000, origin: "reported-usage" };
     const large = new Recording().answer(400_000, sonnet);

@@ -36,7 +36,7 @@ export interface WindowedSession {
 export interface SessionWindowOptions {
   /** An explicit window size. */
   readonly windowTokens?: number | undefined;
-  /** Use the window of this model instead of the session's. */
+  /** Use the window of this model instead of the window of the session's model. */
   readonly modelWindow?: string | undefined;
   /** The model that continues the session. The default is the session's own model. */
   readonly model?: string | undefined;
@@ -75,7 +75,7 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
     windowTokens: evidence.windowTokens,
     windowOrigin: "auto-compaction",
   };
-  // A larger usage before that compaction belongs to an earlier, larger window of the session.
+  // A larger usage before that compaction does not count: it belongs to an earlier, larger window.
   return withProvenWindow(shown, reports.usageSince);
 }
 
@@ -185,8 +185,8 @@ const provenTokens = (entry: Entry, model: string): number =>
   isCompactBoundary(entry) ? (recordedTokens(entry, model, "reported-usage") ?? 0) : 0;
 
 /**
- * Returns the window with this origin that a boundary records, if the model can have it. If the table has a
- * single window for the model, a usage may prove any window.
+ * Returns the window with this origin that a boundary records, if the model can have that window. If the
+ * table has a single window for the model, a usage may prove any window.
  */
 function recordedTokens(
   { compactMetadata }: CompactBoundaryEntry,

@@ -76,7 +76,7 @@ describe("computeThresholds", () => {
 describe("windowState", () => {
   const thresholds = computeThresholds(usual);
 
-  it("a token count equal to a threshold counts as above it", () => {
+  it("treats a token count that equals a threshold as above the threshold", () => {
     expect(windowState(146_999, thresholds).isAboveWarningThreshold).toBe(false);
     expect(windowState(147_000, thresholds)).toMatchObject({
       isAboveWarningThreshold: true,

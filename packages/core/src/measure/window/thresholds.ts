@@ -6,7 +6,7 @@ const SUMMARY_RESERVE_TOKENS = 20_000;
 const AUTO_COMPACT_BUFFER_TOKENS = 13_000;
 /** The warning appears this many tokens before the auto-compact threshold or the effective window. */
 const WARNING_BUFFER_TOKENS = 20_000;
-/** The last tokens are reserved for a manual compaction. */
+/** The last tokens of the effective window are reserved for a manual compaction. */
 const BLOCKING_BUFFER_TOKENS = 3_000;
 /** In smaller windows the fixed buffers would use up everything, so they shrink in proportion. */
 const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
@@ -26,7 +26,8 @@ export interface WindowOptions {
 }
 
 /**
- * Window options with the engine's mode and the source of `autoCompactWindow`, which defaults to an option.
+ * Window options with the engine's mode and the source of `autoCompactWindow`. The default source is an
+ * option.
  */
 export interface ResolvedWindowOptions extends WindowOptions {
   /** Default false. If true, compact only after an overflow. */
@@ -58,7 +59,10 @@ export interface Thresholds {
   readonly error: number;
   readonly blocking: number;
   readonly headroomBy: HeadroomOwner;
-  /** True if a compaction starts at `autoCompact`. Otherwise it is only the target of a manual compaction. */
+  /**
+   * True if a compaction starts at `autoCompact`. Otherwise `autoCompact` is only the target of a manual
+   * compaction.
+   */
   readonly autoCompactEnabled: boolean;
 }
 
@@ -94,7 +98,7 @@ export function computeThresholds(model: ModelFacts, options: ResolvedWindowOpti
   return { ...levels, headroomBy, autoCompactEnabled };
 }
 
-/** Checks in the same order as the guards before an automatic compaction. */
+/** Checks the options in the same order as the guards before an automatic compaction. */
 function headroomOwner(options: ResolvedWindowOptions): HeadroomOwner {
   if (options.compactEnabled === false) return "nobody";
   if (options.autoCompactEnabled === false) return "manual";

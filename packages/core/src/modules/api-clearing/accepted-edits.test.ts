@@ -46,7 +46,7 @@ describe("tool results and thinking that the provider clears", () => {
     }
   });
 
-  it("the provider clears old results and inputs of writing tools above the trigger, but not the newest 3", async () => {
+  it("above the trigger, the provider clears all but the newest 3 results, and the inputs of writing tools", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, write, {}, {}, {}]);
     const options = { usedTools, thinkingOn: false, targetTokens: 500 };
     const untouched = await agent.step(managed(contextEdits({ ...options, triggerTokens: 1_000_000 })));
@@ -61,7 +61,7 @@ describe("tool results and thinking that the provider clears", () => {
     expect(contextTokens(edited)).toBeLessThan(contextTokens(untouched) - 2 * RESULT_TOKENS);
   });
 
-  it("the provider clears nothing if that would not reach the target size", async () => {
+  it("the provider clears nothing if clearing would not reach the target size", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, {}, {}, {}, {}]);
     const edits = contextEdits({ usedTools, thinkingOn: false, triggerTokens: 5_000, targetTokens: 500 });
     expect((await agent.step(managed(edits))).appliedEdits).toEqual([]);

@@ -67,7 +67,7 @@ describe("contextEdits", () => {
     expect(bytes([...TOOLS, ...TOOLS])).toBe(bytes(TOOLS));
   });
 
-  it("asks the provider to keep every tool result that no model has seen, even more than 3", () => {
+  it("asks the provider to keep every tool result that no model has seen, even if there are more than 3", () => {
     const kept = (unseenResults?: number): unknown =>
       contextEdits({ usedTools: ["Read"], thinkingOn: false, unseenResults })[0];
     expect(kept(8)).toMatchObject({ keep: { type: "tool_uses", value: 8 } });

@@ -12,7 +12,7 @@ export const API_CLEARING_TRIGGER_TOKENS = 180_000;
 
 /**
  * Lets the provider clear tool results, with strategies that are part of the request. Works only with
- * `clearing: { form: "api" }`. The provider starts over with every call and always keeps the newest three
+ * `clearing: { form: "api" }`. The provider clears anew in every call and always keeps the newest three
  * results. The prefix therefore changes with every turn, and the cache does not help.
  */
 export function apiClearing(): EngineModule {
@@ -32,8 +32,8 @@ function withEdits({ options, gauge, cache, thread }: EngineParts, frame: Reques
   const { clearing } = options;
   const { thresholds } = gauge;
   const edits = contextEdits({
-    // Above the warning threshold, auto-compact or the blocking limit would act first, and the provider would
-    // never clear.
+    // With a trigger above the warning threshold, auto-compact or the blocking limit would act first, and the
+    // provider would never clear.
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, thresholds.warning),
     targetTokens: inProportion(thresholds, clearing.targetTokens),
     tools: clearing.tools,
@@ -60,8 +60,8 @@ export interface ContextEditOptions {
   readonly triggerTokens?: number | undefined;
   readonly targetTokens?: number | undefined;
   /**
-   * The longest pause since the last compaction. With only the pause before this call, the next call would
-   * bring all thinking back and break the cache a second time.
+   * The longest pause since the last compaction. If only the pause before this call counted, the next call
+   * would bring all thinking back and break the cache a second time.
    */
   readonly idleMs?: number | undefined;
   /** Number of results that no model has seen. The provider keeps at least these. */
@@ -71,8 +71,8 @@ export interface ContextEditOptions {
 }
 
 /**
- * Creates the edits that make the provider clear. They are part of the request, so the same input gives the
- * same bytes.
+ * Creates the edits that make the provider clear tool results and thinking. The edits are part of the
+ * request, so the same input gives the same bytes.
  */
 export function contextEdits(options: ContextEditOptions): readonly ContextEdit[] {
   const clearing = clearToolUses(options);

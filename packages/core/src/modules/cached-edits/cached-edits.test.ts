@@ -80,7 +80,7 @@ describe("choice of results for cache edits", () => {
     expect(edits.edits()).toEqual([]);
   });
 
-  it("cache edits leave out results that are cleared in the conversation that was registered last", () => {
+  it("cache edits skip results that are already cleared in the conversation that was registered last", () => {
     const edits = warm();
     edits.register(index(11));
     const cleared = withClearedResults(conversation(15), new Set(first(3)));
@@ -88,7 +88,7 @@ describe("choice of results for cache edits", () => {
     expect(idsOf(edits)).toEqual(first(10).slice(3));
   });
 
-  it("does not read tool results again that are already registered for cache edits", () => {
+  it("does not read tool results again if they are already registered for cache edits", () => {
     let looks = 0;
     class Watched extends ResultIndex {
       override results(): readonly IndexedResult[] {
@@ -223,7 +223,7 @@ describe("usage reports of responses to calls with cache edits", () => {
     expect(edits.report({ cacheReadTokens: 80_000, deletedTokens: 7_000 }).droppedEdits).toBe(7);
   });
 
-  it("still makes cache edits after a loss of the cache at a time without cache edits", () => {
+  it("still makes cache edits if the cache was lost while there were no cache edits", () => {
     const edits = warm();
     expect(edits.report({ cacheReadTokens: 10, deletedTokens: undefined }).droppedEdits).toBe(0);
     expect(edits.isSuspended).toBe(false);
@@ -244,7 +244,7 @@ describe("usage reports of responses to calls with cache edits", () => {
     expect(edits.register(index(30))?.results).toHaveLength(25);
   });
 
-  it("a reset removes all cache edits and their counts", () => {
+  it("a reset removes all cache edits and sets their token counts to zero", () => {
     const edits = warm();
     edits.register(index(12));
     edits.report({ cacheReadTokens: 93_000, deletedTokens: 7_000 });

@@ -8,8 +8,8 @@ import type { CacheEdit } from "../../models/port.ts";
 const ACTIVE_RESULTS_TO_START = 12;
 const KEPT_NEWEST_CACHED = 5;
 /**
- * Number of calls until the usage shows an edit. If the result was not cached yet, the first call with the
- * edit writes it to the cache.
+ * Number of calls until the usage shows an edit. If the edited result was not cached yet, the first call with
+ * the edit writes the result to the cache.
  */
 const CALLS_UNTIL_EFFECTIVE = 2;
 
@@ -48,7 +48,7 @@ export class CachedEdits {
   #deletedTokens = 0;
   #isSuspended = false;
 
-  /** Returns the edits to send with every call. The list is identical as long as nothing changes. */
+  /** Returns the edits to send with every call. The method returns the same list until the edits change. */
   edits(): readonly CacheEdit[] {
     return this.#edits;
   }
@@ -77,7 +77,7 @@ export class CachedEdits {
   }
 
   /**
-   * Registers new results of the conversation and returns the clearing that follows, if any. Nothing can be
+   * Registers new results of the conversation and returns the new clearing, if there is one. Nothing can be
    * edited before a response has read from the cache.
    */
   register(index: ResultIndex): Clearing | undefined {
@@ -98,7 +98,7 @@ export class CachedEdits {
     const before = this.#readTokens;
     const read = asFigure(cacheReadTokens);
     const deleted = asFigure(deletedTokens);
-    // The provider reports deletions in its own tokens. Ours are an estimate.
+    // Prefer the provider's figure, because our own figure is an estimate.
     const expectedDrop =
       deleted === undefined ? this.deletedLocally : Math.max(0, deleted - this.#deletedTokens);
     if (read === undefined) return { droppedEdits: 0, expectedDrop };

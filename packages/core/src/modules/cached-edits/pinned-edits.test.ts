@@ -77,7 +77,7 @@ describe("cache edits on a server that supports them", () => {
     expect(JSON.stringify(agent.entries)).not.toContain("cleared");
   });
 
-  it("counts the deleted tokens itself until the next response, which must read less from the cache", async () => {
+  it("estimates the deleted tokens until the next response, which must read less from the cache", async () => {
     await steps(12);
     edits.register(agent.index);
     expect(edits.deletedLocally).toBe(7 * RESULT_TOKENS + 7);

@@ -60,7 +60,7 @@ describe("span collapse for a host that changes its messages", () => {
     expect(changing.spans("span-staged")).toBeLessThanOrEqual(usual.spans("span-staged") + 1);
   });
 
-  it("does not replace messages with a prepared summary if the host has changed them since", async () => {
+  it("does not replace messages with a prepared summary if the host has since changed those messages", async () => {
     const { compactor, events } = new Host();
     const isThere = (type: string): boolean => events.some((event) => event.type === type);
     const asEntry = (message: ApiMessage, at: number): Message =>

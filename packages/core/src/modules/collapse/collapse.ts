@@ -74,8 +74,8 @@ function requireCollapseOptions(options: CollapseOptions): void {
 }
 
 /**
- * Shares of the effective window. From STAGE_SHARE on, the engine summarizes spans in advance, as many as
- * bring the context back to that share. One commit breaks the prompt cache once and then leaves room for many
+ * Shares of the effective window. From STAGE_SHARE on, the engine summarizes enough spans in advance to bring
+ * the context back to that share. One commit breaks the prompt cache once and then leaves room for many
  * turns.
  */
 const STAGE_SHARE = 0.6;
@@ -126,7 +126,7 @@ class Collapse implements AttachedModule {
   #isWaitedFor = false;
   /** True if a turn has waited for models as long as it may. */
   #isOutOfTime = false;
-  /** The size at which nothing more could be collapsed. */
+  /** Size of the context at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
 
   constructor(parts: EngineParts, options: CollapseOptions) {
@@ -181,7 +181,7 @@ class Collapse implements AttachedModule {
     this.#exhaustedAt = undefined;
   }
 
-  /** Recalculates the staged spans after results were cleared. They may now save less, or nothing. */
+  /** Recalculates the staged spans after results were cleared. These spans may now save less, or nothing. */
   #resultsCleared(): void {
     if (this.#staged.length === 0) return;
     const { entries, clearedToolUseIds = new Set() } = snapshotOf(this.#parts);
@@ -196,8 +196,8 @@ class Collapse implements AttachedModule {
   }
 
   /**
-   * Handles a conversation that the host changed. `added` lists the new entries. Unchanged spans need no new
-   * summary: some hosts change their newest message with every turn.
+   * Handles a conversation that the host changed. `added` lists the new entries. Spans whose messages did not
+   * change keep their summaries, because some hosts change their newest message with every turn.
    */
   #conversationChanged(added: readonly Entry[]): void {
     const there = new Set(this.#parts.thread.entries.map(({ uuid }) => uuid));
@@ -284,7 +284,7 @@ class Collapse implements AttachedModule {
     this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
-  /** Starts the next span. Maybe no caller waits for this, so an error must not end the process. */
+  /** Starts the next span. Possibly no caller waits for the result, so an error must not end the process. */
   #continueStaging(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#staging = undefined;

@@ -54,7 +54,7 @@ describe("commitSpans", () => {
     expect(committed.gone).toEqual([entries.slice(0, 4), entries.slice(8, 12)]);
   });
 
-  it("a commit writes lines that continue the transcript one after another, with the mark as the last", () => {
+  it("the lines of a commit form a chain after the newest transcript line, and the mark is the last line", () => {
     const lines = linesOf(commitSpans(entries, [stage(entries, 0, 4), stage(entries, 4, 8)], options()));
     expect(lines.map(({ uuid, parentUuid }) => [uuid, parentUuid])).toEqual([
       ["s0", entries.at(-1)?.uuid],
@@ -82,7 +82,7 @@ describe("commitSpans", () => {
     expect(commitSpans(entries, [{ ...whole, uuids: [] }], options()).entries).toBe(entries);
   });
 
-  it("leaves out thinking that is invalid after a committed span, and records that in the new lines", () => {
+  it("leaves out thinking that is invalid after a committed span, and the new lines record the removal", () => {
     const c = new ConversationBuilder();
     for (let turn = 0; turn < 4; turn++) {
       c.user(`request ${turn}`);

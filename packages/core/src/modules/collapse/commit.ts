@@ -40,7 +40,7 @@ export interface Collapsed {
   readonly tokensAfter: number;
   /** Number of thinking blocks that the provider would have rejected after the change. */
   readonly thinkingBlocks: number;
-  /** Number of spans whose messages are no longer complete. */
+  /** Number of skipped spans, whose messages are no longer all present and in order. */
   readonly stale: number;
 }
 

@@ -130,7 +130,7 @@ describe("a process that ends during a collapse", () => {
     expect(turn.messages.filter(isCollapsedSpan).length).toBeGreaterThan(0);
     const text = JSON.stringify(turn.request.messages);
     expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
-    // The last usage was reported before the commit, so it does not include the savings since then.
+    // The last usage was reported before the commit, so the engine must subtract the tokens saved since then.
     expect(turn.tokens).toBeLessThan(turn.thresholds.effective * 0.75);
     const whole = await compactor.expand(turn.messages);
     const never = createCompactor({ settings: { environment: {} }, window: { tokens: 1_000_000 } });
@@ -176,7 +176,7 @@ describe("a process that ends during a collapse", () => {
 });
 
 describe("span collapse while the transcript cannot be written", () => {
-  it("collapses no messages while the transcript cannot be written, and collapses them later", async () => {
+  it("collapses no messages while the transcript cannot be written, and collapses messages afterwards", async () => {
     const written = await open();
     let isBroken = true;
     const transcript = {
@@ -217,7 +217,7 @@ describe.each<Form>(["messages", "entries"])(
       expect(traces.retainedOutside(loop.conversation.messages)).toBeLessThan(5);
     });
 
-    it("keeps collapsed messages without a transcript, so that they can be expanded", async () => {
+    it("keeps collapsed messages in memory if there is no transcript, so that spans can be expanded", async () => {
       const loop = scene.loop({ form, compactor: { collapse: {} } });
       expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
       const before = await unchangedTurn(loop);

@@ -65,7 +65,7 @@ describe.each<readonly [string, Form]>([
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("collapsing several spans at once breaks the prompt cache at most once and reports no cache break", async () => {
+  it("each commit of spans breaks the prompt cache at most once, and the engine reports no cache break", async () => {
     const loop = scene.loop({ modelName, form, ...collapsing() });
     expect(await workUntil(loop, hasCommitted(loop, 4))).toBe(true);
     await loop.run(2);
@@ -104,7 +104,7 @@ describe("span collapse", () => {
     expect(tokensBefore - tokensAfter).toBeLessThan(effective * 0.5);
   });
 
-  it("span collapse runs 180 turns without overflow or compaction, and mentions omitted user messages", async () => {
+  it("with span collapse, 180 turns run without overflow or compaction, and spans mention omitted user messages", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(180);
     expect(loop.recoveries).toBe(0);
@@ -117,7 +117,7 @@ describe("span collapse", () => {
     const gone = loop.said.filter((words) => !text.includes(words));
     if (gone.length > 0) expect(text).toContain("more user messages left out: see the transcript");
     expect(gone.length).toBeLessThan(loop.said.length / 3);
-    // Spans can contain spans. Otherwise there would be far more of them.
+    // Spans can contain spans. Otherwise the conversation would have far more spans.
     expect(loop.lengths.at(-1)).toBeLessThan(60);
     expect(Math.max(...loop.eventsOf("spans-committed").map(({ messages }) => messages))).toBeGreaterThan(
       100,

@@ -27,7 +27,7 @@ interface Collapsing {
 
 type Originals = (uuids: readonly string[]) => Promise<readonly Entry[]>;
 
-/** Puts the messages of the requested spans back in place: either of all spans or of none. */
+/** Puts the messages of all requested spans back in place, or changes nothing. */
 export async function expandMessages<T extends Message>(
   parts: EngineParts,
   collapse: Collapsing | undefined,
@@ -48,7 +48,7 @@ export async function expandMessages<T extends Message>(
   return turnResult<T>(parts, {});
 }
 
-/** Links the marks of all levels to the first one on disk, so that one undo reverts them together. */
+/** Links the marks of all levels to the first mark on disk, so that one undo reverts all levels together. */
 const asOneStep = ([first, ...others]: readonly CollapseMark[]): readonly Entry[] =>
   first === undefined ? [] : [first, ...others.map((mark) => ({ ...mark, writtenWith: first.uuid }))];
 
@@ -114,8 +114,8 @@ async function expandLevel(
 }
 
 /**
- * Reads the originals from the transcript if there is one. It has all of them, even those of an earlier
- * process.
+ * Reads the originals from the transcript if there is one. The transcript has all originals, even those of an
+ * earlier process.
  */
 async function originalsOf(
   { options, transcript, thread }: EngineParts,

@@ -43,7 +43,7 @@ function collapseRepeatedly(
 const session = (turns = 80): readonly Entry[] => deepFreeze(longSession(turns).entries.map(withoutUsage));
 
 describe("planSpan", () => {
-  it("plans a span of the oldest messages: a tenth of the window, with a summary of at most a third of it", () => {
+  it("plans a span of the oldest messages: a tenth of the window, and a summary of at most a third of the span", () => {
     const entries = session();
     const next = plan(entries);
     expect(next?.uuids[0]).toBe(entries[0]?.uuid);
@@ -61,7 +61,7 @@ describe("planSpan", () => {
     expect(next?.uuids[0]).toBe(entries[0]?.uuid);
   });
 
-  it("never plans a span with the newest messages: a tenth of a small window, and at least five messages", () => {
+  it("keeps the newest messages out of spans: at least a tenth of a small window and at least five messages", () => {
     const entries = session(12);
     expect(plan(entries, { effectiveTokens: 1_000_000, isUrgent: true })).toBeUndefined();
     const left = collapseRepeatedly(entries, 50, true).filter((entry) => !isCollapsedSpan(entry));

@@ -121,7 +121,7 @@ describe("summarizeSpan", () => {
     expect(summary.by).toBe("built-in");
     expect(failures).toEqual(["model-aborted"]);
     expect((await summarizeSpan(plan, { countTokens })).text).toBe(summary.text);
-    // The result is the same for a model that ignores the signal.
+    // A model that ignores the signal leads to the same result.
     const deaf = {
       ...scriptedModel([]),
       stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }),

@@ -221,7 +221,7 @@ function missingUserMessages(
   if (left < 0) return "";
   const items = new Array<string | undefined>(missing.length).fill(undefined);
   // A message that needs less than its share leaves the rest to the other messages. The second pass tries the
-  // messages that did not fit in the first one.
+  // messages that did not fit in the first pass.
   for (const isLast of [false, true]) {
     for (const [index, words] of missing.entries()) {
       if (items[index] !== undefined) continue;

@@ -25,7 +25,7 @@ describe("memoryFilesIn", () => {
     ]);
   });
 
-  it("reports memory files in the conversation that the caller passes as visible", () => {
+  it("reports a memory file as visible if the given conversation contains it", () => {
     const now = memoryFilesIn(c.entries, countTokens, [kept, newest]);
     expect(now.filter(({ isVisible }) => isVisible).map(({ path }) => path)).toEqual([
       "/p/CLAUDE.md",

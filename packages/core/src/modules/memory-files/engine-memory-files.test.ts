@@ -62,7 +62,7 @@ const attachedIn = ({ events }: Setup): readonly string[] =>
   events.flatMap((event) => (event.type === "memory-attached" ? event.files.map(({ path }) => path) : []));
 
 describe("memory files that apply to files that the agent touched", () => {
-  it("attaches the memory files and rules for a file that the agent touched before the next call", async () => {
+  it("before the next call, attaches the memory files and rules for a file that the agent touched", async () => {
     const one = setUp();
     await one.compactor.before(START);
     const { request } = await one.compactor.before([...START, ...readOf("a", "/p/src/tide.test.ts")]);
@@ -121,7 +121,7 @@ describe("memory files that apply to files that the agent touched", () => {
     expect(times(sent, "Be kind.")).toBe(1);
   });
 
-  it("attaches memory files again when the host changes earlier messages and thereby loses them", async () => {
+  it("attaches memory files again when the host changes earlier messages and so loses the attachments", async () => {
     const one = setUp();
     const own = [...START, ...readOf("a", "/p/src/x.ts")];
     await one.compactor.before(own);

@@ -45,7 +45,7 @@ function baseOf(ruleFolder: string): string {
   return hidden < 0 ? "" : names.slice(0, hidden).join("/");
 }
 
-/** Lists the memory files that would apply to these paths if they exist, outermost first. */
+/** Lists the possible memory files for these paths, outermost first. They need not exist. */
 export function memoryPathsFor(
   touched: Iterable<string>,
   { project, names }: Governance,

@@ -32,7 +32,9 @@ export async function loadWithImports(
 ): Promise<ImportTree> {
   const loaded = new Map<string, LoadedMemory>();
   const imported = new Map<string, readonly PlacedPath[]>();
-  /** Real paths of the processed files. A link adds nothing to the file that it points to. */
+  /**
+   * Real paths of the processed files. The imports of a file are not processed again for a link to that file.
+   */
   const understood = new Set<string>();
   const skipped: SkippedMemory[] = [];
   const skip = (path: string, reason: string): unknown => skipped.push({ path, reason });
@@ -96,7 +98,7 @@ const LONGEST_REFERENCE = 1_000;
 
 /**
  * `@` after a space or at the start of a line, followed by a possible path. Not inside a word, as in an email
- * address. A space needs a backslash before it.
+ * address. A space in the path needs a backslash before it.
  */
 const REFERENCE = /(?<![^\s([{"'*_])@((?:\\ |[^\s`])+)/g;
 const FIRST_CHARACTER = /^[\p{L}\p{N}_.~/\\-]/u;

@@ -69,7 +69,7 @@ export interface SkippedMemory {
  * Maximum length of a memory file. Nobody reads more, and every later call would pay for the extra tokens.
  */
 export const MEMORY_FILE_CHARACTERS = 40_000;
-/** Time limit for the answer to a permission request. The user may have to give it. */
+/** Time limit for the answer to a permission request. The user may have to answer. */
 const PERMISSION_TIMEOUT_MS = 300_000;
 
 /** Places that may contain memory files and imports. */
@@ -168,7 +168,7 @@ export class MemoryReader {
     return [...files].sort().map((relative) => ({ place, relative }));
   }
 
-  /** Shares one asker among all files of a turn, so that there is one listener on its signal. */
+  /** Shares one asker among all files of a turn, so that there is only one listener on the turn's signal. */
   #ask(options: AskOptions): Ask {
     const { signal } = options;
     if (signal === undefined) return asker(options);

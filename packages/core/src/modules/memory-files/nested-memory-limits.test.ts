@@ -41,7 +41,7 @@ describe("file reads of a turn", () => {
     expect(port.asked.length).toBe(asked);
   });
 
-  it("looks for a missing memory file again when the agent touches another file that it would apply to", async () => {
+  it("looks again for a missing memory file when the agent touches another file that the memory file would cover", async () => {
     const port = testPort({});
     const memory = memoryOf(port, { names: ["M.md"] });
     await touchAndDrain(memory, "src/a.ts");
@@ -69,7 +69,7 @@ describe("file reads of a turn", () => {
     ]);
   });
 
-  it("asks which files are visible only when there is a memory file to attach", async () => {
+  it("asks for the visible files only when there is a memory file to attach", async () => {
     const memory = memoryOf(testPort({ "/p/src/CLAUDE.md": "x" }));
     let times = 0;
     const visible = (): ReadonlySet<string> => {
@@ -241,7 +241,7 @@ describe("failures when memory files and rules are read", () => {
     expect(paths(await touchAndDrain(memory, "a.ts"))).toEqual(["/p/.claude/rules/a.md"]);
   });
 
-  it("ignores files outside the rule folder that the port lists as rules", async () => {
+  it("ignores files that the port lists as rules but that are outside the rule folder", async () => {
     const port = testPort({ "/p/x.md": "x", "/q/y.md": "y" });
     const listing = {
       ...port,
@@ -264,7 +264,7 @@ describe("failures when memory files and rules are read", () => {
     ]);
   });
 
-  it("after an aborted turn, the next turn attaches the memory files of the files it touched", async () => {
+  it("the turn after an aborted turn attaches the memory files for files that the aborted turn touched", async () => {
     const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x" }));
     const aborted = await touchAndDrain(memory, "a.ts", { signal: AbortSignal.abort() });
     expect(aborted).toEqual({ attachments: [], files: [], skipped: [] });

@@ -176,7 +176,7 @@ describe("memory files that the conversation already contains", () => {
     expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
   });
 
-  it("does not attach a memory file of the system prompt when the agent's own read of it is cleared", async () => {
+  it("does not attach a memory file of the system prompt when the agent's own read of that file is cleared", async () => {
     const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md"] });
     const entries = reading("/p/CLAUDE.md", "a.ts");
     memory.touched(entries);
@@ -187,7 +187,7 @@ describe("memory files that the conversation already contains", () => {
     expect(paths(await touchAndDrain(memory, ["c.ts"]))).toEqual([]);
   });
 
-  it("does not attach a memory file that the agent has read, until that tool result is cleared", async () => {
+  it("does not attach a memory file that the agent has read, until the result of that read is cleared", async () => {
     const memory = memoryOf(port());
     const entries = reading("/p/CLAUDE.md", "src/CLAUDE.md");
     memory.touched(entries);
@@ -268,7 +268,7 @@ describe("memory files attached before the first call", () => {
     expect(paths(await drain(memoryOf(port())))).toEqual([]);
   });
 
-  it("with fromStart, attaches first the files of the working directory, then those of touched files", async () => {
+  it("with fromStart, attaches memory files of the working directory first, then memory files for touched files", async () => {
     const memory = memoryOf(port(), { fromStart: true });
     await drain(memory);
     expect(paths(await drain(memory))).toEqual([]);
@@ -278,7 +278,7 @@ describe("memory files attached before the first call", () => {
     ]);
   });
 
-  it("with fromStart, attaches the first files again only if the conversation has lost them", async () => {
+  it("with fromStart, attaches files of the working directory again only if the conversation has lost them", async () => {
     const memory = memoryOf(port(), { fromStart: true });
     const { attachments } = await drain(memory);
     const c = new ConversationBuilder();

@@ -9,7 +9,10 @@ interface PatternOptions {
   readonly ignoreCase?: boolean | undefined;
 }
 
-/** Limits after expanding braces. No person writes more, and the cost of a match grows with both. */
+/**
+ * Limits for the characters and alternatives of the patterns after braces are expanded. No person writes
+ * more, and the cost of a match grows with both figures.
+ */
 const MAX_CHARACTERS = 10_000;
 const MAX_ALTERNATIVES = 64;
 

@@ -14,7 +14,7 @@ interface RuleText {
 type FrontMatterProblem = "front-matter-unclosed" | "front-matter-not-understood";
 
 const PATTERN_KEYS: ReadonlySet<string> = new Set(["paths", "globs"]);
-/** Any key without indentation. Only two of them are used. */
+/** Any key without indentation. Only two keys are used. */
 const KEY = /^([^\s#-](?:[^:]|:(?=\S))*):(?:[ \t]+(.*))?$/;
 /** A file whose front matter is longer than this counts as having none. */
 const MAX_LINES = 1_000;
@@ -97,7 +97,9 @@ function inBrackets(text: string): readonly string[] | undefined {
   return inner === undefined ? undefined : inLine(inner);
 }
 
-/** Parses one or more patterns separated by commas. Each may be quoted, or all together. */
+/**
+ * Parses one or more patterns separated by commas. Quotes may enclose each pattern, or all patterns together.
+ */
 function inLine(text: string): readonly string[] | undefined {
   const patterns: string[] = [];
   let rest = text.trim();
@@ -133,7 +135,8 @@ function unquoted(text: string): Taken | undefined {
 }
 
 /**
- * Handles quoted and unquoted patterns in one line: reads those before the first quote if a comma ends them.
+ * Handles quoted and unquoted patterns in one line: reads the unquoted patterns before the first quote if a
+ * comma follows them.
  */
 function splitAtQuote(said: string): Taken | undefined {
   const [, before, rest] = /^([^"':]*),[ \t]*(["'].*)$/.exec(said) ?? [];

@@ -250,7 +250,8 @@ describe("token count while the provider clears one result after another", () =>
       const compactor = createCompactor({ ...counting, ports: sameTime });
       const host = new Host(form);
       await converse(compactor, host);
-      // A manual clearing empties the results that the provider had cleared, and everything is estimated.
+      // The manual clearing empties the results that the provider had cleared. The engine then estimates all
+      // tokens.
       const cleared = await compactor.clear(host.list, { keep: 2 });
       expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
       expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);

@@ -228,7 +228,7 @@ describe("snip with any selection", () => {
     return drawn as SnipSelection;
   }
 
-  it("any snip keeps the request valid and tool calls with their results, and a second one changes nothing", () => {
+  it("any snip keeps the request valid and keeps calls with their results, and a repeated snip changes nothing", () => {
     fc.assert(
       fc.property(arbitraryEntries(), selections, fc.boolean(), (entries, drawn, bindsThinking) => {
         deepFreeze(entries);

@@ -20,9 +20,10 @@ import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 
 /**
  * Selects the messages to remove. With ids, entries that belong to a chosen message are removed with it. With
- * a range or turns, a message stays if it belongs to one that stays. An index counts from the last boundary
- * in the current conversation. Summaries are never removed, because nothing else is left of their messages. A
- * collapsed span is removed as a whole. The newest call stays with its results until a model has seen them.
+ * a range or turns, a message stays if it belongs to a message that stays. An index counts from the last
+ * boundary in the current conversation. Summaries are never removed, because nothing else is left of their
+ * messages. A collapsed span is removed as a whole. The newest call stays with its results until a model has
+ * seen them.
  */
 export type SnipSelection =
   | { readonly ids: readonly string[] }
@@ -35,8 +36,8 @@ export interface SnipOptions {
   /** Estimates the tokens that the provider would count. */
   readonly tokensOf: (entry: Entry) => number;
   /**
-   * The newest line of the transcript, if the host knows it. A marker that was merged into a later one is no
-   * longer among the entries, but lines still refer to it.
+   * The newest line of the transcript, if the host knows it. A marker that was merged into a later marker is
+   * no longer among the entries, but lines still refer to it.
    */
   readonly leafUuid?: string | null | undefined;
   /** True if the model ties thinking to the history before it, which is about to change. */
@@ -53,7 +54,7 @@ export interface Snipped {
   readonly messages: number;
   /** Number of removed entries that were not chosen but belong to a chosen one. */
   readonly added: number;
-  /** Number of chosen entries that stay because they belong to one that stays. */
+  /** Number of chosen entries that stay because they belong to an entry that stays. */
   readonly spared: number;
   /** Tokens in the last reported usage that the conversation no longer contains. */
   readonly tokensFreed: number;
@@ -125,7 +126,7 @@ function isRemovable(entry: Entry): boolean {
   return !isSnipMarker(entry) && !isSummaryEntry(entry);
 }
 
-/** Finds entries by id. Messages that were removed or collapsed are at their marker or span. */
+/** Finds entries by id. For a removed or collapsed message, finds its marker or span. */
 function placesOf(entries: readonly Entry[], first: number, ids: readonly string[]): readonly number[] {
   const places = new Map<string, number>();
   for (let index = first; index < entries.length; index++) {
@@ -179,7 +180,8 @@ function wholeGroups(
   extend: boolean,
 ): ReadonlySet<number> {
   if (chosen.size === 0) return chosen;
-  // Entries before the last boundary are not in the conversation, even if others seem to belong to them.
+  // Entries before the last boundary are not in the conversation, even if later entries seem to belong to
+  // them.
   const first = lastBoundaryIndex(entries);
   const groups = boundGroups(entries.slice(first));
   const touched = new Set<number>();

@@ -83,7 +83,10 @@ export const blocksInTheirRole: Rule = {
   },
 };
 
-/** Repairs one message. Returns tool results from an assistant message, which need their own user message. */
+/**
+ * Repairs one message. Returns the tool results of an assistant message. These results need a separate user
+ * message.
+ */
 function repairMessage(draft: Draft, message: DraftMessage, settings: CheckSettings): readonly Part[] {
   if (message.parts.every((part) => isInPlace(part, message, settings) && hasValidResult(part))) return [];
   const results: Part[] = [];
@@ -247,7 +250,7 @@ function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void 
 }
 
 /**
- * A summary that the provider signed must be the first block of the conversation, and the only one. An
+ * A summary that the provider signed must be the first block of the conversation and the only summary. An
  * unsigned summary stays at its position in the assistant's replies. A summary in a wrong position becomes
  * text.
  */

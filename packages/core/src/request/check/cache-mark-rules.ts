@@ -85,7 +85,7 @@ function collectMarks(draft: Draft): readonly Mark[] {
 
 /**
  * Selects marks to remove, the oldest in the messages first. Marks on tools and system cover content that
- * never changes, and the next call reads the newest mark in the messages.
+ * never changes. The next call reads the prefix up to the newest mark in the messages.
  */
 function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   const surplus = Math.max(0, marks.length - MAX_CACHE_MARKS);

@@ -84,7 +84,7 @@ describe("checkRequest with any request", () => {
     );
   });
 
-  it("each rule reports only findings with the names that the rule table lists for it", () => {
+  it("each rule reports only findings with the names that the rule table lists for that rule", () => {
     const listed = RULES.flatMap(({ reports }) => reports);
     expect(new Set(listed).size).toBe(listed.length);
     const settings = checkSettings({ maxMedia: 2, maxRequestBytes: 2_000, requireTools: true });

@@ -45,7 +45,8 @@ interface CheckedPart extends Checked {
 const STUB_TEXT = "[replaces everything that is already checked]";
 
 /**
- * Rules that need the whole request. A check of the newest messages alone would not repeat their findings.
+ * Rules that need the whole request. A check of the newest messages alone would not repeat the findings of
+ * these rules.
  */
 const REQUEST_FINDINGS: ReadonlySet<RuleName> = new Set(
   RULES.flatMap(({ looksAt, reports }) => (looksAt === "request" ? reports : [])),
@@ -88,8 +89,9 @@ export class GrowingCheck<Item> {
   }
 
   /**
-   * Returns a function that returns the current messages, even after later changes. Copies only the open part
-   * now. The closed part of the array never changes, because a full check creates a new array.
+   * Returns a function that always returns the messages in their present state, even after later changes.
+   * Copies only the open part now. The closed part of the array never changes, because a full check creates a
+   * new array.
    */
   outbox(): () => readonly ApiMessage[] {
     const messages = this.#messages;

@@ -93,7 +93,7 @@ describe("rules that need the whole of a growing conversation", () => {
     grow([user(text("begin")), ...calls("a_b", "c_2"), ...middle, ...calls("a b"), ...calls("c", "c")]);
   });
 
-  it("the image limit and the byte limit give the same result as in a check of all messages", () => {
+  it("the image and byte limits give the same result for appended messages as in a check of all messages", () => {
     const pictures = Array.from({ length: 6 }, (_, index) => [image("A".repeat(400)), text(`look ${index}`)]);
     const largeFirst = [[image("A".repeat(1_500)), text("large")], ...pictures];
     for (let maxRequestBytes = 1_600; maxRequestBytes < 4_000; maxRequestBytes += 200) {

@@ -17,8 +17,8 @@ export const EARLIER_PART_MISSING_TEXT = "[The earlier part of this conversation
 export const CONTINUE_TEXT = "Continue at the point where you stopped.";
 
 /**
- * Only two messages may be empty: a final assistant message that was already empty, and one that only sets
- * the effort.
+ * Only two messages may be empty: a final assistant message that was already empty in the input, and a system
+ * message that only sets the effort.
  */
 export const noEmptyMessages: Rule = {
   reports: ["message-empty"],
@@ -56,8 +56,8 @@ function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
 }
 
 /**
- * The API now merges consecutive messages of one role, but its own tools still list the old error. Merging
- * here is correct in both cases. Consecutive system messages stay separate.
+ * The API now merges consecutive messages of one role, but the provider's own tools still list the old error.
+ * Merging here is correct in both cases. Consecutive system messages stay separate.
  */
 export const alternatingRoles: Rule = {
   reports: ["same-role"],
@@ -158,8 +158,8 @@ export const userLast: Rule = {
 };
 
 /**
- * Returns true for a turn that the provider paused, during its own tools or after its own summary. It is sent
- * back unchanged.
+ * Returns true for a turn that the provider paused, during its own tools or after its own summary. Such a
+ * turn is sent back unchanged.
  */
 function isPausedTurn(message: DraftMessage): boolean {
   const last = message.parts.at(-1);
@@ -264,7 +264,7 @@ export const systemSupport: Rule = {
 
 /**
  * Returns true if the model accepts system messages. Model names before generation 4 have the version first.
- * Returns true for names of other models than Claude.
+ * Returns true for models other than Claude.
  */
 function takesSystemMessages(model: unknown): boolean {
   const version = claudeVersion(model);
@@ -329,7 +329,7 @@ function endBeforeThinking(message: DraftMessage): number {
 /**
  * With thinking of type `enabled`, the turn with the sent tool results must start with thinking. A turn lasts
  * from one user message without tool results to the next. Thinking cannot be invented, so the rule ends a
- * turn without it after its last results. Two short texts start the next turn. Calls and results do not
+ * turn without thinking after its last results. Two short texts start the next turn. Calls and results do not
  * change.
  */
 export const thinkingBeginsToolTurn: Rule = {
@@ -352,8 +352,8 @@ export const thinkingBeginsToolTurn: Rule = {
     draft.report("thinking-not-first", "text-added", first.origin, message);
     draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
   },
-  // A turn that this rule ended must stay on one side of a cut, because it is complete again when the user
-  // writes.
+  // A cut must not come after the start of a turn that this rule ended. When the user writes, the turn is
+  // complete and no longer needs the added messages.
   allowsCut: ({ messages, findings }) => {
     let ended = Number.POSITIVE_INFINITY;
     for (const finding of findings) {

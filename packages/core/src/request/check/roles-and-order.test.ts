@@ -139,7 +139,7 @@ describe("the end of the conversation", () => {
     expect(findings).toMatchObject([{ rule: "final-whitespace", path: "messages.1", action: "truncated" }]);
   });
 
-  it("reports a prefilled answer that the model rejects, and adds a user message only with the option", () => {
+  it("reports a prefilled answer that the model rejects, and adds a user message only if the caller asks for it", () => {
     const request = { model: "claude-opus-4-6", messages: [user(), assistant("Sure")] };
     const reported = checkRequest(request);
     expect(reported).toMatchObject({
@@ -188,7 +188,7 @@ describe("the end of the conversation", () => {
     ]);
   });
 
-  it("ends a tool turn that does not start with thinking by two added messages if thinking is enabled", () => {
+  it("if thinking is enabled, adds two messages to end a tool turn that does not start with thinking", () => {
     const messages = [user(), assistant([toolUse("a", "Read", {})]), user([toolResult("a", "x")])];
     const { request, findings } = checkRequest({ messages, thinking: { type: "enabled" } });
     expect(findings.map(({ rule, path, action }) => [rule, path, action])).toEqual([

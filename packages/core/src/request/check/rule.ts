@@ -158,7 +158,7 @@ export interface Checked {
 export interface RuleMemory {
   /**
    * Returns false if the rule needs closed messages to check the tail. No rule has been applied to the tail
-   * yet. `between` has checked messages before the tail that are not closed yet.
+   * yet. `between` contains the checked messages before the tail that are not closed yet.
    */
   readonly allowsTail?: (tail: Draft, between: readonly DraftMessage[]) => boolean;
   readonly close?: (messages: readonly DraftMessage[]) => void;
@@ -205,7 +205,9 @@ export class Draft {
   readonly findings: Finding[] = [];
   /** Input schemas by tool name. Undefined means that they must be read from the request. */
   schemas: ReadonlyMap<string, JsonRecord> | undefined;
-  /** True for the end of a conversation. Rules that need the whole request skip it. */
+  /**
+   * True if the draft is only the end of a conversation. Rules that need the whole request skip such a draft.
+   */
   isTail = false;
   /** True if the messages before the tail end inside a tool turn that starts with thinking. */
   followsThinking = false;

@@ -14,7 +14,7 @@ function blocks(message: ApiMessage | undefined): Record<string, unknown>[] {
 }
 
 describe("tool call blocks", () => {
-  it("gives a later tool call with a used id, and its result, a new id", () => {
+  it("gives a new id to a later tool call whose id is already used, and to its result", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", {})),
@@ -30,7 +30,7 @@ describe("tool call blocks", () => {
     expect(request.messages[2]).toBe(messages[2]);
   });
 
-  it("assigns the results of tool calls with the same id in the order of the calls", () => {
+  it("assigns results to tool calls with the same id in the order of the calls", () => {
     const messages: ApiMessage[] = [
       ask,
       exchange(toolUse("a", "Read", { part: 1 }), toolUse("a", "Read", { part: 2 })),
@@ -49,7 +49,7 @@ describe("tool call blocks", () => {
     expect(blocks(request.messages[1]).map((block) => block.id)).toEqual(["a", "a_3", "a_2"]);
   });
 
-  it("removes the copy of a tool call that occurs twice in a message", () => {
+  it("removes the second copy of a tool call that occurs twice in a message", () => {
     const use = toolUse("a", "Read", {});
     const messages: ApiMessage[] = [
       ask,

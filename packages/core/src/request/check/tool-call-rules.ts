@@ -14,8 +14,8 @@ const NAMELESS_ID = "toolu_unnamed";
 const NAMELESS_TOOL = "unknown_tool";
 
 /**
- * Gives every tool use a valid and unique id, and updates its results. A result answers the newest open call
- * with its id before it, in the order of the calls within a message.
+ * Gives every tool use a valid and unique id, and updates its results. A result answers an open call with its
+ * id in the newest earlier message. Within that message, results follow the order of the calls.
  */
 export const toolIds: Rule = {
   reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],

@@ -38,7 +38,7 @@ describe("tool calls and their results", () => {
     });
   });
 
-  it("converts a tool result without a call to a label and the content of the result", () => {
+  it("turns a tool result that has no call into a label and the result's content", () => {
     const orphan = toolResult("gone", [{ type: "text", text: "old news" }, image()]);
     const { request, findings } = checkRequest({ messages: [{ role: "user", content: [orphan] }] });
     const [label, text, picture] = request.messages[0]?.content ?? [];
@@ -58,7 +58,7 @@ describe("tool calls and their results", () => {
     );
   });
 
-  it("keeps the first result of a tool call, converts a different one to text and removes an equal one", () => {
+  it("keeps the first result of a tool call, turns a different second result into text and removes an equal one", () => {
     const results = [toolResult("a", "one"), toolResult("a", "two"), toolResult("a", "one")];
     const { request, findings } = checkRequest({
       messages: [ask, call("a"), { role: "user", content: results }],
@@ -105,7 +105,7 @@ describe("tool calls and their results", () => {
     expect(findings).toMatchObject([{ rule: "tool-result-duplicate", path: "messages.0.content.0" }]);
   });
 
-  it("moves tool results before the text of their message", () => {
+  it("moves tool results to a place before the text of their message", () => {
     const content = [{ type: "text", text: "by the way" } as const, toolResult("a", "one")];
     const { request, findings } = checkRequest({ messages: [ask, call("a"), { role: "user", content }] });
     expect(request.messages[2]?.content).toEqual([content[1], content[0]]);

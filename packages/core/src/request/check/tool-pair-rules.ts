@@ -114,7 +114,8 @@ function repairUserMessage(draft: Draft, message: DraftMessage, index: number, p
 }
 
 /**
- * Returns the results that are not in the message after the call: moved from another message, or generated.
+ * Returns the results to add to the message after the call: results from other messages, and generated
+ * results.
  */
 function missingAnswers(draft: Draft, caller: DraftMessage, callerIndex: number, pairing: Pairing): Part[] {
   const results: Part[] = [];
@@ -167,8 +168,8 @@ function sendAsText(
 }
 
 /**
- * Converts a tool result that can no longer be sent as one to user content. Media stay. Block types that only
- * a tool result may contain become JSON. Returns an empty list for an empty result.
+ * Converts a tool result to user content if it can no longer be sent as a tool result. Media stay. Block
+ * types that only a tool result may contain become JSON. Returns an empty list for an empty result.
  */
 export function toolResultAsContent(block: ToolResultBlock, label: string): readonly ContentBlock[] {
   const { content } = block;

@@ -77,7 +77,7 @@ describe("consecutive messages of the same role, with the option that accepts th
 });
 
 describe("misplaced block types", () => {
-  it("converts blocks that a tool result or a role does not allow to text", () => {
+  it("converts a block to text if its tool result or its role does not allow the block type", () => {
     const reference = opaque({ type: "tool_reference", tool_name: "Read" });
     const addition = opaque({ type: "tool_addition", tool: {} });
     const messages = [
@@ -105,7 +105,7 @@ describe("misplaced block types", () => {
 });
 
 describe("compaction blocks of the provider", () => {
-  it("accepts a signed compaction block only as the first and only one, and converts others to text", () => {
+  it("accepts a signed compaction block only as first block and only compaction, and turns others into text", () => {
     const signed = compaction({ signature: "s" });
     const messages = [user(), assistant([signed, text("a")]), user()];
     const { request, findings } = checkRequest({ messages });

@@ -12,8 +12,8 @@ import {
 
 /**
  * Converts an attachment to user content. This is the only place that decides which attachments are part of
- * the conversation. If Claude Code recorded the texts that it sent, they count. Otherwise the type decides.
- * Unknown types count as never sent.
+ * the conversation. If Claude Code recorded the texts that it sent, the result is those texts. Otherwise the
+ * type decides. Unknown types count as never sent.
  */
 export function sentContent(
   entry: Pick<AttachmentEntry, "attachment" | "rendered">,
@@ -249,7 +249,7 @@ function hookOf(attachment: JsonRecord): string {
   return name === "" ? "A hook" : `${name} hook`;
 }
 
-/** Joins sections. Each section is a heading with the first of its fields that has items. */
+/** Joins sections. Each section has a heading and lists the items of its first field that is not empty. */
 function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...string[]])[]): string {
   const filled = sections.flatMap(([heading, ...names]) => {
     const items = names.map((name) => stringsField(attachment, name)).find((list) => list.length > 0);

@@ -39,7 +39,7 @@ export function flatten(entries: readonly Entry[], options: FlattenOptions = {})
 
 /**
  * Converts entries to the messages to send, and reports problems of the entries. Applies the same rules with
- * the same code as {@link checkRequest}, so the result passes it.
+ * the same code as {@link checkRequest}, so the result passes that check.
  */
 export function flattenChecked(
   entries: readonly Entry[],

@@ -214,7 +214,7 @@ class RepeatFilter {
       if (isRepeat) this.#isCopy = true;
       return isRepeat;
     }
-    // The id rules separate or drop calls with equal ids. Here they only show that the entry is a copy.
+    // The id rules separate or drop calls with equal ids. Here equal ids only show that the entry is a copy.
     if (block.type === "tool_use" && this.#calls.has(block.id)) this.#isCopy = true;
     return block.type === "text" && this.#isCopy && this.#hasText(block.text);
   }

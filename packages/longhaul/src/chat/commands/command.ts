@@ -18,8 +18,8 @@ export interface ChatCommand {
   readonly usage?: string;
   readonly about: string;
   /**
-   * True if the command changes the conversation, so it cannot run while the agent works. A function decides
-   * by the argument.
+   * True if the command changes the conversation and therefore cannot run while the agent works. Or a
+   * function that decides this from the argument.
    */
   readonly needsIdle?: boolean | ((argument: string) => boolean);
   /** Possible arguments, if there are only a few. */
@@ -32,7 +32,7 @@ export interface ChatCommand {
 export interface CommandContext {
   readonly agent: Agent;
   readonly screen: Screen;
-  /** The screen as a terminal, for views that it shares with the commands of `longhaul`. */
+  /** The screen in the form of a terminal, for views that the chat shares with the commands of `longhaul`. */
   readonly terminal: Terminal;
   readonly composition: ChatSetup["composition"];
   readonly tally: Tally;
@@ -103,7 +103,8 @@ export async function liveSession(
 }
 
 /**
- * Minimum columns for descriptions next to the names. With fewer columns, descriptions go below the names.
+ * Minimum columns for descriptions next to the names. If there are fewer columns, descriptions go below the
+ * names.
  */
 const MIN_ROOM = 24;
 

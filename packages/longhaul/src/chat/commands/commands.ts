@@ -116,12 +116,12 @@ export function completions(text: string): readonly string[] {
 }
 
 /**
- * Maximum differences between a misspelled name and a command. A name with more differences is a different
- * word.
+ * Maximum differences between a misspelled name and a command. A name with more differences counts as a
+ * different word, not as a misspelling.
  */
 const MAX_MISTAKES = 2;
 
-/** Returns the most similar name. Undefined if none is similar. */
+/** Returns the most similar name. Undefined if no name is similar enough. */
 function nearest(written: string, names: readonly string[]): string | undefined {
   const begun = names.filter((name) => name.startsWith(written));
   if (begun.length === 1) return begun[0];

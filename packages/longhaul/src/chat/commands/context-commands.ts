@@ -24,7 +24,10 @@ import { type ChatCommand, described, liveSession, misused } from "./command.ts"
 
 const NOTHING_SAID = "There are no messages yet.";
 
-/** Label of the tokens outside the session file. A chat does not mention that file. */
+/**
+ * Label of the tokens that are not in the session file. The label does not mention the file, because a chat
+ * never does.
+ */
 const OUTSIDE = { label: "System prompt and tools", note: "" };
 
 /** The report of `longhaul inspect`, with the figures that the agent uses. */
@@ -92,7 +95,10 @@ export const ledgerCommand: ChatCommand = {
   },
 };
 
-/** Options of `longhaul recall`. They have the same names here, because the hints name them. */
+/**
+ * Options of `longhaul recall`. They have the same names in a chat, because the hints in the output name
+ * them.
+ */
 const RECALL_OPTIONS = {
   all: { type: "boolean" },
   exact: { type: "boolean" },

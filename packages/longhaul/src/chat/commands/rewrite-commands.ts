@@ -67,11 +67,14 @@ export const redoCommand: ChatCommand = {
   run: async (_, { agent, signal }) => agent.redo({ signal }),
 };
 
-/** Maximum rounds in the list, because nobody reads a longer one. The argument can name any round. */
+/**
+ * Maximum rounds in the list, because nobody reads a longer one. The argument of the command can still name
+ * any round.
+ */
 const MAX_ROUNDS_LISTED = 30;
 const KEPT = "(kept by the last compaction)";
 const ABOUT_ROUNDS =
-  "A round is one of your prompts and everything until the next one. The session file keeps it. /undo restores it, and /recall finds it.";
+  "A round is one of your prompts and everything until the next one. The session file keeps removed rounds. /undo restores them, and /recall finds them.";
 
 export const snipCommand: ChatCommand = {
   name: "/snip",
@@ -106,7 +109,8 @@ interface Round extends Size {
 }
 
 /**
- * Finds the rounds of a conversation, oldest first. A boundary, a summary and a snip marker belong to none.
+ * Finds the rounds of a conversation, oldest first. A boundary, a summary and a snip marker belong to no
+ * round.
  */
 function roundsIn(conversation: readonly Entry[]): readonly Round[] {
   const { entries, tokens } = measureConversation({ entries: conversation }, {});
@@ -139,7 +143,7 @@ function roundChoice(rounds: readonly Round[], { screen, composition }: CommandC
   const rest =
     more > 0 ? ` The list shows the oldest ${MAX_ROUNDS_LISTED}. /snip FROM-TO removes others.` : "";
   return {
-    title: "Remove which rounds from the context?",
+    title: "Which rounds do you want to remove from the context?",
     detail: foldText(`${ABOUT_ROUNDS}${rest}`, screen.width - 2),
     options: rounds.slice(0, MAX_ROUNDS_LISTED).map((round) => ({
       label: labelOf(round.text ?? KEPT, screen, 10),
@@ -187,8 +191,8 @@ export const collapseCommand: ChatCommand = {
 };
 
 /**
- * Returns the spans that can be expanded, oldest first. A compaction makes this impossible for the spans that
- * it summarizes.
+ * Returns the spans that can be expanded, oldest first. Spans that a compaction has summarized can no longer
+ * be expanded.
  */
 const spansOf = ({ conversation }: Pick<Agent, "conversation">): readonly SpanReport[] =>
   collapsedIn(conversation).filter(({ canBeExpanded }) => canBeExpanded);
@@ -222,7 +226,7 @@ async function expand(argument: string, chat: CommandContext): Promise<void> {
   }
   const numbered = { command: collapseCommand, noun: "span", count: spans.length };
   const choice: Choice = {
-    title: "Expand which spans?",
+    title: "Which spans do you want to expand?",
     detail: foldText(EXPANDED, chat.screen.width - 2),
     options: spans.map((span) => ({
       label: labelOf(span.firstLine, chat.screen, 10),
@@ -242,7 +246,7 @@ const NOT_IN_CONTEXT = "This prompt is no longer in the context, so you can only
 
 export const rewindCommand: ChatCommand = {
   name: "/rewind",
-  about: "choose one of your prompts, then go back to it or summarize from or up to it",
+  about: "go back to one of your prompts, or summarize the part before or after it",
   needsIdle: true,
   run: async (_, chat) => {
     const { agent, screen, signal, say } = chat;
@@ -270,7 +274,7 @@ async function choosePrompt(chat: CommandContext): Promise<PromptAt | undefined>
   }
   const now = composition.now().getTime();
   const chosen = await screen.choose({
-    title: "Which of your prompts?",
+    title: "Which prompt do you want to choose?",
     detail: foldText(NEXT_QUESTION, screen.width - 2),
     options: prompts.map((prompt) => ({
       label: labelOf(prompt.text, screen, 6),

@@ -126,7 +126,7 @@ describe("/rewind", () => {
     );
   });
 
-  it("/rewind offers no summary up to the first prompt, and no summary for a prompt outside the context", async () => {
+  it("/rewind offers no summary up to the first prompt, and none from or up to a prompt outside the context", async () => {
     const first = await written("/rewind", actions(), [{ picked: [2] }, undefined]);
     expect(first.screen.asked[1]?.options).toHaveLength(2);
     const elsewhere = { ...actions(), conversation: conversation.slice(4) };
@@ -190,7 +190,7 @@ describe("/snip", () => {
     expect(snip).not.toHaveBeenCalled();
   });
 
-  it("/snip lists the messages that a compaction kept as one round, and never lists the summary", async () => {
+  it("/snip lists all messages that a compaction kept together as one round, and never lists the summary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("A summary.");

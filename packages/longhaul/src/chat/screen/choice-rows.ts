@@ -24,7 +24,10 @@ const MAX_LABEL_ROWS = 3;
 /** Maximum consecutive empty rows. More empty rows would push text off the screen. */
 const MAX_EMPTY_ROWS = 2;
 const INDENT = "  ";
-/** Marks each line of the detail, because others wrote it and it must not look like an option. */
+/**
+ * Marks each line of the detail. The detail contains text of a model or a file, which must not look like an
+ * option.
+ */
 const GUTTER = "│ ";
 
 /** Lays out a question: title, detail, options, and how to answer. */
@@ -43,8 +46,8 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   const rows = [...above, ...options.rows, ...hint];
   return {
     rows,
-    // Without a selection, the cursor is in the last row, because a cursor before an option would look like
-    // one.
+    // Without a selection, the cursor is in the last row, because a cursor before an option would look like a
+    // selection.
     cursor:
       state.at === undefined
         ? { row: rows.length - 1, before: "" }
@@ -55,7 +58,7 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
 
 function hintFor({ choice, hasIgnored }: ChoiceState, colors: Colors): string {
   const { grants, mayChooseSeveral, declining = "declines" } = choice;
-  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing does not answer. ↑ ↓, then Enter"));
+  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing has no effect. ↑ ↓, then Enter"));
   const how = grants
     ? "↑ ↓, then Enter · "
     : mayChooseSeveral
@@ -70,7 +73,7 @@ function folded(text: string, width: number, indent: string = ""): readonly stri
 
 interface Row {
   readonly text: string;
-  /** Number of text lines that this row replaces. More than one for a note about omitted lines. */
+  /** Number of text lines that this row represents. It is more than one for a note about omitted lines. */
   readonly lines: number;
 }
 
@@ -82,8 +85,8 @@ interface CutRows {
 const rowOf = (text: string): Row => ({ text, lines: 1 });
 
 /**
- * Splits a text into rows. If a text fills more than the screen, only both ends are wrapped, because a model
- * may send millions of characters and every key redraws the screen.
+ * Splits a text into rows. If a text is much longer than the screen, wraps only its two ends. A model may
+ * send millions of characters, and every key redraws the screen.
  */
 function rowsOf(text: string, look: Look, fold: (part: string) => readonly string[]): readonly Row[] {
   const most = 2 * Math.max(1, look.width) * Math.max(1, look.height);
@@ -100,7 +103,8 @@ function titleRows(title: string, room: number, look: Look): CutRows {
   const bold = (rows: readonly string[]): readonly string[] => rows.map((row) => colors.bold(row));
   if (all.length <= room) return { rows: bold(all.map(({ text }) => text)), isCut: false };
   if (room > 2) {
-    // Breaking a long path between words would leave its first row almost empty.
+    // Breaks rows inside words, because wrapping a title with a long path between words would leave the first
+    // row almost empty.
     const full = rowsOf(title, look, (part) =>
       safeLines(part, false).lines.flatMap((line) => foldLine(line, width)),
     );
@@ -169,7 +173,7 @@ function headAndTail(all: readonly Row[], room: number, note: (hidden: number) =
 const leftOut = (hidden: number, indent: string, colors: Colors): string =>
   colors.yellow(`${indent}… ${plural(hidden, "line")} left out, Ctrl-O shows all`);
 
-/** Shows the rows of the options. A list that is too long shows the part around the selection. */
+/** Shows the rows of the options. If the list is too long, shows only the part around the selection. */
 function optionRows(state: ChoiceState, look: Look, room: number): ChoiceRows {
   const { options } = state.choice;
   const { at = 0 } = state;
@@ -215,7 +219,8 @@ function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look
 
 function leadOf(state: ChoiceState, index: number): string {
   const marker = state.at === index ? ">" : " ";
-  // A permission question shows no numbers, because a number would suggest that the person can type it.
+  // A permission question shows no numbers, because a number would suggest that the person can answer by
+  // typing that number.
   if (state.choice.grants) return `${marker} `;
   const isOther = index === state.choice.options.length;
   const box = state.choice.mayChooseSeveral && !isOther ? (state.picked.has(index) ? "[x] " : "[ ] ") : "";

@@ -57,7 +57,7 @@ describe("keys in a question with options", () => {
     expect(pressed(choice, "ctrl-c")).toEqual({ type: "declined" });
   });
 
-  it("accepts free text as an answer, where letters and digits select no option", () => {
+  it("accepts free text as an answer, and letters and digits in that text select no option", () => {
     const words = { type: "chosen", chosen: { picked: [], words: "n1 y" } };
     expect(pressed(withWords, "4", "n", "1", " ", "y", "enter")).toEqual(words);
     expect(pressed(withWords, "up", "enter").type).toBe("open");
@@ -192,7 +192,7 @@ describe("choiceRows, the rows of a question", () => {
     expect(shown(asked).at(-1)).toBe("Enter or a number · Esc says no and stops");
   });
 
-  it("says how many lines of a question's long detail are hidden", () => {
+  it("says how many lines are hidden if the detail of a question is too long", () => {
     const long = { ...choice, detail: Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n") };
     const rows = shown(openChoice(long), 40, 12);
     expect(rows).toHaveLength(12);
@@ -217,7 +217,7 @@ describe("choiceRows, the rows of a question", () => {
       "  Instead",
     ];
     expect(shown(openChoice(grant))).toEqual([...rows, "↑ ↓, then Enter · Esc says no and stops"]);
-    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer. ↑ ↓, then Enter"]);
+    expect(shown(open(grant, "w"))).toEqual([...rows, "Typing has no effect. ↑ ↓, then Enter"]);
     expect(shown(open(grant, "down"))[2]).toBe("> Yes");
     expect(choiceRows(openChoice(grant), { width: 40, height: 20, colors }).cursor.row).toBe(rows.length);
     for (const state of [openChoice(grant), open(grant, "w")])
@@ -253,7 +253,7 @@ describe("choiceRows, the rows of a question", () => {
     ["lines", "echo\n"],
     ["letters", "x"],
     ["wide letters", "日"],
-  ])("shows the end of a command that follows a million %s", (_, filler) => {
+  ])("shows the end of a command even if a million %s precede it", (_, filler) => {
     const { text, isCut } = whole({ detail: `echo start ${filler.repeat(MILLION)}; rm -rf ~` });
     expect(text).toContain("│ echo start");
     expect(text).toMatch(/; rm -rf ~$/m);
@@ -268,7 +268,7 @@ describe("choiceRows, the rows of a question", () => {
     );
   });
 
-  it("shows all options of a question when one contains a long path, with both ends of that path", () => {
+  it("shows all options of a question, and both ends of a long path in one of the options", () => {
     const label = `Yes, and don't ask again for reading /${"x/".repeat(MILLION)}id_rsa`;
     const { text, isCut } = whole({ options: [{ label: "Yes" }, { label }, { label: "No" }] });
     expect(text).toMatch(
@@ -290,7 +290,7 @@ describe("choiceRows, the rows of a question", () => {
     expect(cursor).toEqual({ row: rows.length - 2, before: "  hi" });
   });
 
-  it("fits a question into a terminal of any size, with the selected option visible", () => {
+  it("fits a question into a terminal of any size, and keeps the selected option visible", () => {
     const label = fc.stringMatching(/^[a-z ]{1,60}$/);
     const options = fc.array(fc.record({ label, description: label }), { minLength: 1, maxLength: 12 });
     const detail = fc.array(label, { maxLength: 20 }).map((lines) => lines.join("\n"));

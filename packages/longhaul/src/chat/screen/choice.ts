@@ -6,8 +6,8 @@ import type { Choice, Chosen } from "./screen.ts";
 export interface ChoiceState {
   readonly choice: Choice;
   /**
-   * Index of the option that Enter selects. The index after the last option is the person's own text.
-   * Undefined if none is selected.
+   * Index of the option that Enter accepts. The index after the last option is the text option. Undefined if
+   * no option is selected.
    */
   readonly at: number | undefined;
   readonly picked: ReadonlySet<number>;
@@ -30,8 +30,8 @@ export const openChoice = (choice: Choice): ChoiceState => ({
 });
 
 /**
- * Keys within this time after a question appears were meant for the input line. Nobody reads and answers a
- * question in half a second.
+ * Keys that a person presses within this time after a question appears were meant for the input line. Nobody
+ * reads and answers a question in half a second.
  */
 export const EARLY_MS = 500;
 
@@ -63,7 +63,10 @@ export function pressInChoice(state: ChoiceState, press: KeyPress): ChoiceOutcom
 const isRefusal = (press: KeyPress): boolean =>
   press.type === "key" && (press.name === "esc" || press.name === "ctrl-c");
 
-/** Returns the state after an ignored key. A permission question loses its selection. */
+/**
+ * Returns the state after an ignored key. A permission question loses its selection, unless the text option
+ * is selected.
+ */
 const ignoring = (state: ChoiceState): ChoiceState => ({
   ...state,
   at: state.choice.grants && !isAtWords(state) ? undefined : state.at,
@@ -71,14 +74,15 @@ const ignoring = (state: ChoiceState): ChoiceState => ({
 });
 
 /**
- * Enter answers only if the previous key selected the option. All other keys clear the selection, because the
- * person is typing something else. This includes Tab, which completes commands and occurs in pasted code.
+ * Handles a key in a permission question. Enter answers only while an option is selected, and only arrow keys
+ * select. Outside the text option, all other keys clear the selection, because the person is typing something
+ * else. This includes Tab, which completes commands and occurs in pasted code.
  */
 function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "enter" && state.at !== undefined) return accept(state);
-  // Ctrl-P and Ctrl-N do not select. Terminals remove the escape sequences of arrow keys from a paste, but
-  // not these.
+  // Ctrl-P and Ctrl-N do not select. A paste can contain these two control characters, but terminals remove
+  // the escape sequences of arrow keys from it.
   if (name === "up") return select(state, -1);
   if (name === "down") return select(state, 1);
   if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
@@ -146,7 +150,10 @@ export interface Questions {
   press(press: KeyPress): void;
   /** Called when the screen has drawn the current question. */
   drawn(): void;
-  /** Called when the screen was suspended. Clears the selection and ignores keys for another half second. */
+  /**
+   * Called when the screen was suspended. Clears the selection of a permission question, and ignores keys for
+   * another half second.
+   */
   wasAway(): void;
   declineAll(): void;
 }
@@ -160,8 +167,8 @@ interface QuestionsOptions {
 interface Waiting {
   state: ChoiceState;
   /**
-   * Time when the screen first showed the question, and the selection on the screen. Undefined if it was not
-   * shown yet.
+   * Time when the screen first showed the question, and the selection on the screen. Undefined if the
+   * question was not shown yet.
    */
   shown: { readonly since: number; readonly at: number | undefined } | undefined;
   /** Time of the newest key. */
@@ -170,8 +177,8 @@ interface Waiting {
 }
 
 /**
- * Minimum time between a key and Enter. People look before they confirm. Bytes of a paste or of a typing
- * program arrive faster.
+ * Minimum time between the previous key and Enter. People look before they confirm. Keys of a paste or of a
+ * program that types arrive faster than this.
  */
 export const QUIET_MS = 100;
 
@@ -234,8 +241,8 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
 }
 
 /**
- * Returns true if the key cannot be an answer: the question just appeared, or its current selection is not on
- * the screen yet.
+ * Returns true if the key cannot be an answer: the question just appeared, the screen does not show its
+ * selection yet, or Enter came too fast.
  */
 function isTooEarly({ state, shown, pressedAt }: Waiting, press: KeyPress, now: number): boolean {
   if (isRefusal(press) || !ignoresEarlyKeys(state.choice)) return false;

@@ -8,7 +8,7 @@ const look = { prompt: "> ", width: 20, height: 10, dim: (text: string) => text 
 const rowsOf = (text: string): EditorRows => editorRows(insert(EMPTY_EDITOR, text), look);
 
 describe("editorRows", () => {
-  it("wraps the input between words, and inside a word only if it is longer than a row", () => {
+  it("wraps the input between words, and inside a word only if the word is longer than a row", () => {
     expect(rowsOf("the quick brown fox jumps").rows).toEqual(["> the quick brown ", "  fox jumps"]);
     expect(rowsOf("abcdefghijklmnopqrstuvw xy").rows).toEqual(["> abcdefghijklmnopq", "  rstuvw xy"]);
     expect(rowsOf("exactly seventeen b").rows).toEqual(["> exactly seventeen ", "  b"]);

@@ -1,5 +1,5 @@
-// Our own wrapping instead of wrap-ansi, because we must find the cursor in the rows and never break a folded
-// paste.
+// This file wraps text without wrap-ansi, because it must find the cursor in the rows and never break a
+// folded paste.
 import { textWidth } from "../../view/text-width.ts";
 import { type EditorState, foldedPaste, isPlaceholder } from "./editor.ts";
 import { charactersOf, safeLines } from "./styled-text.ts";

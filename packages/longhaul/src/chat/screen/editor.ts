@@ -59,8 +59,8 @@ const fitToEdit = (text: string): string =>
   withoutControls(text.replace(/\r\n?/g, "\n")).toWellFormed().replace(PLACEHOLDERS, "");
 
 /**
- * Sets the text, and moves the cursor to this position. Inside a character, moves it to the end of the
- * character.
+ * Sets the text, and moves the cursor to this position. If the position is inside a character, moves the
+ * cursor to the end of that character.
  */
 function at(state: EditorState, text: string, cursor: number): EditorState {
   const around = CHARACTERS.segment(text).containing(cursor);
@@ -142,8 +142,8 @@ function wordRightOf(text: string, cursor: number): number {
 }
 
 /**
- * Returns the start of the cursor's line. A search from -1 would find a line break at position 0, so 0 is
- * separate.
+ * Returns the start of the cursor's line. Position 0 is a special case, because a search from -1 would find a
+ * line break at position 0.
  */
 const lineStart = (text: string, cursor: number): number =>
   cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
@@ -226,8 +226,9 @@ const EDITS: Readonly<Record<Edit, Editing>> = {
 };
 
 /**
- * A long paste is one character in the text, so that the cursor steps over it and one key deletes it. The
- * characters are from Unicode's last private plane, which nothing uses. They are removed from other input.
+ * A long paste is one character in the text, so that the cursor steps over it and one key deletes it. These
+ * placeholder characters are from Unicode's last private plane, which nothing else uses. They are removed
+ * from typed and pasted text.
  */
 const FIRST = 0x100000;
 const LAST = 0x10fffd;

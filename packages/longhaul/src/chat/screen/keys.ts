@@ -9,9 +9,9 @@ export type KeyPress =
   | { readonly type: "key"; readonly name: string };
 
 /**
- * Time after which Esc counts as a single key, because the sequences of other keys also begin with Esc.
- * Readline waits half a second by default, which is too long for a person who wants to stop an agent. Bytes
- * of one key arrive together, except on the slowest connections.
+ * Time without another byte after which Esc counts as a separate key. The sequences of other keys also begin
+ * with Esc. Readline waits half a second by default, which is too long for a person who wants to stop an
+ * agent. Bytes of one key arrive together, except on the slowest connections.
  */
 const ESC_ALONE_MS = 80;
 
@@ -25,8 +25,8 @@ export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyP
 }
 
 /**
- * Pause after which Ctrl-C or Esc ends a paste that never ends. The connection may stall for a shorter time
- * within a paste.
+ * After Ctrl-C cancels a paste, the rest of the paste is ignored until its end mark. If the mark never comes,
+ * Ctrl-C or Esc after a pause of this length also ends the paste. Shorter pauses may be a slow connection.
  */
 const QUIET_AFTER_PASTE_MS = 1_000;
 
@@ -57,7 +57,7 @@ function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
       pasted = [];
       return;
     }
-    // A terminal that never ends a paste must not trap the person.
+    // A terminal that never sends the end of a paste must not trap the person, so Ctrl-C ends the paste.
     if (key.ctrl && key.name === "c" && pasted !== undefined) {
       endPaste();
       droppedAt = performance.now();
@@ -83,7 +83,7 @@ function nameOf(key: Key): string | undefined {
   if (key.sequence === SHIFT_ENTER) return "alt-enter";
   if (key.name === undefined || key.name === "undefined") return undefined;
   const name = RENAMED[key.name] ?? key.name;
-  // Readline treats Esc as a modifier, even of itself.
+  // Readline reports Esc with the modifier `meta`, so this check comes before the modifiers.
   if (name === "esc") return "esc";
   if (key.ctrl) return `ctrl-${name}`;
   if (key.meta) return `alt-${name}`;

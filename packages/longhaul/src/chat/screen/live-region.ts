@@ -2,9 +2,9 @@ import { textWidth } from "../../view/text-width.ts";
 import { charactersOf } from "./styled-text.ts";
 
 export interface Frame {
-  /** Safe lines, not wider than the terminal and not more than its height. */
+  /** Safe lines. None is wider than the terminal, and there are no more lines than the terminal has rows. */
   readonly rows: readonly string[];
-  /** Cursor position: the row, and the text before it. */
+  /** Cursor position: its row, and the text before the cursor in that row. */
   readonly cursor: { readonly row: number; readonly before: string };
 }
 
@@ -28,7 +28,10 @@ interface LiveRegionOptions {
 /** Makes all output appear at once in terminals that support this sequence. Other terminals ignore it. */
 const BEGIN = "\u001b[?2026h\u001b[?25l";
 const END = "\u001b[?25h\u001b[?2026l";
-/** A row that a terminal measures wider than we do must not wrap, or our row count would be wrong. */
+/**
+ * Switches wrapping off. A terminal may measure a row wider than we do, and if it wrapped the row, our row
+ * count would be wrong.
+ */
 const NO_FOLDING = "\u001b[?7l";
 const FOLDING = "\u001b[?7h";
 const CLEAR_BELOW = "\u001b[J";
@@ -59,11 +62,11 @@ export function createLiveRegion({ write, columns, reflow }: LiveRegionOptions):
 }
 
 /**
- * How a terminal treats rows that are wider than its new width. There is no way to query it.
+ * How a terminal treats rows that are wider than its new width. A program cannot query this.
  * - `cut`: hides their ends.
  * - `fold`: wraps them, and the cursor keeps its place in the text. Most terminals do this.
  * - `xterm.js`: wraps one row after the other, from the last to the first. Each added row moves the cursor
- *   down, even if it is below the cursor. A row that then contains the cursor is skipped.
+ *   down, even a row that was added below the cursor. A row that then contains the cursor is skipped.
  */
 type Reflow = "cut" | "fold" | "xterm.js";
 
@@ -94,8 +97,8 @@ export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, 
 const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
 
 /**
- * Returns the minimum width in any terminal, because terminals disagree about emoji. Overestimating a row
- * would erase a finished line. Underestimating only leaves a remnant.
+ * Returns the smallest width that any terminal uses for the row, because terminals disagree about emoji. Too
+ * large a width would erase a finished line. Too small a width only leaves a remnant on the screen.
  */
 export function leastWidth(row: string): number {
   if (!EMOJI.test(row)) return textWidth(row);

@@ -12,8 +12,8 @@ export const processScreen = (handlers: ScreenHandlers): Screen =>
   openScreen({ input: process.stdin, output: process.stdout, environment: process.env, handlers, now });
 
 /**
- * Creates a screen that writes lines to standard output. It reads no input, because an input that ends at
- * once must not end the chat.
+ * Creates a screen that writes lines to standard output. It does not read standard input, because an input
+ * that ends immediately would end the chat.
  */
 export const unattendedScreen = (handlers: ScreenHandlers): Screen =>
   new PlainScreen({

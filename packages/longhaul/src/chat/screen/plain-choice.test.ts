@@ -26,13 +26,13 @@ describe("questions on a terminal with plain lines", () => {
     ]);
   });
 
-  it("accepts the number or letter of an option as the answer, and an empty line as declining", () => {
+  it("accepts the number or letter of an option as the answer, and treats an empty line as a refusal to answer", () => {
     expect(answerOf(choice, " 2 ")).toEqual({ type: "answered", chosen: { picked: [1] } });
     expect(answerOf(choice, "Y")).toEqual({ type: "answered", chosen: { picked: [0] } });
     expect(answerOf(choice, "")).toEqual({ type: "answered", chosen: undefined });
   });
 
-  it("accepts several numbers as an answer if the question allows it, followed by free text", () => {
+  it("accepts several numbers, and then a line of free text, if the question allows several options", () => {
     expect(answerOf(several, "2, 1 2")).toEqual({ type: "answered", chosen: { picked: [0, 1] } });
     expect(answerOf(several, "2 3")).toEqual({ type: "words", picked: [1] });
     expect(answerOf(several, "use pnpm", [1])).toEqual({

@@ -10,10 +10,13 @@ interface Asked {
   readonly choice: Choice;
   /** Options that the person selected together with the text option. The next line is the text. */
   picked: readonly number[] | undefined;
-  /** Time of the last hint on how to answer. */
+  /** Time when the question or the last hint on how to answer was shown. */
   since: number;
   hasWarnedTooEarly: boolean;
-  /** Timer of an answer that counts only if no other line follows at once, as in a paste. */
+  /**
+   * Timer of an answer to a permission question. The answer counts only if no other line follows at once,
+   * because several lines at once are a paste.
+   */
   alone?: NodeJS.Timeout | undefined;
   answer(chosen: Chosen | undefined): void;
 }
@@ -109,7 +112,10 @@ export class PlainScreen extends PrintingScreen implements Screen {
     this.#isAtPrompt = true;
   }
 
-  /** Shows the prompt when all pending output is printed and nothing runs. */
+  /**
+   * Shows the prompt of a question when all pending output is printed. Without a question, shows the input
+   * prompt when nothing runs.
+   */
   #promptSoon(): void {
     if (this.#isPromptDue) return;
     this.#isPromptDue = true;
@@ -164,7 +170,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
     const answer: PlainAnswer = answerOf(asked.choice, line, asked.picked);
     if (answer.type === "unclear") {
       this.printLines([answer.words]);
-      // Lines of a paste arrive together, so the next one is no answer either.
+      // Lines of a paste arrive together, so the line that follows at once is no answer either.
       asked.since = now;
       asked.hasWarnedTooEarly = false;
     } else if (answer.type === "words") asked.picked = answer.picked;
@@ -224,7 +230,8 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
   const other = otherLabel === undefined ? [] : [`${options.length + 1}. ${otherLabel}`];
   const how = mayChooseSeveral ? "Enter numbers with spaces between them" : "Enter a number";
   const titleLines = safe(title).map((line) => colors.bold(line));
-  // The bar marks each line of the detail, because others wrote it and it must not look like an option.
+  // The bar marks each line of the detail. The detail contains text of a model or a file, which must not look
+  // like an option.
   const lead = grants ? "| " : "  ";
   const detailLines = detail === undefined ? [] : safe(detail).map((line) => `${lead}${line}`);
   return [
@@ -238,8 +245,8 @@ export function questionLines(choice: Choice, colors: Colors): readonly string[]
 
 /**
  * Parses an answer line: numbers, or the letter of an option. A permission question accepts only the number
- * of an option. If the person selected the text option before, together with `pickedBefore`, the line is the
- * text.
+ * of an option. If `pickedBefore` is given, the person has already selected these options and the text
+ * option. Then the line is the text.
  */
 export function answerOf(choice: Choice, line: string, pickedBefore?: readonly number[]): PlainAnswer {
   const text = line.trim();

@@ -59,7 +59,7 @@ interface StreamText {
   /** Ends the text and returns its incomplete last line. */
   end(): readonly string[];
   drop(): void;
-  /** Returns the rows of the incomplete line. Only the last ones if there are many. */
+  /** Returns the rows of the incomplete line. Returns only the last rows if there are more than `height`. */
   rows(width: number, height: number): readonly string[];
 }
 
@@ -78,7 +78,7 @@ export function createStreamText(hasColors: boolean): StreamText {
       rest += piece;
       const end = rest.lastIndexOf("\n");
       if (end === -1) return [];
-      // Replaces CRLF first, because each half would start a new line.
+      // Replaces CRLF first, because otherwise its two characters would each start a new line.
       const whole = rest.slice(0, end + 1).replaceAll("\r\n", "\n");
       rest = rest.slice(end + 1);
       const safe = safeLines(whole.slice(0, -1), hasColors, style);

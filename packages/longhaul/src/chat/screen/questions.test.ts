@@ -59,7 +59,7 @@ describe("permission questions on the screen", () => {
     await answered({ picked: [0] });
   });
 
-  it("ignores keys for half a second when a permission question follows another question", async () => {
+  it("ignores keys for another half second when a permission question follows another question", async () => {
     ask(grant, grant);
     seenFor(EARLY_MS);
     press(key("down"), key("enter"), key("down"), key("enter"), key("enter"));
@@ -108,7 +108,7 @@ describe("permission questions on the screen", () => {
   });
 
   it.each(["esc", "ctrl-c"])(
-    "declines a permission question on %s at once, even before it is visible",
+    "declines a permission question on %s at once, even before the question is visible",
     async (name) => {
       ask(grant);
       questions.press(key(name));

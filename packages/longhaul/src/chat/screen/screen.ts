@@ -1,14 +1,14 @@
 import type { Colors } from "../../terminal.ts";
 
 /**
- * The display of a chat. Finished output goes into the terminal's scrollback and never changes. A few live
- * lines at the bottom are redrawn: activity, the input, the status.
+ * The display of a chat. Finished output goes into the terminal's scrollback and never changes. The screen
+ * redraws a few live lines at the bottom: activity, the input, the status.
  */
 export interface Screen {
   /** Current width of the terminal in columns. */
   readonly width: number;
   readonly colors: Colors;
-  /** Prints final text above the live lines. The terminal wraps longer lines. */
+  /** Prints final text above the live lines. The terminal wraps lines that are wider than the terminal. */
   print(text: string): void;
   /**
    * Adds a piece of a streamed text. Complete lines go into the scrollback, the incomplete last line is live.
@@ -54,13 +54,13 @@ export interface Choice {
   /** Effect of not answering, for the hint. Default: `declines`. */
   readonly declining?: string;
   /**
-   * True if the answer may grant a permission. Typed text never answers such a question, only a selection and
-   * Enter do.
+   * True if the answer may grant a permission. Typed text never grants the permission. Only a selected option
+   * and Enter grant it.
    */
   readonly grants?: boolean;
   /**
-   * True if the question appears by itself, not after a command of the person. It ignores keys in its first
-   * half second.
+   * True if the question appears by itself, not after a command of the person. Such a question ignores keys
+   * in its first half second.
    */
   readonly appearsUnasked?: boolean;
   readonly signal?: AbortSignal;
@@ -86,9 +86,9 @@ export interface ScreenHandlers {
    * The person sent a prompt or a command with Enter. The text is never empty, and the agent may still work.
    */
   submitted(text: string): void;
-  /** The person pressed Ctrl-C, and it did not apply to the input line or a question. */
+  /** The person pressed Ctrl-C, and neither the input line nor a question handled the key. */
   interrupted(): void;
-  /** The person pressed Esc, and it did not apply to a question. The input stays. */
+  /** The person pressed Esc, and no question handled the key. The text in the input line stays. */
   escaped(): void;
   /** The person pressed Ctrl-D on an empty line, or the terminal was closed. */
   ended(): void;

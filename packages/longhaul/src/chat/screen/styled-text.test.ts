@@ -23,7 +23,7 @@ describe("text that is safe for a terminal", () => {
     expect(lines("\u001b[8mhidden\u001b[38;5;0mblack")).toEqual(["hiddenblack"]);
   });
 
-  it("starts each line with the styles that are active there, and resets them at its end", () => {
+  it("starts each line with the styles that are active there, and resets the styles at the end of the line", () => {
     expect(lines(bold(`a${red("b\nc")}d\ne`))).toEqual([
       "\u001b[1ma\u001b[31mb\u001b[0m",
       "\u001b[1m\u001b[31mc\u001b[39md\u001b[0m",

@@ -1,6 +1,6 @@
 // This file wraps text itself, without wrap-ansi, for three reasons. Rows are wrapped again at each key. Each
-// row must end with a reset, so that it can be placed anywhere. The widths must be ours (see
-// view/text-width.ts).
+// row must end with a reset, so that it can be placed anywhere. The widths must be those of
+// view/text-width.ts.
 import { shownText, textWidth } from "../../view/text-width.ts";
 
 /** Active styles at a position of a text, by category, with the sequence that switched each on. */
@@ -13,13 +13,17 @@ const RESET = "\u001b[0m";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const COLOR = /(\u001b\[\d{1,3}m)/;
 /**
- * Bidirectional marks make a line look different from what it is, such as a command that a person must allow.
+ * Bidirectional marks can make a line look different from its real text, even a command that a person is
+ * asked to allow.
  */
 const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const NEEDS_CARE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|\p{Bidi_Control}|\p{Cs}/u;
 
-/** Width of a tab, as usual in editors. The eight columns of terminals make code wide. */
+/**
+ * Width of a tab. It is the usual width in editors, because the eight columns of terminals would make code
+ * too wide.
+ */
 const TAB_COLUMNS = 4;
 
 const SWITCHED_OFF_BY: Readonly<Record<number, readonly string[]>> = {

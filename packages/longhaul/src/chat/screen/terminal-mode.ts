@@ -20,8 +20,8 @@ export interface TerminalMode {
 
 const MARK_PASTES = "\u001b[?2004h";
 /**
- * Ends the marking of pastes. Also resets what an interrupted drawing changes: wrapping, the hidden cursor,
- * and synchronized output.
+ * Ends the marking of pastes. Also resets the settings that an interrupted drawing leaves changed: wrapping,
+ * the hidden cursor, and synchronized output.
  */
 const AS_BEFORE = "\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?2026l";
 
@@ -35,7 +35,8 @@ export function createTerminalMode(input: ScreenInput, output: ScreenOutput): Te
   };
   return {
     enter: () => {
-      // Start over, because another program may have changed the mode while we were stopped.
+      // Switches raw mode off and on again, because another program may have changed the mode while this
+      // process was stopped.
       setRaw(false);
       setRaw(true);
       output.write(MARK_PASTES);
@@ -90,8 +91,8 @@ export function watchProcess(events: ProcessEvents): () => void {
 }
 
 /**
- * Stops the whole process group like Ctrl-Z, because the shell would otherwise wait for the other processes.
- * The system does not stop a group without a parent that can continue it.
+ * Stops the whole process group, as Ctrl-Z does. If only this process stopped, the shell would wait for the
+ * other processes of the group. The system does not stop a group if no parent process can continue it.
  */
 export function stopProcess(): void {
   if (process.platform !== "win32") process.kill(0, "SIGTSTP");

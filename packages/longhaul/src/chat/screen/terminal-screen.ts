@@ -17,8 +17,8 @@ const INPUT_SHARE = 1 / 2;
 const MIN_HEIGHT_FOR_STATUS = 3;
 
 /**
- * If a question appears while a person types, the next letters are not an answer. Until they pause for this
- * long, their keys go to the input.
+ * If a question appears while a person types, the next letters are not an answer. The keys go to the input
+ * line until the person pauses for this time.
  */
 const PAUSE_MS = 700;
 
@@ -206,8 +206,8 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   }
 
   /**
-   * Shows the open question in full. If the question is already completely visible, shows the last call
-   * instead.
+   * Shows the open question in full. If there is no question, or it has no detail and is completely visible,
+   * shows the last call instead.
    */
   #showAll(choice: Choice | undefined): void {
     if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {

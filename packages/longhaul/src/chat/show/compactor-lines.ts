@@ -111,7 +111,7 @@ const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>
     `The session file cannot be written. ${plural(waiting, "message")} not saved yet.`,
 };
 
-/** Reasons not to use notes that need no report, because there are no notes. */
+/** Reasons for a compaction without notes that the chat does not report, because the session has no notes. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(["disabled", "no-file", "only-template"]);
 
 const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {
@@ -153,7 +153,7 @@ function progressWords(progress: SummaryProgress | undefined): readonly string[]
     case "writing":
       return ["writing the summary", `${formatCount(progress.characters)} characters`];
     case "retrying":
-      return [`no answer (${progress.code})`, `again in ${formatSeconds(progress.delayMs)}`];
+      return [`no answer (${progress.code})`, `retrying in ${formatSeconds(progress.delayMs)}`];
     case "cut":
       return [`too long: condensing ${progress.droppedRounds} of ${progress.rounds} rounds`];
   }
@@ -163,7 +163,7 @@ export interface CompactionOutcome {
   readonly compacted: Compacted;
   readonly restored: Restored | undefined;
   readonly boundary: CompactBoundaryEntry | undefined;
-  /** Model of the conversation, for attempts that do not name their own. */
+  /** Model of the conversation. It applies to attempts that name no model. */
   readonly model: string;
   readonly prices: Parameters<typeof rowOf>[3];
   /** True if there is a summary to open. */

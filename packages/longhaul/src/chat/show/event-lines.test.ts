@@ -38,7 +38,7 @@ describe("callLines", () => {
     expect(command).toMatch(/^● Read cat src\/a\.ts .*… · 120 lines$/);
   });
 
-  it("shows the first changed lines of an edit, and the number of the others", () => {
+  it("shows the first changed lines of an edit, and the number of its other changed lines", () => {
     expect(callLines(edit, style(80))).toEqual([
       "● Edit src/a.ts · +9 −1",
       "  -  const b = 2;",
@@ -51,7 +51,7 @@ describe("callLines", () => {
     expect(lines).toContain(green("  +  const c0 = 0;"));
   });
 
-  it("does not mistake an unchanged line of a diff that begins with a date for a removed line", () => {
+  it("does not treat an unchanged line of a diff as a removed line if the line begins with a date", () => {
     const display = "@@ -1,2 +1,3 @@\n 2026-03-30 note\n+2026-03-31 note\n 12 - 3";
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual(["  +2026-03-31 note"]);
   });

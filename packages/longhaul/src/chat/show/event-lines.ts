@@ -24,7 +24,10 @@ export function callLines(call: EndedCall, style: LineStyle): readonly string[] 
   return isChange ? [line, ...changeLines(call.display, style)] : [line];
 }
 
-/** Formats `● Read src/a.ts · 120 lines`. Only the title is cut, never the summary. */
+/**
+ * Formats `● Read src/a.ts · 120 lines`. The summary gets up to half of the width, and the title is cut to
+ * the rest.
+ */
 function callLine(
   { tool, title, isError, display, summary = isError ? firstLine(display) : "" }: EndedCall,
   { width, colors, indent = "" }: LineStyle,
@@ -43,7 +46,10 @@ const firstLine = (display: string): string =>
     .map(oneLine)
     .find((line) => line !== "") ?? "";
 
-/** Returns only the changed lines of a diff. The file names are above the first `@@`, if there is one. */
+/**
+ * Returns only the changed lines of a diff. Skips the file names above the first `@@`, if the diff has an
+ * `@@` line.
+ */
 function changeLines(display: string, { width, colors, indent = "" }: LineStyle): readonly string[] {
   const rows = shownText(display).split("\n");
   const all = rows
@@ -59,8 +65,8 @@ function changeLines(display: string, { width, colors, indent = "" }: LineStyle)
 }
 
 /**
- * Indentation matters in code, so spaces stay. A tab becomes two spaces, because its width depends on the
- * terminal.
+ * Cuts a line of code to a width. Indentation matters in code, so spaces stay. A tab becomes two spaces,
+ * because its width depends on the terminal.
  */
 function fitTabbed(line: string, width: number): string {
   const text = line.replaceAll("\t", "  ");

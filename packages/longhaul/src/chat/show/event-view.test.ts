@@ -108,12 +108,12 @@ describe("EventView, the output of a chat", () => {
     expect(viewed([said("Hello world.")]).screen.printed).toEqual([]);
   });
 
-  it("drops a partial answer and says so when the model starts again", () => {
+  it("drops a partial answer and says so when the model starts the answer again", () => {
     const { screen } = viewed([text("Hel"), { type: "restarted" }, text("Hello."), said("Hello.")]);
     expect(screen.printed).toEqual(["", "", "The answer was cut off. The model starts again.", "", "Hello."]);
   });
 
-  it("shows thinking as one line with its duration, and keeps the text for /unfold", () => {
+  it("shows thinking as one line with its duration, and keeps the text of the thinking for /unfold", () => {
     const thinking: AgentEvent = { type: "thinking", text: "hm" };
     const { screen, folded } = viewed([thinking, 3_000, thinking, text("Yes."), said("Yes.")]);
     expect(screen.printed).toEqual(["", "✻ thought for 3.0 s", "", "Yes."]);
@@ -215,7 +215,7 @@ describe("EventView, the output of a chat", () => {
     expect(screen.printed.join()).toContain("Compacted: 167,210 → 41,300 tokens");
   });
 
-  it("shows the progress of a compaction in the live lines until it ends", () => {
+  it("shows the progress of a compaction in the live lines until the compaction ends", () => {
     const events: readonly (AgentEvent | number)[] = [
       { type: "compacting", progress: undefined },
       12_000,

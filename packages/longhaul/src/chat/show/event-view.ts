@@ -45,7 +45,7 @@ interface CompactionPieces {
   readonly summary?: string | undefined;
 }
 
-/** Minimum thinking time to show. A shorter time is not worth a line. */
+/** Minimum thinking time to show. Shorter thinking gets no line. */
 const SHORTEST_THOUGHT_MS = 500;
 const SUBAGENT_INDENT = "    ";
 

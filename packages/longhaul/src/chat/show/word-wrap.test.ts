@@ -30,7 +30,7 @@ describe("WordWrap", () => {
     expect(wrapped("x".repeat(20), 6)).toBe("x".repeat(20));
   });
 
-  it("wraps a streamed text within the width, the same for all pieces, and changes only white space", () => {
+  it("wraps streamed text within the width, independent of how it is split into pieces, and changes only white space", () => {
     const words = fc.array(fc.stringMatching(/^[a-zä-ü一]{1,6}$/), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(words, fc.integer({ min: 12, max: 40 }), fc.array(fc.nat(7)), (all, width, pieces) => {

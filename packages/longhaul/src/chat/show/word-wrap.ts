@@ -1,12 +1,13 @@
-// Our own wrapping instead of wrap-ansi: the text arrives in pieces, and code and tables stay unchanged.
+// This file wraps text without wrap-ansi, because the text arrives in pieces, and code and tables must stay
+// unchanged.
 import { textWidth } from "../../view/text-width.ts";
 
 const FENCE = /^\s*(?:```|~~~)/;
 /** Matches lines of tables and code, which are unreadable if they are wrapped. */
 const AS_IT_IS = /^(?: {4}|\t|\s*\|)/;
 /**
- * Matches the start of a line up to its text. Wrapped text is indented by this width, so that it is below the
- * text of a list item.
+ * Matches the start of a line up to its text. Wrapped rows are indented by the width of this match, so that
+ * they start below the text of a list item.
  */
 const LEAD = /^\s*(?:[-*+]\s+|\d{1,3}[.)]\s+)?/;
 

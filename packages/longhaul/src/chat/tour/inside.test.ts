@@ -35,7 +35,7 @@ describe("insideOf, the limit for paths of the demo model", () => {
     );
   });
 
-  it("leaves tool inputs unchanged if they are no paths or paths inside the folder of the tour", () => {
+  it("leaves tool inputs unchanged if they are not paths, or if they are paths inside the folder of the tour", () => {
     expect(pathOf(join(FOLDER, "src", "a.ts"))).toBe(join(FOLDER, "src", "a.ts"));
     expect(pathOf("/validator.ts")).toBe(join(FOLDER, "validator.ts"));
     expect(read({ pattern: "/x", limit: 3 })).toMatchObject({ input: { pattern: "/x", limit: 3 } });

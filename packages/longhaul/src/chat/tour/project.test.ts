@@ -39,7 +39,7 @@ async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
   return output;
 }
 
-/** Applies the edits of the scene like the tool: each text to replace must occur once. */
+/** Applies the edits of the scene as the Edit tool does: each text to replace must occur exactly once. */
 function edited(files: ReadonlyMap<string, string>, edits: readonly Call[]): ReadonlyMap<string, string> {
   const changed = new Map(files);
   for (const { input } of edits) {
@@ -52,7 +52,7 @@ function edited(files: ReadonlyMap<string, string>, edits: readonly Call[]): Rea
 }
 
 describe("project of the tour", () => {
-  it("the tour's project fails its new test before the edits of the fix, and passes all tests after them", async () => {
+  it("the tour's project fails its new test before the edits of the fix, and passes all tests after these edits", async () => {
     const files = tourFiles(7);
     const edits = callsOf(FIX_PROMPT).filter(({ tool }) => tool === "Edit");
     expect(await testRun(edited(files, edits.slice(0, 1)))).toMatch(/pass 4\b.*fail 1\b/s);

@@ -3,7 +3,7 @@ import { createRandom, demoFilesAtStart, type Random, tourProjectFiles } from "@
 /** Demo files that need packages. The tour replaces them with versions that run on Node alone. */
 const REPLACED = /^(?:src\/scheduler\/|test\/(?:slots|tides|expiry)\.test\.ts$)/;
 
-/** File that contains the figure that the person wants to change. */
+/** File with the figure that the person wants to change. */
 export const RULES_FILE = "src/scheduler/rules.js";
 export const SLOTS_FILE = "src/scheduler/slots.js";
 export const TEST_FILE = "test/slots.test.js";
@@ -24,7 +24,10 @@ export const GAUGE_LOG = "logs/gauge.log";
 /** Time whose water level the person asks for after the log is deleted. */
 export const ASKED_MOMENT = "2026-03-30T02:30Z";
 
-/** Time between two readings: short enough for realistic data, long enough for a small window. */
+/**
+ * Time between two readings: short enough for realistic data, but long enough that the log fits a small
+ * window.
+ */
 const STEP_MINUTES = 15;
 const FIRST_READING_MS = Date.UTC(2026, 2, 29, 18);
 const READINGS = 64;

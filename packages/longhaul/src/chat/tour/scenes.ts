@@ -15,8 +15,8 @@ export const FIX_PROMPT =
 export const RECALL_PROMPT: string = `What level did ${GAUGE_LOG} give for 02:30Z, and which reserve did I ask for?`;
 
 /**
- * The bug: the window ends with the day of arrival, however long the stay. Each text occurs once in the
- * project.
+ * Code with the bug: the time window ends on the day of arrival, no matter how long the ship stays. This text
+ * and its replacement occur only once in the project.
  */
 const BUGGY_WINDOW = `  const until = earlier(stay.leavesAt, endOfDay(stay.arrivesAt));
   const water = berth.depthMetres + lowestBetween(stay.arrivesAt, until);`;
@@ -40,8 +40,8 @@ const OVERNIGHT_TEST = `test("looks at the low water after midnight too", () => 
 `;
 
 /**
- * Share of the auto-compact threshold at which a scene ends. The next two files would not reach the
- * threshold.
+ * Share of the auto-compact threshold at which a scene ends. From there, reading two more files does not
+ * reach the threshold.
  */
 const NEARLY_FULL = 0.85;
 

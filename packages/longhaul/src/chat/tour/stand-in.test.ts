@@ -95,7 +95,7 @@ describe("standIn, the demo model of the tour", () => {
     );
   });
 
-  it("the demo model continues a scene if only a summary is left, but not after the scene has ended", () => {
+  it("the demo model continues a scene if only a summary of it is left, unless the scene has ended", () => {
     const behavior = standIn(SCENES, counter);
     const messages = worked(behavior, 2);
     const summary = continuationMessage({ summary: "All.", keptRecent: false, trigger: "auto" });

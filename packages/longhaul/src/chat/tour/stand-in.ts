@@ -15,8 +15,8 @@ const ID = /^toolu_tour_([a-z]+)_(\d+)_/;
 
 /**
  * Simulates a model that plays scenes with the tools of the request. It reads its position in a scene from
- * the ids of its own calls, so cleared results and compactions do not matter. If a compaction left no call,
- * it continues after its last action. The next behavior answers prompts that no scene knows.
+ * the ids of its own calls, so cleared results and compactions do not matter. If a compaction has removed all
+ * calls, the model continues after its last action. Prompts that belong to no scene go to the next behavior.
  */
 export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behavior {
   let last: Place | undefined;
@@ -55,8 +55,8 @@ function play(
 }
 
 /**
- * Finds the position in a scene. Searches back from the newest message for one of our calls or a person's
- * message.
+ * Finds the position in a scene. Searches back from the newest message for a call of this model or a message
+ * of the person.
  */
 function placeIn(
   messages: readonly ApiMessage[],
@@ -91,8 +91,8 @@ export interface ModelView {
   /** Number of cleared results. */
   readonly cleared: number;
   /**
-   * Returns true if a message of the person is exactly this text. After a compaction, the context only quotes
-   * the message.
+   * Returns true if a message of the person is exactly this text. This is false after a compaction, because
+   * the context then contains the message only as a quotation.
    */
   isQuotedExactly(words: string): boolean;
   /** Returns the newest remaining result of this tool. Empty if there is none. */
@@ -101,7 +101,7 @@ export interface ModelView {
   find(pattern: RegExp): string | undefined;
 }
 
-/** Returns true for text between messages that only the model sees and that no person wrote. */
+/** Returns true for a reminder: a text between messages that only the model sees and that no person wrote. */
 const isReminder = (text: string): boolean => /^\s*<system-reminder>/.test(text);
 
 function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): ModelView {
@@ -164,8 +164,8 @@ export const call = (tool: string, input: JsonRecord): Call => ({ tool, input })
 const PATH_FIELDS: readonly string[] = ["file_path", "path"];
 
 /**
- * Makes the paths of a behavior absolute, as tools need them, and keeps them in the folder. For each path
- * outside, the agent would ask the person.
+ * Makes the paths of a behavior absolute, as tools need them, and keeps them in the folder. For a path
+ * outside the folder, the agent would ask the person.
  */
 export function insideOf(folder: string, behavior: Behavior): Behavior {
   return (request) => {

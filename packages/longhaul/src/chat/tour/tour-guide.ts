@@ -10,7 +10,10 @@ export interface GuideParts {
   settled(): Promise<void>;
 }
 
-/** Guides through the steps and waits until each step is done. In between, the person can do anything. */
+/**
+ * Guides through the steps and waits until each step is done. Before a step is done, the person can do
+ * anything else.
+ */
 export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuideParts): Guide {
   const stops = steps[Symbol.iterator]();
   let waitsFor: string | undefined;
@@ -177,15 +180,18 @@ function lines(...parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** Requests that a person sends in a long run. A number in each request makes it easy to search for. */
+/**
+ * Requests that a person sends in a long run. Each request contains a number, so that a search can find the
+ * request.
+ */
 const REQUESTS: readonly string[] = [
-  "page the list of bookings, and never more than NUMBER rows at once",
+  "page the list of bookings, with at most NUMBER rows on each page",
   "give the tide board a cache of NUMBER seconds",
   "refuse a PUT whose version is older than NUMBER",
   "write down in docs/decisions.md why the hold is NUMBER minutes",
-  "look for texts that Chinese lacks; there were NUMBER at the last count",
+  "look for texts without a Chinese translation; there were NUMBER at the last count",
   "make the night report list at most NUMBER bookings",
-  "check that no route answers later than after NUMBER milliseconds",
+  "check that every route answers within NUMBER milliseconds",
   "rename the pilots' roster; ticket NUMBER has the names",
 ];
 
@@ -194,7 +200,7 @@ const FIRST_NUMBER = 4_000;
 
 /**
  * Yields the steps of the tour, and then one request after the other until the number of model calls is
- * reached. Requests notes again in the second half.
+ * reached. Turns notes on again in the second half.
  */
 export function* longRun(
   steps: readonly TourStep[],

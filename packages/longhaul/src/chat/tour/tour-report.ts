@@ -19,7 +19,10 @@ export interface TourReport extends Pick<TourEvents, "turns" | "peakTokens" | "f
   readonly notesUpdates: number;
   readonly recalls: number;
   readonly subagents: number;
-  /** The person's messages: literally in the context, found by recall, or neither. */
+  /**
+   * Counts of the person's messages: those that are verbatim in the context, those that recall finds, and
+   * those that are lost.
+   */
   readonly said: {
     readonly total: number;
     readonly inContext: number;

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("openTour passes the seed 0 to the simulated coder instead of a default", async () => {
+it("openTour passes the seed 0 to the simulated coder and does not replace it with the default seed", async () => {
   const tour = await openTour({ seed: 0 });
   await tour.close();
   expect(vi.mocked(coder)).toHaveBeenLastCalledWith(expect.objectContaining({ seed: 0 }));

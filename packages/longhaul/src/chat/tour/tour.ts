@@ -32,7 +32,7 @@ import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
 import { type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
-/** The window is so small that everything happens within a minute. */
+/** The window is so small that all compactions of the tour happen within a minute. */
 const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
 const DEFAULT_SEED = 7;
 
@@ -45,7 +45,8 @@ const CODER = { turns: 6, inventsPaths: true, folder: "src" };
 /** If nobody watches, the coder works longer on each prompt and writes more. */
 const UNATTENDED_CODER = { ...CODER, turns: 14, chattiness: 1 };
 /**
- * Tools of the coder. It invents its actions, so they must not reach a shell or the network, or ask a person.
+ * Tools of the coder. The coder invents its actions, so it gets no tool that runs a shell, uses the network
+ * or asks a person.
  */
 const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
 
@@ -57,7 +58,7 @@ export interface TourOptions {
    * reached.
    */
   readonly turns?: number | undefined;
-  /** Equal seeds give equal tours. */
+  /** Seed of the random numbers. The same seed always gives the same tour. */
   readonly seed?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ const COURSE: readonly (readonly [ToolKind, ...ToolKind[]])[] = [
   ["edit", "write", "shell"],
 ];
 
-/** Kinds of calls that help after a failure of this kind, best first. */
+/** For each kind of call, the kinds that help after such a call failed, best first. */
 const REMEDIES: Readonly<Record<ToolKind, readonly ToolKind[]>> = {
   read: ["list", "grep", "shell", "write"],
   write: ["shell", "list", "read"],

@@ -27,7 +27,7 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
 
 export interface CoderTool {
   readonly name: string;
-  /** Kinds of calls that the tool can make. An editor tool that takes commands has several kinds. */
+  /** Kinds of calls to this tool. An editor tool that takes commands has several kinds. */
   readonly kinds: readonly ToolKind[];
   readonly schema: JsonRecord;
   /** Form of the input. `editor` and `memory` take a command, which decides the other fields. */

@@ -5,7 +5,7 @@ import type { SeenRequest } from "../../exchange.ts";
 
 /**
  * Matches lines in which clients name their working folder. The path ends at the end of the line, because a
- * part of it would be a different folder.
+ * part of the path would name a different folder.
  */
 const NAMED_FOLDER =
   /^[ \t>*-]*(?:(?:primary|current) )?(?:working directory|cwd|workspace(?: folder| root)?|project root)[ \t]*[:=][ \t]*(\/[^\r\n]*)$/im;

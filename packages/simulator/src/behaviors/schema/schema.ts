@@ -3,11 +3,11 @@ import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messa
 /**
  * Semantics of a JSON schema for tool inputs: references, merged parts, and validation of a value.
  *
- * We tried `z.fromJSONSchema` (zod 4.6.7) for the validation. A schema comes from any client, must never stop
- * the coder, and a part of it is validated for each property.
- * - It throws at `not`, `if`, `#/definitions/…`, `#/properties/…`, a reference that leads nowhere or out of
- *   the schema, and a pattern in another dialect. It overflows the stack at circular references. Then nothing
- *   is validated.
+ * We tried `z.fromJSONSchema` (zod 4.6.7) for the validation. Schemas come from any client and must never
+ * stop the coder, and a part of a schema is validated for each property.
+ * - `z.fromJSONSchema` throws at `not`, `if`, `#/definitions/…`, `#/properties/…`, a reference that leads
+ *   nowhere or out of the schema, and a pattern in another dialect. It overflows the stack at circular
+ *   references. Then nothing is validated.
  * - It rejects objects that equal `const` or one of `enum`, and ignores keywords without a `type`.
  * - A schema of 200 properties takes 11 ms per validation, because it is converted completely each time.
  */
@@ -212,7 +212,7 @@ function fitsString(value: string, schema: JsonRecord): boolean {
 
 /**
  * Compiles a pattern. Returns undefined for a pattern of another dialect. Such a pattern cannot be checked,
- * and every value passes.
+ * so every value passes.
  */
 function expression(pattern: string): RegExp | undefined {
   for (const flags of ["u", ""]) {

@@ -4,7 +4,7 @@ import { area, chance, phrase, pickFrom, thing } from "../chance.ts";
 import { textMatching } from "./pattern.ts";
 import { conforms, merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
 
-/** Depth below which optional parts are no longer generated, so that a recursive schema ends. */
+/** Depth from which on no optional parts are generated, so that the value of a recursive schema ends. */
 const DEPTH_OF_EXTRAS = 4;
 /** Maximum depth of a value. A schema that requires itself has no finite value. */
 const MAX_DEPTH = 24;
@@ -236,8 +236,8 @@ const USUAL_EXTRA_REPEATS = 6;
 /** Attempts for each bound on repeats. With a suitable bound, few attempts are needed. */
 const TRIES_PER_BOUND = 12;
 /**
- * Maximum characters of a generated string, more than a reply can contain. A schema that requires a longer
- * string gets this length.
+ * Maximum characters of a generated string, more than a reply can contain. If a schema requires a longer
+ * string, the string has this length.
  */
 const MAX_CHARACTERS = 1_000_000;
 

@@ -11,15 +11,15 @@ import { refuse } from "../../wording/refuse.ts";
  *   all rules together 2.3 to 5 times as long.
  * - zod reports faults in schema order, with unknown fields last. The first fault in body order can only be
  *   chosen among all issues, so `abortEarly` does not help. A list of 100,000 numbers in place of blocks took
- *   3 seconds. One of 1,000,000 took half a minute and 1.2 GB. Here both take 1 ms, and the server must
- *   survive them.
+ *   3 seconds. A list of 1,000,000 numbers took half a minute and 1.2 GB. Here both lists take 1 ms, and the
+ *   server must survive such lists.
  * - The order of faults, the types inside paths and the betas that enable fields took another 100 lines.
  */
 
-/** Function that refuses a value of another shape. */
+/** Function that refuses a value without the expected shape. */
 export type Check = (value: unknown, inspection: Inspection) => void;
 
-/** Function that decides by betas, API version and switches if a field or type exists. */
+/** Function that decides by betas, API version and switches whether a field or type exists. */
 type Gate = (inspection: Inspection) => boolean;
 
 interface Field {

@@ -3,15 +3,15 @@
  * other sections, the most important pieces first.
  */
 
-/** Token budget of a useful summary: a twentieth of a window of 200,000 tokens or less. */
+/** Token budget of a useful summary. It is less than a twentieth of a window of 200,000 tokens. */
 export const SUMMARY_BUDGET_TOKENS = 8_000;
 
 export interface Piece {
   /** The same content in several lengths, longest first. The last form is the shortest that makes sense. */
   readonly forms: readonly string[];
   /**
-   * Importance of the piece. Pieces with higher importance are kept first, across sections when unused budget
-   * is assigned.
+   * Importance of the piece. More important pieces are kept first. This order applies within a section, and
+   * across sections when unused budget is assigned.
    */
   readonly importance: number;
   /** Label above this piece and its neighbors of the same group. */
@@ -43,7 +43,7 @@ export interface SectionDraft {
   readonly share: number;
   /** Text of an empty section. */
   readonly whenEmpty: string;
-  /** Number of pieces that earlier summaries left out. The text mentions them. */
+  /** Number of pieces that earlier summaries left out. The remark in the text includes this number. */
   readonly alreadyLeftOut: number;
   /** Writes the remark about the pieces that did not fit. */
   readonly leftOut: (count: number) => string;
@@ -60,8 +60,8 @@ type CountTokens = (text: string) => number;
 /** Tokens reserved for each line break between pieces, which no piece includes. */
 const JOINT_TOKENS = 1;
 /**
- * Unused share of the budget that makes another try worthwhile. Each try reserves the longest form of the
- * remarks.
+ * Unused share of the budget that makes another try worthwhile. A share can stay unused, because each try
+ * reserves tokens for the longest form of the remarks.
  */
 const WORTHWHILE_SLACK = 0.04;
 /** Share of the budget that essential pieces may take beyond their shortest form, before all others. */
@@ -71,7 +71,10 @@ const ESSENTIAL_SHARE = 0.3;
  * lower.
  */
 const MAX_TRIES = 12;
-/** Few texts have more characters per token. A longer text is not counted, because it would hardly fit. */
+/**
+ * Few texts have more characters per token. If the full text has more characters per token of the budget, it
+ * would hardly fit, so its tokens are not counted.
+ */
 const MAX_CHARS_PER_TOKEN = 4.5;
 
 /** Up to this length a piece is counted exactly. */

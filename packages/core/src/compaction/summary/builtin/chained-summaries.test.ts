@@ -70,7 +70,7 @@ describe("summaries of summaries", () => {
     },
   );
 
-  it("does not grow a summary when nothing new happens", () => {
+  it("a summary does not grow over compactions in which nothing new happens", () => {
     const once = compacted(firstSummary(), (session) => session.user("go on"));
     let text = once;
     for (let round = 0; round < 10; round++) text = compacted(text, () => {});
@@ -116,7 +116,7 @@ describe("summaries of summaries", () => {
     );
   });
 
-  it("adds new edits of a file to the count in the earlier summary", () => {
+  it("adds the number of new edits of a file to the number in the earlier summary", () => {
     const edit = { file_path: "/project/f0.ts", old_string: "b", new_string: "c" };
     const text = compacted(firstSummary(), (session) => session.tool("e9", "Edit", edit, "ok"));
     expect(sectionOf(text, "Files and Code Sections")).toContain("`f0.ts` — edited 2×");
@@ -210,7 +210,7 @@ describe("earlier summary that longhaul did not write", () => {
     }
   });
 
-  it("keeps all items of an earlier summary about a file that changed since", () => {
+  it("keeps all items about a file in an earlier summary when the file changed since", () => {
     const session = new ConversationBuilder();
     session.summary("3. Files and Code Sections:\n- `quay.ts`: holds the map\n- `quay.ts`: draws the tide");
     const edit = { file_path: "/project/quay.ts", old_string: "a", new_string: "b" };
@@ -220,7 +220,7 @@ describe("earlier summary that longhaul did not write", () => {
     expect(files).toContain("draws the tide");
   });
 
-  it("keeps an error of an earlier summary that begins with a quotation", () => {
+  it("keeps an error in an earlier summary when the item of the error begins with a quotation", () => {
     const session = new ConversationBuilder();
     session.summary('4. Errors and fixes:\n- "no such quay" came up, fixed by a new map');
     const { text } = summarize(session.entries, { countTokens });

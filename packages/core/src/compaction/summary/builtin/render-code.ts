@@ -114,8 +114,8 @@ function weightOf(file: FileRecord): number {
 }
 
 /**
- * Renders a file. `before`: its items in an earlier summary. Counts include these items, so that they cover
- * the whole session.
+ * Renders a file. `before`: its items in an earlier summary. The counts include these items, so that the
+ * counts cover the whole session.
  */
 function fileForms(
   file: FileRecord,

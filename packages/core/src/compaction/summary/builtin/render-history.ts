@@ -135,8 +135,8 @@ function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[]
 }
 
 /**
- * Returns true for a verbatim request. In built-in summaries only the current request has no outcome after
- * it, and items of a model are prose.
+ * Returns true for a verbatim request. In built-in summaries, every request except the current one has an
+ * outcome after it. Items that a model wrote are prose.
  */
 function isVerbatim(item: string): boolean {
   return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");

@@ -35,7 +35,7 @@ const MAX_STEP_CHARS = 250;
 /** Maximum length of the agent's second-to-last text. It is often the report before a last remark. */
 const MAX_REPORT_CHARS = 800;
 const MAX_EDITS_SHOWN = 3;
-/** If the agent made fewer steps since the request, the work before the request is still current. */
+/** If the agent took fewer steps since the request, the work before the request is still current. */
 const FEW_STEPS = 3;
 /** A longer command is described by the agent's words before it. */
 const LONG_COMMAND_CHARS = 70;
@@ -85,7 +85,8 @@ function stepPieces(
 }
 
 /**
- * Returns the agent's texts between its calls, which explain them. The last text is quoted in full elsewhere.
+ * Returns the agent's texts between its calls. These texts explain the calls. The last text is quoted in full
+ * elsewhere.
  */
 function spokenSteps(spoken: readonly AgentText[]): Step[] {
   return spoken.map(({ at, text }, index) => {
@@ -242,8 +243,8 @@ function earlierTasks(digest: SessionDigest): Piece[] {
 const LISTED = /^- \[(?: |in progress)\] /;
 
 /**
- * Lines about the time of the earlier summary. {@link renderPending} and {@link renderNextStep} write them
- * again.
+ * Lines that were true only when the earlier summary was written. {@link renderPending} and {@link
+ * renderNextStep} write them again.
  */
 const STALE =
   /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Failed, no passing run|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;

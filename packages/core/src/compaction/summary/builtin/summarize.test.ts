@@ -82,7 +82,7 @@ describe("summarize", () => {
     );
   });
 
-  it("lists causes of problems that the agent stated", () => {
+  it("lists the causes that the agent stated for problems", () => {
     expect(sectionOf(text, "Problem Solving")).toContain("retry was never imported");
   });
 

@@ -1,7 +1,7 @@
 import { headOf, tailOf, withoutControls } from "../../../messages/text.ts";
 import { clip, oneLine } from "../clip.ts";
 
-/** Reads commands with what their output proves, and failures with their resolution. */
+/** Reads commands and what their output proves, and reads failures and their resolution. */
 
 export type CommandKind = "test" | "build" | "check" | "commit" | "push" | "other";
 
@@ -325,7 +325,10 @@ const TOOL_ERROR = /^<tool_use_error>([\s\S]*?)<\/tool_use_error>/;
 
 interface FailureText {
   readonly text: string;
-  /** False if no line looks like an error. A search without hits also ends with a failure code. */
+  /**
+   * False if no line looks like an error. For example, a search without hits ends with a failure code but
+   * prints no error.
+   */
   readonly telling: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface SessionDigest extends ToolDigest {
   /** Exchanges in order. The first may have no user message. */
   readonly exchanges: readonly Exchange[];
   readonly remarks: readonly Remark[];
-  /** Packages, the most used first. Programs and names have the same order. */
+  /** Packages, the most used first. Programs and names are sorted in the same way. */
   readonly packages: readonly string[];
   readonly programs: readonly string[];
   readonly names: readonly string[];
@@ -127,7 +127,7 @@ class Reader {
     else this.#tools.todos.attachment(attachment);
   }
 
-  /** Reads a boundary. The summary after it covers what was read before. */
+  /** Reads a boundary. The summary after the boundary covers the entries before the boundary. */
   boundary(): void {
     this.#isPastRead = !this.#exchanges.every(isEmpty);
   }

@@ -24,7 +24,7 @@ export interface EarlierSummary {
   readonly besidesNotes?: EarlierSummary | undefined;
 }
 
-/** Item that says only that there is none, as a model or an empty built-in section writes it. */
+/** Item that says only that there is nothing to list, as a model or an empty built-in section writes it. */
 const NOTHING =
   /^[-*•\s]*\(?(?:(?:none|nothing|n\/a)(?: (?:so far|yet|at (?:the moment|this time|present)|currently|on record))?|none: wait for the user|no (?:request|errors|work) on record|no files were touched|newer messages follow)[.)\s]*$/i;
 /** Sections about the future. A statement that nothing is open there is never an item, however long. */
@@ -36,8 +36,8 @@ const SHORT_ANSWER_CHARS = 12;
 const KEPT_STEPS = 5;
 
 /**
- * Parses a summary with the nine headings, by longhaul or a model, or notes. Without headings the whole text
- * is the request.
+ * Parses notes, or a summary with the nine headings by longhaul or a model. Without headings, the whole text
+ * counts as the request.
  */
 export function parseEarlierSummary(summary: string): EarlierSummary {
   const text = withoutQuotedFacts(summary);
@@ -85,8 +85,7 @@ export function earlierItems(earlier: EarlierSummary | undefined, name: SectionN
 }
 
 /**
- * Returns the long message that a built-in summary quotes in full under its first heading, always its first
- * item.
+ * Returns the long message that a built-in summary quotes in full as the first item under its first heading.
  */
 export function requestInFull(earlier: EarlierSummary | undefined): string {
   return parseMessageItem(earlierItems(earlier, "Primary Request and Intent")[0] ?? "");
@@ -101,7 +100,9 @@ export function listedMessages(earlier: EarlierSummary | undefined): readonly st
   );
 }
 
-/** Returns messages that earlier summaries list and that were not written again, without duplicates. */
+/**
+ * Returns messages that earlier summaries list and that are not among the newer messages, without duplicates.
+ */
 export function earlierMessages(
   earlier: EarlierSummary | undefined,
   newer: readonly HumanMessage[] = [],
@@ -185,8 +186,8 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 
 /**
  * Sections of the summary for the sections of notes. "" is for sections of a user's own template. Several
- * sections of notes can go to the same place. Their order loses least: concepts are cut from the end, all
- * others from the front.
+ * sections of notes can go to the same section of the summary. They are listed in the order that loses least:
+ * concepts are cut from the end, all other sections from the front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
   ["session title", "Primary Request and Intent"],
@@ -213,7 +214,7 @@ function itemsOfNotes(text: string): ItemsByName {
   const add = (place: SectionName, more: readonly string[]): void => {
     if (more.length > 0) addItems(items, place, more);
   };
-  // The preface has the path of the whole notes, and the user's words above them.
+  // The preface has the path of the whole notes and the user's words that precede the notes.
   add("Primary Request and Intent", filledItems(preface));
   for (const [name, place] of PLACES) {
     const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));

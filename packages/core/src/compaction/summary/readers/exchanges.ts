@@ -65,7 +65,10 @@ export function classifyUserText(raw: string): UserText {
   return { kind: "request", text };
 }
 
-/** Removes injected blocks. A tag that never closes is ordinary text, and is searched only once. */
+/**
+ * Removes injected blocks. A tag that never closes is ordinary text. Its closing tag is searched for only
+ * once.
+ */
 function withoutInjected(text: string): string {
   const kept: string[] = [];
   const unclosed = new Set<string>();
@@ -93,7 +96,7 @@ function slashCommand(text: string): string | undefined {
   return `${name.trim()} ${argumentsText.trim()}`.trim();
 }
 
-/** Returns true for a queued command, which is recorded as typed. */
+/** Returns true for a queued command, which is recorded as the user typed it. */
 function isTypedCommand(text: string): boolean {
   const name = /^\/[\w:-]+/.exec(text)?.[0];
   return name !== undefined && (HOUSEKEEPING.has(name) || text.length === name.length);

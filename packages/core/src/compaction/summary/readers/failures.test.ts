@@ -43,7 +43,7 @@ describe("ErrorLedger", () => {
     ]);
   });
 
-  it("keeps an error open while its command has not passed", () => {
+  it("keeps an error open until its command passes", () => {
     const ledger = new ErrorLedger();
     run(ledger, 1, "npm test", "Exit code 1\nError: boom");
     run(ledger, 2, "ls", "a b");

@@ -134,7 +134,9 @@ export interface EarlierFile {
 const MAX_NOTE_CHARS = 260;
 const MAX_NOTES_CHARS = 520;
 
-/** Returns possible file names in an item: the one in code marks, and the first that looks like a path. */
+/**
+ * Returns possible file names in an item: the text in code marks, and the first text that looks like a path.
+ */
 export function namedIn(item: string): readonly [inCode: string | undefined, path: string | undefined] {
   const firstLine = item.split("\n")[0] ?? "";
   return [/`([^`]+)`/.exec(firstLine)?.[1], /[\w./\\-]+\.\w{1,5}\b/.exec(firstLine)?.[0]];

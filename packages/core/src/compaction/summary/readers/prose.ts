@@ -62,7 +62,7 @@ function hasOddFences(text: string): boolean {
   return (text.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1;
 }
 
-/** Returns the sentence right before a tool call, which states its purpose. */
+/** Returns the sentence right before a tool call, which states the purpose of the call. */
 export function lastSentence(text: string): string | undefined {
   return lastSentences(text, 1)[0];
 }

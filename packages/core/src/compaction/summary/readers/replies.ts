@@ -4,7 +4,7 @@ import { oneLine, unescaped } from "../clip.ts";
 import { isWorthNoting, proseSentences } from "./prose.ts";
 
 /**
- * Reads replies of users and other agents: to questions, to plans, and as reports of subagents and background
+ * Reads users' answers to questions, their replies to plans, and the reports of subagents and background
  * tasks.
  */
 
@@ -101,7 +101,10 @@ export function readNotification(text: string): Notification {
   };
 }
 
-/** Returns a report on one line, from its first meaningful sentence on. Markup only costs tokens. */
+/**
+ * Returns a report on one line, from its first meaningful sentence on, without most of its markup. Markup
+ * only costs tokens.
+ */
 export function condensed(text: string): string {
   const opening = headOf(text, 1_600);
   const start = proseSentences(headOf(opening, 800)).find(isWorthNoting);

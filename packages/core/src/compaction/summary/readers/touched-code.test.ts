@@ -4,7 +4,7 @@ import { FileLedger, isScratch } from "./touched-code.ts";
 describe("FileLedger", () => {
   const change = { edits: [{ was: "a", now: "b" }], defines: [], reason: "why" } as const;
 
-  it("records a file as created once and as edited after that", () => {
+  it("records the first write of a file as its creation, and later changes as edits", () => {
     const ledger = new FileLedger();
     ledger.change(1, "/p/a.ts", { ...change, kind: "write" });
     ledger.change(2, "/p/a.ts", { ...change, kind: "edit" });

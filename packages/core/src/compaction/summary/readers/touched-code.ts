@@ -71,7 +71,7 @@ const SHELL_WRITE =
   /(?:^|[;&|\n]\s*)(?:cat|tee|echo[^>|;&\n]{0,200})\s*>>?\s*([\w./\\-]+\.\w{1,8})(?=$|[\s;&|<])/g;
 const SHELL_REMOVE = /(?:^|[;&|\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)/g;
 
-/** Returns true for a temporary file in a temporary folder. */
+/** Returns true for a file in a temporary folder or in `/dev`. */
 export function isScratch(path: string): boolean {
   return /^\/dev\/|(?:^|[\\/])(?:tmp|temp|scratch(?:pad)?)[\\/]/i.test(path);
 }
