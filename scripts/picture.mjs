@@ -1,4 +1,4 @@
-// Draws the context window before and after a compaction as an SVG, for the README. The figures are those of `npm start`.
+// Draws the context window before and after a compaction as an SVG, for the README. The figures are those of one run of `npm start`.
 //   npm run build && node scripts/picture.mjs > docs/images/before-after.svg
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
