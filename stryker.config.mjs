@@ -11,8 +11,8 @@ export default {
     "packages/{core/src/{compaction,messages,modules,request},notes/src}/**/*.ts",
     "!packages/**/*.test.ts",
   ],
-  // Names a file that does not exist, so that Stryker rewrites no tsconfig file. It would use the compiler's
-  // API, which TypeScript 7 does not have.
+  // Names a file that does not exist, so that Stryker rewrites no tsconfig file. To rewrite a tsconfig file,
+  // Stryker needs the compiler's API, which TypeScript 7 does not have.
   tsconfigFile: "no-tsconfig.json",
   ignorePatterns: [
     "/bench",

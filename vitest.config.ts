@@ -3,13 +3,19 @@ import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 import { withoutModule } from "./scripts/house/modules.ts";
 
-/** Vitest leaves one core to itself, and on a machine of two all files would wait for each other. */
+/**
+ * Vitest keeps one core for itself. On a machine with two cores, all test files would then wait for each
+ * other.
+ */
 const MIN_WORKERS = 2;
 
-/** Packages find each other's sources, so that no test needs a build. Node does not know "module", which is for bundlers. */
+/**
+ * Packages import each other's sources, so that no test needs a build. The condition "module" is removed,
+ * because it is for bundlers and Node does not know it.
+ */
 const conditions = ["@longhaul/source", ...defaultServerConditions.filter((name) => name !== "module")];
 
-/** `npm run house -- --without NAME` */
+/** Name of the module that the tests run without. Set by `npm run house -- --without NAME`. */
 const { LONGHAUL_WITHOUT: left } = process.env;
 
 export default defineConfig({

@@ -20,9 +20,9 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: [process.env.MUTATION_TESTS ?? ALL_ROOMS],
-    // Recordings are not in the repository, and one property needs more cases than run here.
+    // Recordings are not in the repository. One property test needs more cases than run here.
     exclude: ["**/*-recorded.test.ts", "**/plan-from-notes.property.test.ts"],
-    // A test that is only slow must not count as one that noticed.
+    // A test that is only slow must not count as a test that noticed the mutation.
     testTimeout: 60_000,
   },
 });

@@ -1,4 +1,5 @@
-// Measures the error of each counter by type of text, and its speed on a mixed agent conversation.
+// Measures two things for each counter: the error by type of text, and the speed on a mixed agent
+// conversation.
 import { tsImport } from "tsx/esm/api";
 import { READ_WHOLE } from "../packages/core/src/measure/tokens/estimate/estimate.ts";
 import { claim } from "./claims.mjs";
@@ -142,7 +143,10 @@ function speedTable(vocabulary, counters, speedTexts) {
   ]);
 }
 
-/** Returns true for a counter that uses only the length. Its speed is not meaningful. */
+/**
+ * Returns true for a counter that uses only the length of a text. The speed of such a counter is not
+ * meaningful.
+ */
 const isInstant = (speed) => speed > 10_000;
 const megabytesPerSecond = (speed) => (isInstant(speed) ? "∞" : String(Number(speed.toPrecision(3))));
 

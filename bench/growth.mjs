@@ -56,7 +56,8 @@ function mainThread(entries) {
 
 /**
  * Compares predicted and reported growth. Skips compactions, contexts that shrank because of clearing, and
- * changes of the model (another prompt, another vocabulary), because the file does not show the growth there.
+ * changes of the model (another prompt, another vocabulary), because the file does not show the growth in
+ * these cases.
  */
 function growthOf(entries) {
   const meter = new ContextMeter();

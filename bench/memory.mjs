@@ -52,8 +52,8 @@ const STEPS = [
       const host = new Host({
         window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
-        // The session was recorded long ago, so its old results would be cleared. Then a compaction from
-        // notes would not pay.
+        // With clearing, the engine would clear the old results, because the session was recorded long ago. A
+        // compaction from notes would then not pay.
         clearing: { form: "off" },
         modules: [sessionNotes({ file })],
       });

@@ -1,4 +1,4 @@
-// Peak memory of this process, without loading anything else.
+// Reads the peak memory of this process without loading anything else.
 import { readFileSync } from "node:fs";
 
 /**

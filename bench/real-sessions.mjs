@@ -1,4 +1,5 @@
-// Recorded sessions are next to the project, never in it. Sections that need them say so if they are missing.
+// Recorded sessions are next to the project, never in it. If a benchmark section needs recorded sessions and
+// they are missing, it says so.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 

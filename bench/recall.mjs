@@ -65,7 +65,7 @@ async function measured(path, rounds) {
   return { ...samples, indexBytes: bytes };
 }
 
-/** Extends the session with copies of its last lines, with new ids. */
+/** Returns copies of the session's last lines with new ids. The benchmark extends the session with them. */
 function lastLines(path, bytes) {
   const file = readFileSync(path);
   const text = file.subarray(file.indexOf(0x0a, file.length - bytes) + 1).toString("utf8");

@@ -73,8 +73,8 @@ function* copyOf(telling, copy, before) {
 const lastUuid = (telling, copy) => renamed(telling.findLast((entry) => entry.uuid).uuid, copy);
 
 /**
- * Creates an in-memory conversation without compactions that the provider counts as `tokens` tokens. Also
- * returns its next message.
+ * Creates an in-memory conversation that the provider counts as `tokens` tokens. The conversation has no
+ * compactions. Also returns its next message.
  */
 export function conversationOf(tokens) {
   const entries = [];
@@ -86,7 +86,8 @@ export function conversationOf(tokens) {
       const entry = JSON.parse(JSON.stringify(renamedEntry));
       const blocks = Array.isArray(entry.message?.content) ? entry.message.content : [];
       const isResult = blocks.some((block) => block.type === "tool_result");
-      // The conversation ends before a tool result, like most turns. That result is the next message.
+      // Ends the conversation before a tool result, which becomes the next message, because most turns begin
+      // with a tool result.
       if (isResult && open === 1 && reportedTokens(entries.at(-1)) >= tokens) {
         return { entries, next: { ...entry, message: sameResult(blocks[0].tool_use_id) } };
       }

@@ -21,6 +21,6 @@ const result = await compactSession(session, { project: process.cwd() });
 const written = await writeCompaction(result, { mode: "in-place" });
 console.log(`${written.mode}: ${result.compaction.tokensBefore} → ${result.compaction.tokensAfter} tokens`);
 
-// A resume reads the file from its end, however long it is.
+// A resume reads the file from its end, however long the file is.
 const resumed = await resumeSession(path);
 console.log(`${session.conversation.length} entries before, ${resumed.conversation.length} after`);

@@ -24,8 +24,8 @@ const SOURCE = "@longhaul/source";
 const CLI = "longhaul";
 
 /**
- * Programs bundle our packages. They start faster, because a bundle has only the code they use, and their
- * users install none of our other packages.
+ * Programs, which bundle our packages. A program starts faster with a bundle, because the bundle has only the
+ * code that the program uses. Its users install none of our other packages.
  */
 const PROGRAMS = [CLI, "simulator"];
 
@@ -60,7 +60,7 @@ function entriesOf(name) {
 
 /**
  * Returns the chunk of a core file: one per folder, because a chunk for every combination of entries would
- * create a hundred tiny files. Rare modules stay separate.
+ * create a hundred tiny files. Rarely used modules stay separate.
  */
 function chunkOf(id) {
   const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];

@@ -36,7 +36,10 @@ const BELOW_ENGINE: readonly string[] = [
   "compaction",
 ];
 
-/** Folders that a folder of the same package may import. All folders may import files next to them. */
+/**
+ * Folders that a folder of the same package may import. All folders may also import files that are in none of
+ * the listed folders.
+ */
 const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   core: {
     messages: [],
@@ -93,11 +96,12 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
   longhaul: { view: [], chat: ["commands", "view"], commands: ["chat", "view"] },
 };
 
-/** Only these packages have side effects. All others run in any JavaScript runtime. */
+/** Only these packages may import modules of Node. All others run in any JavaScript runtime. */
 const MAY_IMPORT_NODE = ["sessions", "agent", "simulator", "lab", "longhaul"];
 
 /**
- * Programs bundle our packages, so they also need the dependencies of these packages. See scripts/build.mjs.
+ * Programs bundle our packages, so a program also declares the dependencies of the bundled packages. See
+ * scripts/build.mjs.
  */
 const PROGRAMS = ["simulator", "longhaul"];
 
@@ -171,7 +175,7 @@ describe("import directions", () => {
     }
   });
 
-  it("no two files import each other, type imports included", () => {
+  it("the imports between files have no cycle, type imports included", () => {
     expect(cyclesIn(graph)).toEqual([]);
   });
 

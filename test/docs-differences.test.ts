@@ -73,7 +73,7 @@ describe("the page docs/design/differences.md", () => {
     });
   });
 
-  it("the differences page states when the provider clears results, and the engine requests one such edit", async () => {
+  it("the differences page states when the provider clears results, and the engine requests one clearing edit", async () => {
     const row = rowWith("clearing by the API starts");
     for (const tokens of [API_CLEARING_TRIGGER_TOKENS, usual.warning, usual.autoCompact, usual.blocking]) {
       expect(row).toContain(formatCount(tokens));

@@ -177,7 +177,7 @@ const NAMED_LATEST = /^longhaul: The latest session is .*\n/gm;
 
 /** Commands of a section build on each other. Each section starts with a fresh session. */
 describe.skipIf(process.platform === "win32")("the commands of the guides", () => {
-  it.each(sections)("the commands run and print output in %s", async (section) => {
+  it.each(sections)("the commands of a guide section run and print output (%s)", async (section) => {
     const own = shell.filter(({ guide, heading }) => `${guide}: ${heading}` === section);
     await begin(own[0] ?? { guide: "", heading: "" });
     for (const { code } of own) {

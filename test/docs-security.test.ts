@@ -20,7 +20,7 @@ it("the security page has exactly one row for each rule that a refusal can name"
   expect([...rows].sort()).toEqual([...named].sort());
 });
 
-it("the security page promises no more attacks than the hostile model of the tests tries", () => {
+it("the security page states no more attack attempts than the hostile model of the tests makes", () => {
   const [, promised = ""] = /more than (\d+) attempts/.exec(read("docs", "security.md")) ?? [];
   expect(Object.values(ATTEMPTS).flat().length).toBeGreaterThan(Number(promised));
   expect(Number(promised)).toBeGreaterThan(120);

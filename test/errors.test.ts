@@ -64,7 +64,7 @@ describe("the reference page of errors", () => {
     expect(entries.map(({ code }) => code).sort()).toEqual([...declared].sort());
   });
 
-  it("the page of errors gives the first words, the meaning and the remedy of each error code", () => {
+  it("the page of errors states the first words, the meaning and the remedy of each error code", () => {
     const poor = ({ opening, meaning, remedy }: Entry): boolean =>
       opening.length < 8 || meaning.length < 10 || remedy.length < 5;
     expect(entries.filter(poor)).toEqual([]);
@@ -135,7 +135,7 @@ describe("the check of the places that create errors", () => {
     expect(problemsIn('new LonghaulError("model-aborted", "The call was aborted.");')).toEqual([]);
   });
 
-  it("problemsOf finds an error message that it cannot read from the source", () => {
+  it("problemsOf reports an error whose message is not readable from the source code", () => {
     expect(problemsIn('new LonghaulError("query-empty", text(), { remedy });')).toHaveLength(1);
   });
 

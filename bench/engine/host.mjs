@@ -4,7 +4,7 @@ import { createCompactor, messageSnip } from "@longhaul/core";
 /** A window that is so large that nothing is ever compacted. */
 export const ENDLESS_WINDOW = 1_000_000_000;
 const MODEL = "claude-sonnet-5";
-/** Length of new messages, the same at every size of the conversation. */
+/** Texts of new messages. Their lengths are the same at every size of the conversation. */
 const CALL_TEXT =
   "The limits are read in one place and checked in another; I look at both before I change them. ";
 const RESULT_LINE = "  const remaining = limits.perHour - used; // what is left of the quota\n";

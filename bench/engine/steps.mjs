@@ -37,7 +37,7 @@ async function almostFull(conversation) {
     window: { tokens: Math.ceil(conversation.ownTokens * DECISION_PADDING) + WINDOW_RESERVE },
   });
   await host.open(conversation);
-  // A usage report would remove the padding that the window was sized for.
+  // Reports no usage, because a usage report would remove the padding that the window was sized for.
   host.respond({ resultRepeats: LARGE_RESULT_REPEATS, isReported: false });
   return host;
 }
@@ -136,7 +136,10 @@ export const STEPS = [
   },
 ];
 
-/** The JIT needs this time to compile. Otherwise the first calls on a large conversation would dominate. */
+/**
+ * Time for the JIT to compile before the measurement. Without this time, the first calls on a large
+ * conversation would dominate.
+ */
 const WARM_UP_MS = 1_000;
 
 export async function warmUp({ prepare, run, changes }, conversation) {

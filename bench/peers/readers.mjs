@@ -62,7 +62,8 @@ export function readBackwards(path) {
     position -= size;
     const chunk = Buffer.allocUnsafe(size);
     readSync(file, chunk, 0, size, position);
-    // Overlaps the search with the old tail by the length of the mark, to find a mark across two chunks.
+    // Overlaps the search with the old tail by the length of `BOUNDARY`, to find a boundary across two
+    // chunks.
     tail = Buffer.concat([chunk, tail]);
     boundary = tail.subarray(0, size + BOUNDARY.length).lastIndexOf(BOUNDARY);
   }

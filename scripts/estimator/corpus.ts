@@ -10,7 +10,7 @@ export interface Encoding {
 
 export interface Passage {
   readonly text: string;
-  /** Weight of this passage: its part of the weight of its kind of text. */
+  /** Weight of this passage: a part of the weight of its kind of text. */
   readonly weight: number;
   /** Number of tokens that begin within each character. */
   readonly starts: Uint8Array;

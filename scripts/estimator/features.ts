@@ -23,7 +23,8 @@ const symbol = (code: number): number => SYMBOL_OF[code] ?? 0;
 
 export interface Visitor {
   /**
-   * Counts one occurrence of this feature. It accounts for the tokens that begin between these characters.
+   * Counts one occurrence of this feature. The feature accounts for the tokens that begin between the
+   * positions `from` and `to`.
    */
   feature(slot: number, from: number, to: number, factor: number): void;
   /** Reports a word before it is looked up in the table. */

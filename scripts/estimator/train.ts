@@ -6,7 +6,7 @@
  *
  * First, every feature gets the mean number of tokens that begin at it. But features share buckets, and kinds
  * of text differ from each other, so whole passages are still off by some percent. The second step adjusts
- * the weights, the uncertain ones most, until passages are right.
+ * the weights, most of all the uncertain weights, until the counts of passages are right.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -9,7 +9,7 @@ const LONGEST_FILE_LINES = 500;
 /** Maximum number of files with the same name. */
 const MAX_NAMESAKES = 2;
 
-/** Returns true for an entry of a package. Such names repeat in every package. */
+/** Returns true for an entry of a package. The names of entries repeat in every package. */
 const isEntry = (file: string): boolean => /^[^/]+\/src\/(?:internal\/)?[\w-]+\.ts$/.test(file);
 
 const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);

@@ -61,7 +61,10 @@ function linkedPage(page: string, target: string): string {
   return path === "" ? page : posix.join(posix.dirname(page), path);
 }
 
-/** Returns a line of a block without the comment after it and without the padding before the comment. */
+/**
+ * Returns the command in a line of a code block, without the comment after the command and without the
+ * padding before the comment.
+ */
 const commandIn = (line: string): string =>
   line
     .replace(/\s+(?:#|\/\/) .*$/, "")

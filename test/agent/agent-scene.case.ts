@@ -52,7 +52,8 @@ export async function agentScene(options: SimulatorOptions = {}): Promise<AgentS
       return agent;
     },
     [Symbol.asyncDispose]: async () => {
-      // An agent that cannot write its session reports that on close. The test has already checked it.
+      // An agent that cannot write its session reports that on close. The test has already checked this
+      // report.
       for (const agent of opened) await agent.close().catch(() => undefined);
       await simulator.close();
       await rm(base, { recursive: true, force: true });

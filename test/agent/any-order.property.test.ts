@@ -10,8 +10,8 @@ import { type AgentScene, agentScene, ran, toolOf } from "./agent-scene.case.ts"
 
 const page = "The tide table of the outer harbour, line by line. ".repeat(40);
 /**
- * Returns the uuids of entries. Skips informational lines, because the file has one after a compaction that
- * kept messages in place.
+ * Returns the uuids of entries. Skips informational lines, because the file has such a line after a
+ * compaction that kept messages in place.
  */
 const uuids = (entries: readonly Entry[]): readonly unknown[] =>
   entries.flatMap((entry) => ("subtype" in entry && entry.subtype === "informational" ? [] : [entry.uuid]));

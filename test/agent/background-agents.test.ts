@@ -63,7 +63,7 @@ const waiting = (answer: string): Parameters<typeof agentScene>[0] => ({
 const say = (scene: AgentScene, ...turns: readonly Turn[]): void => scene.simulator.reply(...main(...turns));
 
 describe("background agents", () => {
-  it("a background agent runs beside its parent, and the next turn delivers its result once", async () => {
+  it("a background agent runs beside its parent, and the next turn of the parent delivers the result once", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate, host } = await started(scene);
     expect(agent.agents.list()).toMatchObject([{ description: "Count the berths", status: "running" }]);
@@ -112,7 +112,7 @@ describe("background agents", () => {
     expect(lastSent(scene)).not.toContain("<task-notification>");
   });
 
-  it("the next turn announces a long result of a background agent, which stays available until it is collected", async () => {
+  it("the next turn announces a long result of a background agent, and the result stays available until collected", async () => {
     const long = "One berth after the other. ".repeat(400).trim();
     await using scene = await agentScene(waiting(long));
     const { agent, gate, host } = await started(scene);
@@ -134,7 +134,7 @@ describe("background agents", () => {
     expect(again.agents.list()).toEqual([]);
   });
 
-  it("a background agent that its parent stops returns the result so far", async () => {
+  it("a background agent returns the result so far when its parent stops it", async () => {
     await using scene = await agentScene({
       behaviors: [
         subagent({ blocks: [{ type: "text", text: "Three so far." }, ...toolTurn("wait").blocks] }),

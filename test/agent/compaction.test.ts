@@ -44,7 +44,8 @@ describe("an agent whose window fills up", () => {
       windowTokens: WINDOW,
       behaviors: [summaries(), coder({ turns: 30, inventsPaths: true })],
     });
-    // The configured window is larger than the real one, so the provider refuses before the agent compacts.
+    // The configured window is larger than the real one, so the provider refuses a request before the agent
+    // compacts.
     const agent = await scene.open({
       tools: () => [Read],
       maxOutputTokens: 2_000,
@@ -136,7 +137,7 @@ describe("an agent whose window fills up", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("an agent rewinds to an earlier prompt, even one before a compaction, and continues from there", async () => {
+  it("an agent rewinds to an earlier prompt, even to a prompt before a compaction, and continues from that prompt", async () => {
     await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
     const read = (of: string) => [toolTurn("Read", { of }), textTurn(`Read ${of}.`)] as const;
     scene.simulator.reply(...read("one"), ...read("two"));

@@ -15,7 +15,7 @@ async function blocked(folder: string): Promise<() => Promise<void>> {
 }
 
 describe("an agent whose session cannot be written", () => {
-  it("an agent continues when its session cannot be written, reports it, and writes everything later", async () => {
+  it("an agent continues when its session cannot be written, reports the failure, and writes everything later", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });

@@ -171,7 +171,7 @@ export async function play(
   };
 }
 
-/** Takes the steps one by one, whatever their results. */
+/** Creates a model that takes the steps one by one, whatever their results. */
 const modelThat = (steps: readonly Step[]): ScriptedModel =>
   scriptedModel((_, index) => {
     const step = steps[index];

@@ -12,7 +12,10 @@ interface Killed {
   readonly reported: readonly string[];
 }
 
-/** Runs an agent in a separate process, and kills it after it has reported this number of messages. */
+/**
+ * Runs an agent in a separate process, and kills the process after the agent has reported this number of
+ * messages.
+ */
 const killAfter = (entries: number, args: readonly string[]): Promise<Killed> =>
   killWhen((printed) => printed.split("\nentry ").length > entries, args);
 

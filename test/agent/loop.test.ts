@@ -130,7 +130,7 @@ describe("the agent's loop", () => {
     expect(eventsOf(events, "entry")).toHaveLength(2);
   });
 
-  it("a permanent failure of the model ends the run with its error, and the conversation can continue", async () => {
+  it("a permanent failure of the model ends the run with the model's error, and the conversation can continue", async () => {
     await using scene = await agentScene();
     scene.simulator.fail(401);
     const agent = await scene.open();

@@ -31,14 +31,15 @@ describe("the session of an agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("an agent compacts another agent's session that exceeds its window, whatever usage was reported", async () => {
+  it("an agent compacts another agent's session that exceeds the window, whatever usage the session reports", async () => {
     await using scene = await agentScene({
       windowTokens: 40_000,
       switches: { foreignSignatures: "accepted" },
       behaviors: [summaries(), always("On we go.")],
     });
     const original = join(scene.cwd, "claude.jsonl");
-    // The provider reported a system prompt and tools of 45,000 tokens, which exceed this window.
+    // The usage in the session includes 45,000 tokens of system prompt and tools, which alone exceed this
+    // window.
     const entries = createDemoSession({ approximateTokens: 60_000 }).map((entry) => {
       if (entry.type !== "assistant" || entry.message.usage === undefined) return entry;
       const { usage } = entry.message;
@@ -61,7 +62,7 @@ describe("the session of an agent", () => {
     await expect(readFile(agent.sessionPath)).rejects.toThrow("ENOENT");
   });
 
-  it("an agent reports another writer of its session and no longer writes to the file", async () => {
+  it("an agent reports that another agent wrote to its session, and then stops writing to the session file", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const first = await scene.open();

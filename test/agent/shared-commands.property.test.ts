@@ -118,7 +118,7 @@ async function outputOf(text: string, world: HostileWorld): Promise<string> {
 }
 
 it.skipIf(process.platform === "win32")(
-  "a command that may run with any arguments prints no secrets and writes no file",
+  "a command that one permission allows with any arguments prints no secrets and writes no file",
   async () => {
     await using world = await hostileWorld();
     symlinkSync(".", join(world.project, "up"));

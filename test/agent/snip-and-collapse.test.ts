@@ -27,7 +27,7 @@ function roundOf({ conversation }: Agent, prompt: string, next: string): readonl
 }
 
 describe("agent.snip", () => {
-  it("agent.snip removes a round from the context, and the session file and a resumed agent agree", async () => {
+  it("agent.snip removes a round from the context, also in the session file and after a resume", async () => {
     await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
     const agent = await threeRounds(scene);
     const full = agent.reading.tokens;
@@ -58,7 +58,7 @@ describe("agent.snip", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("agent.snip keeps plan mode, and announces it again when it removed the announcement", async () => {
+  it("agent.snip keeps plan mode, and the agent announces plan mode again if the announcement was removed", async () => {
     await using scene = await agentScene({ windowTokens: 60_000 });
     scene.simulator.reply(textTurn("Planned."), textTurn("On."));
     const agent = await scene.open({ isPlanMode: true });
@@ -85,7 +85,7 @@ describe("agent.snip", () => {
 describe("an agent that collapses spans", () => {
   const behaviors = () => [spanSummaries(), summaries(), coder({ turns: 40, inventsPaths: true })];
 
-  it("an agent collapses spans instead of compacting, expands them, and resumes with them", async () => {
+  it("an agent collapses spans instead of compacting, expands a span, and keeps the spans after a resume", async () => {
     await using scene = await agentScene({ windowTokens: 24_000, behaviors: behaviors() });
     const compactor = { clearing: { form: "off" } } as const;
     const agent = await scene.open({ tools: () => [Read], collapse: { timeoutMs: 20_000 }, compactor });

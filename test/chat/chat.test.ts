@@ -99,8 +99,8 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     const pty = await chat();
     send(pty, "run it");
     await pty.waitFor("Yes, and don't ask again");
-    // Repeats the keys, because a busy machine may ignore them as too early. Additional keys do not move
-    // beyond the last option.
+    // Repeats the keys, because on a busy machine the question may ignore them as too early. Additional keys
+    // do not move the selection beyond the last option.
     for (let tries = 0; tries < 10 && !/^> No, and say/m.test(pty.screenText()); tries++) {
       await sleep(EARLY_MS + TIMER_SLACK_MS);
       pty.press("down", "down", "down", "down");

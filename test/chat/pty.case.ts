@@ -89,8 +89,8 @@ const loaded: { readonly spawn?: Spawn; readonly problem?: string } = await impo
 if (loaded.problem !== undefined) process.stderr.write(`Tests are skipped, ${loaded.problem}\n`);
 
 /**
- * True if no pseudo-terminal is available, for `describe.skipIf`. The package has binaries only for some
- * platforms.
+ * True if no pseudo-terminal is available, for `describe.skipIf`. The package node-pty has binaries only for
+ * some platforms.
  */
 export const hasNoPty: boolean = loaded.spawn === undefined;
 
@@ -117,7 +117,8 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
   const { cols = 80, rows = 24, cwd } = options;
   const env = {
     PATH: process.env.PATH ?? "",
-    // The home is another folder, because in the home folder the agent asks before each action.
+    // The home folder is not the working folder, because in the home folder the agent asks before each
+    // action.
     HOME: `${cwd}-home`,
     TERM: "xterm-256color",
     // Names the terminal program, because terminals wrap rows differently.
@@ -143,7 +144,8 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     bytes: screen.bytes,
     waitFor: screen.waitFor,
     allow: async () => {
-      // A busy machine may ignore a key as too early, so it is repeated until something is selected.
+      // On a busy machine the question may ignore a key as too early, so the key is repeated until an option
+      // is selected.
       for (let tries = 0; tries < 10 && !/^> Yes$/m.test(screen.text()); tries++) {
         await sleep(EARLY_MS + TIMER_SLACK_MS);
         if (!/^> (?:Yes|No)/m.test(screen.text())) child.write(KEYS.down);

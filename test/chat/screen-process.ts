@@ -1,6 +1,6 @@
 /**
- * A separate process with only a screen, for tests that type at it in a pseudo-terminal. It prints its
- * events. Some texts are commands.
+ * A separate process that only shows a screen, for tests that type in a pseudo-terminal. The process prints
+ * its events. Some typed texts are commands.
  */
 import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.ts";
 import type { Choice } from "../../packages/longhaul/src/chat/screen/screen.ts";

@@ -36,7 +36,7 @@ function step(vocabulary: readonly string[], isTall: boolean): fc.Arbitrary<Step
   );
 }
 
-/** Removes all blanks, because the terminal inserts one if a wide character does not fit into a row. */
+/** Removes all blanks, because the terminal inserts a blank if a wide character does not fit into a row. */
 const squeezed = (text: string): string => text.replace(/\s+/gu, "");
 
 /** Records the printed lines. Each line has unique words. */
@@ -71,8 +71,8 @@ const shown = (line: string): string =>
   squeezed(line.replaceAll("\u001b[2J", "").replaceAll("\u001b[31m", ""));
 
 /**
- * Returns the number of live rows after wrapping to this width. Rows above the screen can no longer be
- * removed.
+ * Returns the number of rows that the live lines need at this width. In a terminal with fewer rows, some live
+ * rows would move above the screen and could no longer be removed.
  */
 function rowsWhenFolded(bytes: string, cols: number): number {
   const last = bytes.slice(bytes.lastIndexOf("\u001b[?7l"), bytes.lastIndexOf("\u001b[?7h"));
@@ -133,7 +133,7 @@ interface Lines {
   readonly found: readonly string[];
 }
 
-it("the screen keeps all printed lines once and in order above the live lines, whatever happens", async () => {
+it("the screen keeps each printed line exactly once, in order and above the live lines, whatever happens", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step(PLAIN_WORDS, true), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, ({ screen, buffer }) => {
@@ -149,7 +149,7 @@ it("the screen keeps all printed lines once and in order above the live lines, w
   );
 });
 
-it("the screen loses no printed line when an emoji has another width or the live lines do not fit", async () => {
+it("the screen loses no printed line when emoji are wider than expected or the live lines do not fit", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step([...PLAIN_WORDS, ...JOINED], false), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, () => undefined);

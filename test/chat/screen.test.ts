@@ -71,7 +71,7 @@ describe("the input line of the chat", () => {
       { rows: 10 },
     ));
 
-  it("the input line shows a long paste as one short item, and Enter sends all of it", () =>
+  it("the input line shows a long paste as one short item, and Enter sends the whole paste", () =>
     withScreen(async (shown) => {
       const lines = Array.from({ length: 42 }, (_, line) => `line ${line}`);
       await shown.send(`see \u001b[200~${lines.join("\r")}\u001b[201~ ok`);
@@ -193,7 +193,7 @@ describe("permission questions on the screen", () => {
   };
   const paste = (text: string): string => `\u001b[200~${text}\u001b[201~`;
 
-  it("a question that grants a permission shows its options without keys and says how to answer", () =>
+  it("a question that grants a permission shows its options without shortcut keys and says how to answer", () =>
     withScreen(async (shown) => {
       await opened(shown);
       expect(rowsOf(shown)).toEqual([

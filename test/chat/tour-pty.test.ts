@@ -20,7 +20,7 @@ const isLong = process.env.LONGHAUL_LONG_RUN === "1";
 /** Time limit of a tour test. The tour is made for watching, so it takes time. */
 const TOUR_LIMIT_MS = 180_000;
 
-/** Returns true if the input line offers this text, so nothing is running. */
+/** Returns true if the input line offers this text, which it does only while nothing is running. */
 const offers =
   (input: string) =>
   (screen: string): boolean =>
@@ -29,7 +29,7 @@ const offers =
 const said = (): string => pty.scrollback().join("\n");
 
 describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
-  it("the tour explains each step, waits when the user leaves it, and removes its files at the end", async () => {
+  it("the tour explains each step, waits while the user runs other commands, and removes its files at the end", async () => {
     await pty.waitFor(offers("This is harbour"));
     expect(said()).toContain("The model is a stand-in");
     const folder = /(\S+longhaul-tour-\w+)\/harbour/.exec(said().replace(/\s+/g, " "))?.[1] ?? "";

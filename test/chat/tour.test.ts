@@ -67,7 +67,7 @@ describe("the guided tour", () => {
     expect(tour.requests.invalid).toEqual([]);
     expect(report).toMatchObject({ refused: 0, isSound: true, fromBackground: 1, said: { lost: [] } });
     expect([...answers.values()].filter((answer) => answer !== "")).toHaveLength(4);
-    // The tour's text differs if one of these things did not happen.
+    // Each of these texts appears only if the tour has really shown the event that the text describes.
     const words = steps.map((step) => step.words).join("\n");
     for (const pattern of [
       /bar is yellow/,

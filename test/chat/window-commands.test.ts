@@ -68,7 +68,7 @@ async function session(): Promise<Session> {
 }
 
 describe.skipIf(hasNoPty)("window commands in a terminal", () => {
-  it("/snip removes a round that the user picks from a list, and it stays removed after kill -9", async () => {
+  it("/snip removes a round that the user picks from a list, and the round stays removed after kill -9", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover", "gannet"]) await reads(pty, name);
     await send(pty, "/snip", "Space selects");
@@ -91,7 +91,7 @@ describe.skipIf(hasNoPty)("window commands in a terminal", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("/rewind can summarize everything before a picked prompt, Ctrl-O shows the summary, and /undo reverts it", async () => {
+  it("/rewind can summarize everything before a picked prompt, Ctrl-O shows the summary, /undo removes it", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover"]) await reads(pty, name);
     await send(pty, "/rewind", "Which prompt do you want to choose?");

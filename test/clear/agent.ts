@@ -52,7 +52,7 @@ export class Agent {
     this.#keep(this.#talk.user(text));
   }
 
-  /** Makes one model call, and adds the result of the tool that it calls. */
+  /** Makes one model call, and adds the result of the called tool. */
   async step(frame: Omit<ModelRequest, "messages"> = {}, call: Call = {}): Promise<ModelReply> {
     const id = `t${this.#calls++}`;
     const thought: TurnBlock = { type: "thinking", thinking: `Next comes ${id}.` };

@@ -11,7 +11,10 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/b
 
 const MODEL = { features: { keepsEarlierThinking: true } } as SimulatedModel;
 
-/** Counts one token per character. Counts the provider's text for a cleared result as long as ours. */
+/**
+ * Counts one token per character. The provider's text for a cleared result counts with the length of our own
+ * text.
+ */
 const tokensOf = (block: ContentBlock): number =>
   JSON.stringify(block).replace(CLEARED_RESULT, CLEARED_RESULT_TEXT).length;
 
@@ -79,8 +82,8 @@ describe("tokens that the context edits of a request remove", () => {
         const messages = messagesOf(entries);
         const before = { messages, tokens: measure(messages) };
         const { tokens, applied } = applyEdits(before, edits, MODEL, measure);
-        // The provider clears thinking first, and these tokens no longer count for the trigger of the
-        // results.
+        // The provider clears thinking first, so the tokens of this thinking no longer count toward the
+        // trigger for clearing results.
         const [first] = applied;
         const cleared = first?.type === "clear_thinking_20251015" ? first.cleared_input_tokens : 0;
         const prompt = { countedTokens: before.tokens - cleared, statedTokens: 0, tokensOf };
@@ -89,7 +92,7 @@ describe("tokens that the context edits of a request remove", () => {
     );
   });
 
-  it("tokensLeftOut accepts a total slightly below `clear_at_least`, because it may underestimate", () => {
+  it("tokensLeftOut accepts a total slightly below `clear_at_least`, because its own count may be too low", () => {
     const step = { words: false, thinks: false, tools: ["Read"], characters: 1_000 };
     const entries = conversationOf(Array.from({ length: 4 }, () => step));
     const leftOut = (least: number, statedTokens = 0): number => {
@@ -103,8 +106,8 @@ describe("tokens that the context edits of a request remove", () => {
     expect(leftOut(0)).toBe(1_000 - CLEARED_RESULT_TEXT.length);
     expect(leftOut(1_200)).toBe(leftOut(0));
     expect(leftOut(1_300)).toBe(0);
-    // An error states the size of the prompt. It equals our count of the whole prompt, our count after
-    // clearing, or neither.
+    // An error states the size of the prompt. The stated size equals our count of the whole prompt, our count
+    // after clearing, or neither.
     expect([7_900, 7_100, 9_000].map((stated) => leftOut(1_200, stated))).toEqual([
       0,
       leftOut(0),

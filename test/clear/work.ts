@@ -17,7 +17,7 @@ export function indexOf(entries: readonly Entry[], options: ResultIndexOptions =
   return index;
 }
 
-/** Creates the tool calls, each with a result of this number of tokens. The ids are `t0`, `t1`, … */
+/** Creates one tool call for each number, with a result of that many tokens. The ids are `t0`, `t1`, … */
 export function work(...tokens: readonly number[]): readonly Entry[] {
   const talk = new ConversationBuilder();
   talk.user("go on");

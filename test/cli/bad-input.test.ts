@@ -52,7 +52,7 @@ describe("impossible usage figures of a provider", () => {
 });
 
 describe("bad input gives a clear message and exit code 1", () => {
-  it("inspect exits with 1 for a missing session, by path, by id and as `latest`", async () => {
+  it("inspect exits with 1 if the session is missing, whether named by path, by id or as `latest`", async () => {
     expectClearFailure(await run("inspect", "./missing.jsonl"), /missing\.jsonl/);
     expectClearFailure(await run("inspect", "abcdef"), /longhaul sessions/);
     expectClearFailure(await run("inspect", "latest"), /session/i);
@@ -67,7 +67,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     expectClearFailure(await run("inspect", join(home, "folder")), /folder|directory/);
   });
 
-  it("a named pipe without a writer fails as a session or configuration, and is ignored as settings", async () => {
+  it("commands refuse a named pipe without a writer as a session or configuration, and ignore it as settings", async () => {
     const pipe = join(home, "pipe.jsonl");
     spawnSync("mkfifo", [pipe, join(home, "pipe-settings.json")]);
     expectClearFailure(await run("inspect", pipe), /not a regular file/);
@@ -103,7 +103,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     expectClearFailure(await run("inspect", write("binary", bytes)), /as a session: no line/);
   });
 
-  it("compact exits with 1 for a session without messages, and inspect says that it has none", async () => {
+  it("compact exits with 1 for a session without messages, and inspect says that the session has none", async () => {
     const path = write(
       "titles.jsonl",
       `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`,
@@ -114,7 +114,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(inspected.stdout).toContain("no messages");
   });
 
-  it("the error for another agent's session names its format, and the file stays unchanged", async () => {
+  it("the error for a session of another agent names the session's format, and the file stays unchanged", async () => {
     const codex = `${JSON.stringify({ timestamp: "2026-01-01", type: "session_meta", payload: { id: "x", cli_version: "1" } })}\n`;
     expectClearFailure(await run("inspect", write("codex.jsonl", codex)), /Codex/);
   });

@@ -34,12 +34,12 @@ afterAll(async () => {
 interface Asked {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Interrupts once, as soon as this is printed. */
+  /** Interrupts the program once, as soon as it prints this text. */
   readonly interruptAt?: string;
   readonly cwd?: string;
 }
 
-/** Runs `longhaul chat` with these arguments, over pipes. */
+/** Runs `longhaul chat` with these arguments, with pipes instead of a terminal. */
 function chat(args: readonly string[], { stdin = "", env, interruptAt, cwd }: Asked = {}): Promise<CliRun> {
   const key = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: simulator.url };
   return new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ describe("longhaul chat -p", () => {
     expect(report.refused).toMatchObject([{ rule: "wide-folder" }]);
   });
 
-  it("chat -p runs a slash command without a model call, and answers wrong arguments with the usage", async () => {
+  it("chat -p runs a slash command without a model call, and prints the syntax for wrong arguments", async () => {
     const first = ["--output-format", "json", "-p"];
     simulator.reply(textTurn("Noted: heron."), textTurn("Noted: plover."));
     const { session } = JSON.parse((await chat([...first, "remember heron"])).stdout);
@@ -182,7 +182,7 @@ describe("longhaul chat -p", () => {
     expect(said()).toContain("I am Ada.");
   });
 
-  it("chat -p continues a session with its own model unless another one is named", async () => {
+  it("chat -p continues a session with the session's own model unless the command names another model", async () => {
     simulator.reply(textTurn("one"), textTurn("two"), textTurn("three"));
     const first = await chat(["-p", "hi", "--model", "claude-haiku-4-5", "--output-format", "json"]);
     const { session } = JSON.parse(first.stdout);
@@ -299,7 +299,7 @@ describe("longhaul chat -p", () => {
     expect((await chat(["-p", "x", "--resume"])).code).toBe(2);
   });
 
-  it("chat -p ends cleanly on an interrupt, with everything written", async () => {
+  it("chat -p ends cleanly on an interrupt, and the session file contains the interrupted call", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 60" }));
     const args = ["-p", "wait", "--output-format", "stream-json", "--permission-mode", "allow-all"];
     const run = await chat(args, { interruptAt: "sleep 60" });

@@ -155,7 +155,7 @@ describe("longhaul clear", () => {
 });
 
 describe("a sequence of clearings and compactions", () => {
-  it("each clearing or compaction in a sequence reads back correctly, only appends, and lists its boundary", async () => {
+  it("each step in a sequence of clearings and compactions only appends, reads back correctly, and is listed", async () => {
     const bytes: string[] = [text];
     const tokens: number[] = [];
     const step = async (...args: readonly string[]): Promise<void> => {

@@ -131,7 +131,7 @@ describe("longhaul compact", () => {
     expect(Math.abs(report.context.tokens / after.tokens - 1)).toBeLessThan(0.1);
   });
 
-  it("compact --out writes a new session that only its owner can read, and leaves the old one unchanged", async () => {
+  it("compact --out writes a new session that only its owner can read, and leaves the old session unchanged", async () => {
     const path = copy();
     const out = join(home, "new-session.jsonl");
     const before = readFileSync(path);
@@ -159,7 +159,7 @@ describe("longhaul compact", () => {
     expect(much.kept.tokens).toBeGreaterThan(30_000);
   });
 
-  it("compact says that the kept messages are also covered by a summary of the whole conversation", async () => {
+  it("compact says that a summary of the whole conversation also covers the kept messages", async () => {
     const covered = /tokens, verbatim, also covered by the summary/;
     const { stdout: whole } = await run("compact", session, "--keep-recent", "40000");
     expect(unfolded(whole)).toMatch(covered);
@@ -170,7 +170,7 @@ describe("longhaul compact", () => {
     expect(unfolded(none)).not.toMatch(covered);
   });
 
-  it("compact --instructions adds to the summary, and --summary shows it", async () => {
+  it("compact --instructions adds the instructions to the summary, and --summary shows the summary", async () => {
     const { stdout } = await run(
       "compact",
       session,
@@ -182,7 +182,7 @@ describe("longhaul compact", () => {
     for (const name of SECTION_NAMES) expect(stdout).toContain(name);
   });
 
-  it("compact with a small window creates a conversation that fits it", async () => {
+  it("compact with a small window creates a conversation that fits the window", async () => {
     const report = await runJson("compact", session, "--window", "64000");
     expect(report.fits).toBe(true);
   });
@@ -203,7 +203,7 @@ describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])(
     const run = (...args: string[]) =>
       runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
 
-    it("inspect announces no automatic compaction when it is disabled, in text and in JSON", async () => {
+    it("inspect announces no automatic compaction, in text or in JSON, when auto-compact is disabled", async () => {
       const { stdout } = await run();
       expect(stdout).toContain(variable);
       expect(stdout).not.toMatch(/┴auto|auto-compact at|auto-compact threshold/);

@@ -51,7 +51,7 @@ describe("longhaul compact with a model that fails", () => {
     async (_, fault, reason, words) => {
       simulator.fail(fault, { times: 20 });
       const { code, ...shown } = await compact("--in-place");
-      // Joins the output to one line, because the terminal's width breaks it.
+      // Joins the output to one line, because compact wraps its lines at the terminal's width.
       const stdout = shown.stdout.replace(/\s+/g, " ");
       expect(code).toBe(0);
       expect(stdout).toMatch(words);
@@ -90,7 +90,7 @@ describe("longhaul compact with a model that fails", () => {
     expect((await compact()).stdout).toMatch(/claude-sonnet-5-5 wrote no summary\. The built-in summarizer/);
   });
 
-  it("compact --summary shows the whole summary and still says who wrote it and why", async () => {
+  it("compact --summary shows the whole summary, and still says what wrote the summary and why", async () => {
     simulator.fail(529, { times: 20 });
     const { stdout } = await compact("--summary");
     expect(stdout).toMatch(/The built-in summarizer wrote the\s+summary\s+instead/);
@@ -99,7 +99,7 @@ describe("longhaul compact with a model that fails", () => {
 });
 
 describe("longhaul compact with a model that writes the summary", () => {
-  it("compact reports how often it cut the conversation in JSON, and shows no fallback chain in the text", async () => {
+  it("compact reports in JSON how often it cut the conversation, and shows no fallback chain in the text", async () => {
     await restart({ windowTokens: 34_000 });
     const { stdout, code } = await compact("--json");
     expect(code).toBe(0);
@@ -109,7 +109,7 @@ describe("longhaul compact with a model that writes the summary", () => {
     expect((await compact()).stdout).not.toMatch(/own call|shared prefix/);
   });
 
-  it("a model's summary has other titles for its last sections when newer messages follow", async () => {
+  it("the last sections of a model's summary have different titles when newer messages follow the summary", async () => {
     const summary = UP_TO_TITLES.map((title, index) => `## ${index + 1}. ${title}\nsomething`).join("\n\n");
     simulator.reply(`<summary>\n${summary}\n</summary>`, `<summary>\n${summary}\n</summary>`);
     await expectUpToTitles("model", []);
@@ -117,7 +117,7 @@ describe("longhaul compact with a model that writes the summary", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("a built-in summary has other titles for its last sections when newer messages follow", async () => {
+  it("the last sections of a built-in summary have different titles when newer messages follow the summary", async () => {
     await expectUpToTitles("built-in", ["--model", "built-in"]);
   });
 

@@ -32,7 +32,7 @@ const compact = (args: readonly string[], env: Record<string, string> = KEY): Pr
   runCli(["compact", session, ...args, "--base-url", simulator.url], { home, env });
 
 describe("longhaul compact --model", () => {
-  it("compact --model lets the model write the summary, and prints its name, usage and cost", async () => {
+  it("compact --model lets the model write the summary, and prints the model's name, usage and cost", async () => {
     const { stdout, code } = await compact(["--model", MODEL, "--json"]);
     expect(code).toBe(0);
     const { summary, fits } = JSON.parse(stdout);
@@ -55,7 +55,7 @@ describe("longhaul compact --model", () => {
     },
   );
 
-  it("compact condenses the oldest rounds when they do not fit the model's window, and says so", async () => {
+  it("compact condenses the oldest rounds when the conversation exceeds the model's window, and says so", async () => {
     await simulator.close();
     simulator = await startSimulator({ windowTokens: 90_000 });
     const { stdout, code } = await compact(["--model", MODEL]);
@@ -94,7 +94,7 @@ describe("longhaul compact --model", () => {
       /npm install @ai-sdk\/mistral@3/,
     ],
   ])(
-    "compact explains a failure with %s, offers the built-in summarizer, and exits with 1",
+    "compact with %s explains its failure, offers the built-in summarizer, and exits with 1",
     async (_, args, env, code, words) => {
       await simulator.close();
       simulator = await startSimulator({ apiKeys: [KEY.ANTHROPIC_API_KEY] });

@@ -25,26 +25,29 @@ describe("longhaul compact of a session that a compaction would barely shorten",
     [["--in-place", "--from", "long-"]],
     [["--in-place", "--from-notes"]],
     [["--out", "shorter.jsonl"]],
-  ])("compact with %j fails with exit code 1 and changes nothing when it does not pay", async (options) => {
-    const named = options.map((option) => {
-      if (option === "shorter.jsonl") return join(home, option);
-      return option === "long-" ? (longSession(1).entries[0]?.uuid ?? "") : option;
-    });
-    const { code, stdout, stderr } = await run("compact", session, ...named, "--json");
-    const { error } = JSON.parse(stdout);
-    expect([code, error.code]).toEqual([
-      1,
-      options.includes("--from-notes") ? error.code : "compaction-ineffective",
-    ]);
-    expect(["compaction-ineffective", "notes-not-usable"]).toContain(error.code);
-    if (error.code === "compaction-ineffective") {
-      expect(error.facts).toMatchObject({ smallestWorthwhile: 1_000, saved: expect.any(Number) });
-      expect(stderr).toContain("--force");
-    }
-    expect(isUnchanged()).toBe(true);
-    expect(existsSync(join(home, "shorter.jsonl"))).toBe(false);
-    expect(existsSync(session.replace(".jsonl", ".notes.md"))).toBe(false);
-  });
+  ])(
+    "compact with %j exits with 1 and changes nothing when the compaction would not pay",
+    async (options) => {
+      const named = options.map((option) => {
+        if (option === "shorter.jsonl") return join(home, option);
+        return option === "long-" ? (longSession(1).entries[0]?.uuid ?? "") : option;
+      });
+      const { code, stdout, stderr } = await run("compact", session, ...named, "--json");
+      const { error } = JSON.parse(stdout);
+      expect([code, error.code]).toEqual([
+        1,
+        options.includes("--from-notes") ? error.code : "compaction-ineffective",
+      ]);
+      expect(["compaction-ineffective", "notes-not-usable"]).toContain(error.code);
+      if (error.code === "compaction-ineffective") {
+        expect(error.facts).toMatchObject({ smallestWorthwhile: 1_000, saved: expect.any(Number) });
+        expect(stderr).toContain("--force");
+      }
+      expect(isUnchanged()).toBe(true);
+      expect(existsSync(join(home, "shorter.jsonl"))).toBe(false);
+      expect(existsSync(session.replace(".jsonl", ".notes.md"))).toBe(false);
+    },
+  );
 
   it("a preview of compact says that the compaction would not pay, and exits with 0", async () => {
     for (const options of [["--dry-run"], ["--dry-run", "--in-place"], []]) {

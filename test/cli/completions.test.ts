@@ -40,7 +40,7 @@ function outputOf(shell: string, ...args: readonly string[]): readonly string[] 
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-/** Words before the cursor, and the candidates that complete the last of them. */
+/** Words before the cursor, and the candidates that complete the last word. */
 const CASES: readonly (readonly [words: readonly string[], candidates: readonly string[]])[] = [
   [["led"], ["ledger"]],
   [["co"], ["compact", "completions"]],
@@ -149,7 +149,7 @@ describe.skipIf(hasNoPty || isMissing("zsh"))("completion of longhaul commands i
     return await pty.waitFor(wanted);
   };
 
-  /** The first Tab completes what the candidates have in common, the second one lists them. */
+  /** The first Tab completes the common beginning of the candidates. The second Tab lists the candidates. */
   const listed = async (words: string, common: RegExp, wanted: RegExp): Promise<string> => {
     const pty = await shell();
     pty.type(`longhaul ${words}`);

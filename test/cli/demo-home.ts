@@ -13,13 +13,13 @@ export interface DemoHome {
   run(...args: readonly string[]): Promise<CliRun>;
   /** Runs a command with --json and parses its output. */
   runJson(...args: readonly string[]): Promise<ReturnType<typeof JSON.parse>>;
-  /** Writes the session to a new folder, and returns its path and the path of its notes. */
+  /** Writes the session to a new folder. Returns the path of the session and the path for its notes. */
   newSession(): { readonly session: string; readonly notes: string };
 }
 
 /**
- * Creates a home with the demo project, removed after the tests of the file, and a function that runs the
- * command line there.
+ * Creates a home with the demo project, and functions that run the command line there. The home is removed
+ * after the tests of the file.
  */
 export function demoHome(): DemoHome {
   const home = temporaryFolder();

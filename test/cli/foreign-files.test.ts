@@ -30,7 +30,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["chat", "-p", "hello", "--resume", "FILE"],
 ];
 
-/** Returns everything in a folder, with content and time. */
+/** Returns every file and folder inside a folder, with its modification time and the content of each file. */
 function stateOf(folder: string): readonly unknown[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()
@@ -41,14 +41,14 @@ function stateOf(folder: string): readonly unknown[] {
     });
 }
 
-// No server listens there, so a command that called a model would fail with another error.
+// No server listens at this address, so a command that called a model would fail with another error.
 const env = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 const samples = FOREIGN_FILES.filter(({ file }) =>
   /^(?:gemini|qwen)\.jsonl$|^opencode\.db$|^cline/.test(file),
 );
 
 it.each(samples)(
-  "every command refuses $file, names its format, and leaves its folder unchanged",
+  "every command refuses $file, names the format of the file, and leaves the folder unchanged",
   async (sample) => {
     const folder = mkdtempSync(join(home, "f-"));
     const path = join(folder, sample.file);

@@ -36,7 +36,7 @@ describe("longhaul compact --from-notes", () => {
     expect((await runJson("inspect", session)).compactions).toHaveLength(1);
   });
 
-  it("compact --from-notes builds missing notes, and keeps them unless it is only a preview", async () => {
+  it("compact --from-notes builds missing notes, and writes them to a file unless it only shows a preview", async () => {
     const look = await run("compact", session, "--from-notes");
     expect(look.code).toBe(0);
     expect(unfolded(look.stdout)).toContain(

@@ -44,7 +44,7 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
 describe.skipIf(!isPosix)("compaction hooks in the user's settings", () => {
-  it("hooks receive their input, add to the summary request and the conversation, and are shown", async () => {
+  it("hooks receive their input and add to the summary request and the conversation, and compact lists them", async () => {
     configure({
       PreCompact: [{ command: "cat > pre.json; echo look after the tides" }],
       SessionStart: [{ command: "pwd" }],

@@ -7,7 +7,7 @@ import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 const isPosix = process.platform !== "win32";
-/** Part of every file that no session may pull in. */
+/** A word in every file whose content must not get into a compacted session. */
 const CANARY = "CANARY-7f3a";
 const HARMLESS = "the harbour is open";
 
@@ -111,7 +111,7 @@ describe("longhaul compact of a hostile session file", () => {
     ],
     ["secrets of the project", project, [".env", "keys/id_rsa", "settings.txt", join(project, ".env")]],
     ["names with other separators", project, ["..\\tides\\plan.txt", `${sibling}/./plan.txt`, "x\0/../a"]],
-  ])("compact does not restore %s for a hostile session", async (_, cwd, reads) => {
+  ])("compact of a hostile session does not restore %s", async (_, cwd, reads) => {
     const { out, stdout } = await compacted({ cwd, reads });
     expect(out).not.toContain(CANARY);
     expect(stdout).not.toContain(CANARY);

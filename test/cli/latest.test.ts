@@ -126,7 +126,7 @@ describe.skipIf(hasNoPty)("the session name `latest` in a terminal", () => {
     expect(text().length).toBeGreaterThan(demo.length);
   });
 
-  it("notes shows notes of another project's session at once, and asks before it writes them", async () => {
+  it("notes shows existing notes of another project's session at once, and asks before it writes new notes", async () => {
     const { home } = newHome();
     const asked = terminal(home, home, ["notes", "latest"]);
     await asked.waitFor("Use the session of another project? [y/N]");

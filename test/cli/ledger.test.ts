@@ -91,7 +91,7 @@ describe("facts in the output of longhaul compact", () => {
 });
 
 describeRecorded("longhaul ledger of a recorded session", () => {
-  it("ledger shows the facts that Claude Code's own compactions kept, and that longhaul computed them", async () => {
+  it("ledger shows the facts that Claude Code's own compactions kept, and says that longhaul computed them", async () => {
     const copy = join(home, "70d782f7.jsonl");
     copyFileSync(realSessionPath("entireio-cli__70d782f7.jsonl"), copy);
     const { stdout, code } = await run("ledger", copy);

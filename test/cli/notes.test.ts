@@ -120,7 +120,7 @@ describe("longhaul notes", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
-  it("a template in the settings gives the notes other sections, and later runs recognize them without it", async () => {
+  it("a template in the settings changes the sections, and later runs recognize them without the template", async () => {
     const template = join(home, "template.md");
     writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
     const names = ({ sections }: { sections: { name: string }[] }) => sections.map(({ name }) => name);

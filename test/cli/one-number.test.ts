@@ -23,8 +23,8 @@ import {
 } from "./reports.ts";
 
 /**
- * Runs all commands on one session. Each quantity that several of them report must have one value. Returns
- * true if the session was compacted.
+ * Runs all commands on one session. Each figure that several commands report must have the same value in all
+ * of them. Returns true if the session was compacted.
  */
 async function expectAgreement(path: string): Promise<boolean> {
   const before = await inspected(path);

@@ -63,7 +63,7 @@ describe("longhaul recall", () => {
     expect(stdout).toContain(read.pieces[0].text);
   });
 
-  it("recall returns matches of all filters --exact, --pattern, --file and --tool, newest first", async () => {
+  it("recall returns the texts that match all given filters (--exact, --pattern, --file, --tool), newest first", async () => {
     const exact = await runJson("recall", session, "--exact", "require If-Match", "--tool", "Bash");
     expect(exact.hits.length).toBeGreaterThan(1);
     for (const { text, tool } of exact.hits as Hit[])
@@ -84,7 +84,7 @@ describe("longhaul recall", () => {
     expect([...(await ids("--limit", "3")), ...(await ids("--limit", "3", "--page", "2"))]).toEqual(whole);
   });
 
-  it("recall searches the current context only with --all, and then includes the newest messages", async () => {
+  it("recall searches the current context, with its newest messages, only if --all is given", async () => {
     await run("recall", session, "tide");
     appendMessage("paint the lighthouse vermilion");
     expect((await runJson("recall", session, "vermilion")).hits).toEqual([]);

@@ -66,7 +66,10 @@ function longerBlock(block: ContentBlock, filler: string): ContentBlock {
   return isText ? { ...block, content: block.content + filler } : block;
 }
 
-/** Returns the session with long texts, and with the usage that a provider would have reported for them. */
+/**
+ * Returns the session with longer texts, and with the usage that a provider would have reported for these
+ * texts.
+ */
 export function inflated(lines: readonly Entry[], perToken: number, besides: number): readonly Entry[] {
   const filler = " and so on,".repeat(800);
   let said = 0;

@@ -94,8 +94,8 @@ class Life {
   }
 
   /**
-   * Collapses several spans in one batch. Expanding them restores the original, and expanding them again
-   * changes nothing.
+   * Collapses several spans in one batch. Checks that a second commit of the same spans changes nothing, and
+   * that expanding the spans restores the original entries.
    */
   #collapse({ spans, effectiveTokens }: Extract<Step, { kind: "collapse" }>): void {
     const before = this.entries;
@@ -183,7 +183,7 @@ class Life {
   }
 }
 
-/** Checks that every entry is summarized or kept, in order, and that no pair is split. */
+/** Checks that every entry is summarized or kept, in order, and that no call is separated from its result. */
 function expectWhole(plan: CompactionPlan): void {
   const { entries, summarized, kept, keptPlace, pending, isKeptRewritten } = plan;
   const inOrder = keptPlace === "before" ? [...kept, ...summarized, ...pending] : [...summarized, ...kept];
@@ -219,9 +219,9 @@ function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, binds
 }
 
 /**
- * Checks that a marker or a span names every removed message with an id, and that its tokens are not
- * undercounted. An expanded span can start or end between two parts of one message. Both parts then count
- * twice.
+ * Checks that a marker or a span names every removed message with an id, and that the count of original
+ * messages does not drop. A message that is only partly in a span counts twice until the span is expanded.
+ * `joined` is the allowed number of such messages.
  */
 function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], joined = 0): void {
   const named = new Set(after.filter(isEntry).flatMap((entry) => [entry.uuid, ...standInUuids(entry)]));

@@ -8,7 +8,7 @@ import { ConversationBuilder } from "../support/builders.ts";
 const PER_MESSAGE = 1_000;
 export const OVERHEAD: number = 2_000;
 
-/** Counts every sent entry as 1,000 tokens, unless `tokens` overrides it. */
+/** Counts every sent entry as 1,000 tokens, unless `tokens` sets another count for it. */
 function measured(entries: readonly Entry[], tokens: Readonly<Record<string, number>> = {}): KnownMeasures {
   const tokensOf = (entry: Entry): number =>
     tokens[entry.uuid ?? ""] ?? (["user", "assistant", "attachment"].includes(entry.type) ? PER_MESSAGE : 0);

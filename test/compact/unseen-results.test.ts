@@ -67,7 +67,7 @@ function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
 const TARGET = 30_000;
 const last = (entries: readonly Entry[], back: number): string => entries.at(-back)?.uuid ?? "";
 
-/** Every way to compact a conversation, as a function that plans it. */
+/** Every way to compact a conversation, as a function that plans the compaction. */
 const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPlan>> = {
   "a compaction of the whole conversation": (entries) =>
     planCompaction({ entries }, { keepRecentTokens: 0, targetTokens: TARGET }),
@@ -101,19 +101,16 @@ describe.each(Object.keys(WAYS))("tool results that the model has not seen in %s
     ["nothing", []],
     ["a message of the user", ["By the way, use tabs."]],
     ["reminders", ["<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"]],
-  ])(
-    "a compaction keeps results that the model has not seen in full after their calls, followed by %s",
-    async (_, after) => {
-      const entries = unseenSession([2_000, 40, 900], after);
-      const compaction = await carriedOut(way(entries), TARGET);
-      const answers = answersIn(rebuild(compaction));
-      expect([...answers.values()].map(tokensIn)).toEqual(
-        [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
-      );
-      expect(compaction.ledger?.shortened).toBeUndefined();
-      expect(JSON.stringify(compaction.summary)).toContain("You have not read them yet");
-    },
-  );
+  ])("a compaction keeps unseen results in full after their calls, followed by %s", async (_, after) => {
+    const entries = unseenSession([2_000, 40, 900], after);
+    const compaction = await carriedOut(way(entries), TARGET);
+    const answers = answersIn(rebuild(compaction));
+    expect([...answers.values()].map(tokensIn)).toEqual(
+      [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
+    );
+    expect(compaction.ledger?.shortened).toBeUndefined();
+    expect(JSON.stringify(compaction.summary)).toContain("You have not read them yet");
+  });
 });
 
 it("a background summary is dropped when its messages are only a summary and a call with an unseen result", () => {
@@ -128,7 +125,7 @@ it("a background summary is dropped when its messages are only a summary and a c
 });
 
 describe("unseen results that do not fit next to the summary", () => {
-  it("a compaction cuts the middle of a long unseen result, points to recall, and records it in the ledger", async () => {
+  it("a compaction cuts a long unseen result in the middle, mentions `recall`, and lists the cut in the ledger", async () => {
     const entries = unseenSession([60_000]);
     const plan = planCompaction({ entries }, { targetTokens: TARGET });
     const compaction = await carriedOut(plan, TARGET);
@@ -217,7 +214,7 @@ describe("unseen results that do not fit next to the summary", () => {
     });
 
     it.each([0, 260])(
-      "an image in an unseen result is removed only if the remaining text can then be cut to %i tokens",
+      "an image in an unseen result is removed only if its text can then be cut to the limit of %i tokens",
       (mostTokens) => {
         const tokenRatio = 0.5;
         const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
@@ -237,7 +234,7 @@ describe("unseen results that do not fit next to the summary", () => {
     );
 
     it.each([100, 400])(
-      "an unseen result is cut to %i tokens as a last resort, or keeps 2,000 if that is too few",
+      "an unseen result is cut to the limit of %i tokens as a last resort, or keeps 2,000 if that is too low",
       (room) => {
         const entries = unseenSession([6_000]).slice(-2);
         const { shortened } = shortenResults(entries, {
@@ -280,7 +277,7 @@ describe("unseen results that do not fit next to the summary", () => {
       }
     });
 
-    it("unseen results are cut in the same way for one shared object and for copies of it", () => {
+    it("unseen results are cut in the same way whether their blocks are one shared object or copies of it", () => {
       const text: ContentBlock = { type: "text", text: words(1_500) };
       const tokens = 2 * tokensIn(words(1_500)) + 4 * measureBlock(image(), tokensIn);
       const cut = (mostTokens: number, own: (block: ContentBlock) => ContentBlock): ShortenedEntries => {
@@ -331,7 +328,7 @@ describe("unseen results that do not fit next to the summary", () => {
       },
     );
 
-    it("unseen results are not cut when they only seem too long because of too high usage reports", () => {
+    it("unseen results are not cut when they seem too long only because the reported usage is too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
         roomTokens: 500,

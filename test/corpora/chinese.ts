@@ -101,7 +101,10 @@ export function chineseEnglishCorpus(length: number, seed = 19): string {
   );
 }
 
-/** Slot names are Chinese here, but `fill` knows only word characters. */
+/**
+ * Fills a template whose slots have Chinese names. `fill` accepts only ASCII word characters in the name of a
+ * slot.
+ */
 function fillHan(template: string, slots: Readonly<Record<string, readonly string[]>>, seed: number): string {
   const from = choices(seed);
   return template.replace(/\{(.)\}/gu, (whole, name: string) =>

@@ -1,4 +1,7 @@
-/** One text per kind for evaluating estimates, equal on every machine, and written by us. */
+/**
+ * Texts for evaluating token estimates, one for each kind of text. They are equal on every machine and
+ * written by us.
+ */
 import { base64Corpus } from "./base64.ts";
 import { chineseCorpus, chineseEnglishCorpus } from "./chinese.ts";
 import { minifiedCorpus, typescriptCorpus } from "./code.ts";
@@ -26,7 +29,9 @@ export type KindName =
   | "minifiedJs"
   | "mix";
 
-/** Characters per kind: enough that single sentences do not matter, few enough to count exactly in a test. */
+/**
+ * Characters of each text: enough that single sentences do not matter, few enough to count exactly in a test.
+ */
 const LENGTH = 60_000;
 const MIX_LENGTH = 200_000;
 

@@ -71,7 +71,7 @@ export function logLines(from: Choices, length: number): string {
   return grow(length, "\n", () => from.pick(LINES)(from));
 }
 
-/** Mostly runs of one format, like real files, with alternating formats. */
+/** Writes runs of lines in one format, like real log files. The format is picked again for each run. */
 export function logsCorpus(length: number, seed = 14): string {
   const from = choices(seed);
   return grow(length, "\n", () => {

@@ -131,7 +131,10 @@ async function makeFull(loop: AgentLoop): Promise<void> {
   loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(600));
 }
 
-/** Returns the request without a compaction, by the name of a caller that is never compacted. */
+/**
+ * Returns the request without a compaction. It passes the name of a caller for which the engine never
+ * compacts.
+ */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
     caller: "compact",

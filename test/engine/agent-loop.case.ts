@@ -30,7 +30,7 @@ export interface LoopOptions {
   readonly resultTokens?: number;
   /** Size of an occasional paste. */
   readonly pastedTokens?: number;
-  /** Number of turns after which the person says something at the latest. */
+  /** Maximum number of turns without a message of the person. */
   readonly humanEvery?: number;
   /** Duration of a turn by the simulator's clock. */
   readonly turnMs?: number;

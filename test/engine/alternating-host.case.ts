@@ -134,7 +134,8 @@ export class AlternatingHost {
     this.#check(turn, { before, fresh, isRewritten, step });
     const isChanged = isRewritten || step.kind === "retract" || step.kind === "edit";
     if (!isChanged && written > 0) expect(this.lines.length - written).toBe(fresh.length);
-    // Only a change by the host may write an id twice, because it can move lines.
+    // Only a step in which the host changes its messages may write an id again, because such a change can
+    // move lines.
     if (step.kind !== "retract" && step.kind !== "edit") {
       const ids = new Set(this.lines.slice(0, written).map(({ uuid }) => uuid));
       expect(this.lines.slice(written).filter(({ uuid }) => ids.has(uuid))).toEqual([]);
@@ -169,8 +170,8 @@ export class AlternatingHost {
   #change(step: HostStep): readonly ApiMessage[] {
     const used = this.lists[step.list];
     if (step.kind === "retract") {
-      // The engine notices a removed message only in the list that it saw last. Other lists may lack the
-      // message anyway.
+      // The engine notices the removal of a message only in the list that it saw last, because other lists
+      // may lack the message anyway.
       if (used !== this.#shown) return [];
       // The host removes the message from both lists, so that it has one list again.
       this.#useOneList(used.length > 2 ? used.slice(0, -1) : used);

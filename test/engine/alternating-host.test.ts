@@ -46,7 +46,7 @@ const step: fc.Arbitrary<HostStep> = fc.oneof(
 const plainUse: Use = { list: "own", copying: "none", adopts: false, inPlace: false };
 
 describe("a host that alternates between its own list and the returned list", () => {
-  it("the engine sends the same conversation whichever list the host uses, copies, mutates or changes", async () => {
+  it("the engine sends the same conversation whichever list the host passes, copies or edits", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.boolean(), async (steps, collapses) => {
         const host = new AlternatingHost({ collapses });
@@ -57,7 +57,7 @@ describe("a host that alternates between its own list and the returned list", ()
     );
   });
 
-  it("the engine keeps a reply that only one of the host's lists has after the host removed a message", async () => {
+  it("after the host removed a message, the engine keeps a reply that only one of the host's lists has", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take({ ...round, kind: "text" });
@@ -80,7 +80,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("a tool result that the host removed is not sent again, even if an older list lacks it too", async () => {
+  it("a tool result that the host removed is not sent again, even if an older list lacks the result too", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -94,7 +94,7 @@ describe("a host that alternates between its own list and the returned list", ()
     await host.take(round);
   });
 
-  it("the engine counts an edited list again although it had shortened the newest reply in it", async () => {
+  it("the engine counts an edited list again, even if the engine had shortened the list's newest reply", async () => {
     const host = new AlternatingHost({ collapses: false });
     await host.take({ ...plainUse, kind: "text", size: 351, other: "same" });
     await host.take({ ...plainUse, kind: "retract", adopts: true });
@@ -112,8 +112,8 @@ describe("a host that alternates between its own list and the returned list", ()
         async (steps, cut, collapses) => {
           const host = new AlternatingHost({ collapses, cut });
           for (const next of steps) {
-            // A merged list would have an earlier message and the newest one in one message. In a split list,
-            // the engine's note for a missing result is a host message.
+            // Skips removals. A merged list would have an earlier message and the newest one in one message.
+            // In a split list, the engine's note for a missing result would count as a message of the host.
             if (next.kind === "retract") continue;
             await host.take("other" in next && next.other === "no reply" ? { ...next, other: "same" } : next);
           }

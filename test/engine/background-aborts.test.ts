@@ -73,7 +73,10 @@ function fillToThreshold(loop: AgentLoop): void {
 const turnOf = (loop: AgentLoop, signal?: AbortSignal): Promise<Turn> =>
   loop.compactor.before(loop.conversation.messages, { caller: "main", signal });
 
-/** Returns the request without a compaction, by the name of a caller that is never compacted. */
+/**
+ * Returns the request without a compaction. It passes the name of a caller for which the engine never
+ * compacts.
+ */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { messages } = loop.conversation;
   const turn = await loop.compactor.before(messages, { caller: "compact" });
@@ -256,7 +259,7 @@ describe("background summaries of a subagent", () => {
 });
 
 describe("an undo right after a background summary was swapped in", () => {
-  it("an undo of a background summary restores all messages, including those that arrived while it ran", async () => {
+  it("an undo of a background summary restores all messages, even those that arrived during the summary call", async () => {
     const transcript: TranscriptWriter = await openTranscript(path, {
       lock: async () => async () => undefined,
     });

@@ -75,7 +75,8 @@ describe.each<Form>(["messages", "entries"])(
       expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
       const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
       expect(new Set(ended)).toEqual(new Set(["ready"]));
-      // No turn waited for a background summary, even if it was being refreshed when the window was full.
+      // No turn waited for a background summary, even if the summary was being refreshed when the window was
+      // full.
       expect(summaries.asked).toBeGreaterThanOrEqual(ended.length);
       // Only turns move the clock, so a turn that waited would have blocked forever.
       expect(loop.eventsOf("compacted").map(({ durationMs }) => durationMs)).toEqual([0, 0, 0]);
@@ -115,7 +116,7 @@ describe("a background summary", () => {
     expect(loop.eventsOf("compacted")[0]?.tokensBefore).toBeGreaterThanOrEqual(autoCompact - 2_000);
   });
 
-  it("a background summary is refreshed with only the new messages when many of them arrived", async () => {
+  it("a background summary is refreshed after many new messages, without a new read of the earlier messages", async () => {
     await scene.simulator.close();
     scene = await openScene({ windowTokens: 200_000 });
     const { loop } = slowLoop(TURN_MS, { windowTokens: 200_000, resultTokens: 5_000 });
@@ -152,7 +153,7 @@ describe("a background summary", () => {
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
   });
 
-  it("the engine drops a background summary when the host changed the messages that it summarizes", async () => {
+  it("the engine drops a background summary when the host has changed the summarized messages", async () => {
     const { loop } = slowLoop(0);
     const isReady = (): boolean => loop.eventsOf("background-ended").length === 1;
     expect(await workUntil(loop, isReady)).toBe(true);

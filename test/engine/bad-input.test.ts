@@ -55,7 +55,7 @@ const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
 
 describe("a conversation that breaks API rules", () => {
   it.each(DAMAGED)(
-    "the engine repairs a conversation with %s, reports it once, and continues",
+    "the engine repairs a conversation with %s, reports the repair once, and continues",
     async (_name, damaged) => {
       const loop = scene.loop();
       const said = loop.conversation.messages;

@@ -87,7 +87,7 @@ function changedFile(file: string): string {
 }
 
 describe.each<Form>(["messages", "entries"])("thinking for a host with its own list of %s", (form) => {
-  it("the provider accepts a reply that the host moves behind other messages than those it followed", async () => {
+  it("the provider accepts a request in which the host moved a reply behind other messages", async () => {
     const loop = scene.loop({ form, model: binding() });
     await loop.run(6);
     const [first, ...rest] = loop.conversation.messages as [Message, ...Message[]];

@@ -95,7 +95,7 @@ describe("many subagents that compact at once beside their parent", () => {
     expect(parent.lastTurn?.thresholds.size).toBe(32_000);
   });
 
-  it("subagents survive a compaction of their parent, which lists them as running until they end", async () => {
+  it("subagents survive a compaction of their parent, and the compaction lists the subagents that still run", async () => {
     const { parent, compactors } = family();
     expect(await workUntil(parent, hasCompacted(parent))).toBe(true);
     const restored = (): readonly string[] =>

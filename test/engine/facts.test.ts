@@ -107,7 +107,8 @@ describe.each(COURSES)(
       await work({ ...course, seed: 100, resumed }, 4);
       expect(wishes.faults).toEqual([]);
       expect(wishes.ledgers.length).toBeGreaterThan(10);
-      // A good summary contains the rules itself, so resumed plain messages have no quotation of them.
+      // The summaries of the writer "good" state the rules, so the compaction adds no quotation of the rules.
+      // A host that resumes from plain messages therefore cannot know the statuses of the rules.
       const isTold = form === "entries" || writer !== "good";
       if (isTold) expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
       const { entries } = await loadSession(path);

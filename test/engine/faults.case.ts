@@ -7,7 +7,7 @@ import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 import { listField } from "../../packages/core/src/messages/untrusted.ts";
 import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 
-/** A request counts as long above this share of the window, by a rough count. */
+/** A request is long if it exceeds this share of the window. The tokens of the request are only estimated. */
 const LONG_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
 const CALLS_BETWEEN_OVERFLOWS = 5;

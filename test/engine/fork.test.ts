@@ -49,7 +49,7 @@ describe.each(COURSES)(
       ]);
     });
 
-    it("the engine makes a summary fork within an hour when the prompt cache lives that long, and reads from it", async () => {
+    it("the engine makes a summary fork within an hour, and reads from the cache, when the cache lives that long", async () => {
       const loop = scene.loop({
         modelName,
         form,

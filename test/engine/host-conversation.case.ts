@@ -2,7 +2,9 @@ import type { ApiMessage, ContentBlock, Message, ModelReply } from "@longhaul/co
 import type { EntryLink } from "@longhaul/core/messages";
 import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 
-/** `with reminders`: the newest message has a reminder, which is removed when a newer one arrives. */
+/**
+ * `with reminders`: the newest message has a reminder, which the host removes when a newer message arrives.
+ */
 export type Form = "messages" | "entries" | "messages with reminders";
 
 /** The form in which a host keeps its conversation: API messages, or entries of a session. */
@@ -55,7 +57,10 @@ class PlainConversation implements HostConversation {
 
 const REMINDER = { type: "text", text: "<system-reminder>Mind the tests.</system-reminder>" } as const;
 
-/** A host that adds a reminder to its newest message without storing it. All message objects are new in each turn. */
+/**
+ * A host that adds a reminder to its newest message without storing the reminder. All message objects are new
+ * in each turn.
+ */
 class RemindingConversation extends PlainConversation {
   override get messages(): readonly Message[] {
     const held = super.messages as readonly ApiMessage[];

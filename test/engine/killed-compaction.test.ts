@@ -51,7 +51,7 @@ describe.concurrent.each(ROUNDS)("processes killed during a compaction (%d)", (s
   );
 
   it(
-    "a session that was killed during any other write resumes from its last complete line",
+    "a session resumes from its last complete line after its process was killed during any other write",
     KILLS_TIMEOUT,
     async () => {
       const session = await open({ headroom: "notes", seed });

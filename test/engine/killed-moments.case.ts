@@ -74,8 +74,8 @@ export function afterAnswer(isCall: IsCall, milliseconds: number): Moment {
 }
 
 /**
- * Returns the moment when a file next to the session appears, changes or disappears. The system reports it
- * immediately.
+ * Returns the moment when a file next to the session appears, changes or disappears. The system reports such
+ * an event immediately.
  */
 export function onFile(name: RegExp, skip = 0): Moment {
   return {

@@ -55,7 +55,7 @@ async function openTearing(path: string, mayCreate: boolean): Promise<OpenedAppe
     close: () => file.close(),
     write: async (bytes) => {
       if (!isHeldAt("torn", kindOf(Buffer.from(bytes).toString()))) return await file.write(bytes);
-      // Omits at least two bytes: without only the line end, the line would be complete.
+      // Omits at least two bytes, because a line that lacks only its line end counts as complete.
       const part = Math.min(
         bytes.length - 2,
         Math.max(1, Math.floor(bytes.length * (orders.hold?.share ?? 0))),

@@ -189,7 +189,7 @@ describe.each(COURSES)(
     });
 
     it.runIf(course.headroom?.includes("notes"))(
-      "a long run with notes requests a summary only after an overflow or after an event with the reason",
+      "a long run with notes requests a summary only after an overflow or after an event that says why",
       async () => {
         const { compactions, loop } = await run();
         const declined = loop.eventsOf("notes-declined").length;
@@ -239,8 +239,8 @@ describe.each(COURSES)(
       const { heldMessages, seenMessages, loop, heapMegabytes } = await run();
       // The old list stays in memory until the host adopts the last rewrite.
       const mostMessages = Math.max(...loop.lengths);
-      // A host that creates its messages anew in every turn has two copies of each: the first one stays with
-      // its entry.
+      // A host that creates its messages anew in every turn has two copies of each message: its own, and the
+      // first copy, which the engine keeps with the entry.
       const copies = course.form === "messages with reminders" ? 2 : 1;
       expect(heldMessages).toBeLessThanOrEqual(copies * mostMessages);
       expect(seenMessages).toBeGreaterThan(loop.turns);

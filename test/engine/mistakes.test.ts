@@ -597,7 +597,7 @@ describe("the engine after a mistake of the host", () => {
     expect(reads).toBe(1);
   });
 
-  it("the engine accepts fields that all message forms have in common", async () => {
+  it("the engine accepts undefined options, system messages, fields of the OpenAI SDK and unknown blocks", async () => {
     const options: CompactorOptions = {
       model: "claude-haiku-4-5",
       settings: { environment: {} },

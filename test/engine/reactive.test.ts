@@ -161,7 +161,7 @@ describe("thinking that is valid only after unchanged messages", () => {
     return loop;
   };
 
-  it("the engine omits thinking after messages that the host changed, so that the provider accepts them", async () => {
+  it("the engine omits thinking after messages that the host changed, and the provider accepts the request", async () => {
     const loop = await thinkingLoop();
     const [, ...rest] = loop.conversation.messages;
     loop.conversation.resumeFrom([{ role: "user", content: "Something else was said." }, ...rest]);

@@ -32,7 +32,7 @@ describe("a host that removes a reminder from its newest message in every turn",
     expect(loop.problems).toEqual([]);
   });
 
-  it("the engine writes each message once, and the newest also with the reminder that is removed later", async () => {
+  it("the engine writes each reply once, and each user message again after its reminder is removed", async () => {
     const lines: Entry[] = [];
     const transcript = {
       path: "/sessions/reminded.jsonl",

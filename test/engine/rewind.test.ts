@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** Opens a host's transcript. It does not write entries again that are in the file. */
+/** Opens a host's transcript. The transcript does not write entries again that the file already contains. */
 async function transcriptAt(path: string, known: readonly Entry[] = []): Promise<TranscriptPort> {
   const writer = await openTranscript(path);
   const written = new Set(known.map(({ uuid }) => uuid));
@@ -43,7 +43,7 @@ const sizeError = ({ lastTurn }: AgentLoop): number =>
 describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
   "a loop with %s that is rewound to an earlier prompt",
   (modelName) => {
-    it("a loop rewound to before two compactions continues, compacts, undoes that, and resumes in a new process", async () => {
+    it("a loop rewound past two compactions continues, compacts, undoes the compaction, and resumes in a new process", async () => {
       const path = join(folder, `${modelName}.jsonl`);
       const transcript = await transcriptAt(path);
       const loop = scene.loop({ form: "entries", modelName, compactor: { transcript } });

@@ -72,7 +72,7 @@ export async function openScene({
 
 const MAX_TURNS = 300;
 
-/** Runs turns until the condition is true. Returns false if it never becomes true. */
+/** Runs turns until the condition is true. Returns false if the condition never becomes true. */
 export async function workUntil(loop: AgentLoop, isSo: () => boolean): Promise<boolean> {
   for (let turn = 0; turn < MAX_TURNS && !isSo(); turn++) await loop.turn();
   return isSo();

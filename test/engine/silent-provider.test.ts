@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 
-// Loads the SDK before the tests, because loading takes longer than their time limits.
+// Loads the SDK before the tests, because loading takes longer than the time limits in the tests.
 beforeAll(async () => void (await import("@anthropic-ai/sdk")));
 
 let server: Server;

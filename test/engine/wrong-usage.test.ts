@@ -16,7 +16,8 @@ async function run(
   form: Form = "messages",
   resultTokens = 800,
 ): Promise<AgentLoop> {
-  // Uses one seed, because the number of compactions differs by session and the bounds below fit this one.
+  // Uses a fixed seed, because the number of compactions differs by session and the bounds below fit only
+  // this session.
   scene = await openScene({ keepBodies: 3, play: { seed: 6 } });
   const loop = scene.loop({
     modelName: "claude-opus-5-5",
@@ -69,7 +70,7 @@ describe("wrong usage reports of a provider", () => {
   ];
 
   it.each(COURSES)(
-    "the engine soon ignores a reported usage that %s, for a host that keeps %s",
+    "the engine soon stops trusting replies whose usage %s, for a host that keeps %s",
     async (_, form, distort) => {
       const loop = await run(distort, form);
       expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 2);

@@ -59,7 +59,7 @@ describeRecorded("a recorded session in a window of 50,000 tokens", () => {
       expectFigures(await figuresOf(sessionStream(session), session.model));
     });
 
-    it("recall finds every probed fact of a recorded session that left the context", {
+    it("recall finds every probed fact that left the context of a recorded session", {
       timeout: 60_000,
     }, async () => {
       await expectAllRecalled(sessionStream(await loadSession(path)));
@@ -75,7 +75,7 @@ describe("a generated session in a window of 50,000 tokens", () => {
     expect(policies.map(({ compactions }) => compactions)).toEqual([COMPACTIONS, COMPACTIONS]);
   });
 
-  it("recall finds every probed fact of a generated session that left the context", {
+  it("recall finds every probed fact that left the context of a generated session", {
     timeout: 60_000,
   }, async () => {
     await expectAllRecalled(toStream(createDemoSession()));

@@ -76,7 +76,7 @@ describe.each(DOORS)("a fork that takes notes and edits them by %s", (_, frame) 
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("a notes fork corrects refused edits with calls that read from the cache, and counts the cost of all", async () => {
+  it("a notes fork corrects refused edits with calls that read from the cache, and adds up the cost of all calls", async () => {
     await start("repairs");
     const host = await worked(frame);
     const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
@@ -90,13 +90,13 @@ describe.each(DOORS)("a fork that takes notes and edits them by %s", (_, frame) 
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("a model may edit the notes one edit at a time until it says that they are complete", async () => {
+  it("a model may edit the notes one edit at a time until the model says that the notes are complete", async () => {
     await start("one-by-one");
     const host = await worked(frame);
     const outcome = await extractNotes(asking(host));
     expect(outcome).toMatchObject({ by: "fork", refused: 0, isComplete: true });
-    // Edits by text need one answer. Edits by tool need one call each, because each call waits for its
-    // result.
+    // Edits by text need one answer. Edits by tool need one answer each, because the model waits for the
+    // result of each edit.
     const isByText = frame === FRAME;
     expect(outcome.calls).toBe(isByText ? 1 : outcome.edits + 1);
     if (!isByText) expect(outcome.edits).toBeGreaterThanOrEqual(3);
@@ -165,7 +165,7 @@ describe("notes forks of a thinking model", () => {
 describe("direct calls for notes", () => {
   beforeEach(() => start(["damages-headings", "good"]));
 
-  it("a direct call for notes edits them by text and corrects refused edits", async () => {
+  it("a direct call for notes edits the notes by text and corrects refused edits", async () => {
     const host = await worked(EDIT);
     const { entries } = host.conversation;
     const asked = asking(host, { fork: undefined, model: host.model, fresh: entries.slice(-6) });

@@ -1,7 +1,7 @@
 /**
  * Maximum installed size of each package, without its dependencies. A budget is about 10% above the size when
- * it was set. A package that exceeds its budget either contains something by mistake, or has grown for a
- * reason. In that case raise the budget in the same commit.
+ * it was set. A package that exceeds its budget may contain something by mistake. If it has grown for a
+ * reason, raise the budget in the same commit.
  */
 export interface Budget {
   readonly files: number;

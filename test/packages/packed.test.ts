@@ -118,7 +118,7 @@ describe("the packed libraries", () => {
     expect(JSON.parse(output)).toEqual(Object.fromEntries(expected));
   });
 
-  it("the packed libraries work when they are imported", () => {
+  it("a program can import and call functions of the packed libraries", () => {
     const output = project.run(`
       import { checkRequest, estimateTokens } from "@longhaul/core";
       import { contextTokens } from "@longhaul/core/measure";
@@ -130,7 +130,7 @@ describe("the packed libraries", () => {
     expect(output).toBe("function function function function\n2 0 false\n");
   });
 
-  it("the packed libraries need no SDK until one is used, and then say what to install", () => {
+  it("the packed libraries need no SDK until a model is called, and then say which SDK to install", () => {
     const output = project.run(`
       import { aiSdkModel } from "@longhaul/ai-sdk";
       import { anthropicModel } from "@longhaul/anthropic";
@@ -148,7 +148,7 @@ describe("the packed libraries", () => {
     ]);
   });
 
-  it("programs cannot import files of the packed libraries that are not exported", () => {
+  it("programs cannot import unexported files of the packed libraries", () => {
     const hidden = [
       CLI,
       `${CLI}/dist/main.js`,

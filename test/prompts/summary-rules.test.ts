@@ -29,7 +29,7 @@ function expectOnce(sentences: readonly string[], variants: readonly string[] = 
 }
 
 describe("the request to a model for a summary", () => {
-  it("the summary request asks for plain text and forbids tool calls at its start and at its end", () => {
+  it("the summary request starts and ends with the rule to answer in plain text and to call no tools", () => {
     const rule =
       "Answer with plain text only. Do not call any tool. If you call a tool, the call is not executed and your answer is lost.";
     for (const options of [...Object.values(VARIANTS), { instructions: "Keep the ports." }]) {

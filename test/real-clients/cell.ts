@@ -304,7 +304,10 @@ function firstKept(items: readonly Item[], kept: readonly Json[]): number {
   return items.length;
 }
 
-/** Allows that a call's result is cleared. Results that the tool cannot return again stay. */
+/**
+ * Returns the call without an expected result. The result may be cleared, or stay because the tool cannot
+ * return it again.
+ */
 const withoutResult = (item: CallItem): CallItem => ({ ...item, result: undefined, shows: undefined });
 
 function itemsOf({ prompt, steps }: Turn, provider: Provider): readonly Item[] {

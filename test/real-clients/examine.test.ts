@@ -103,7 +103,7 @@ describe("the examiner of requests that a real client sends", () => {
     expect(examine(messages, EXPECTED).faults).toEqual([]);
   });
 
-  it("the examiner finds that one of two parallel calls is missing with its result", () => {
+  it("the examiner finds that one of two parallel calls is missing together with its result", () => {
     const faults = faultsAfter((messages) => {
       messages[1]?.content.pop();
       messages[2]?.content.shift();
@@ -269,7 +269,7 @@ describe("recordedCompaction, which reads a compaction from the lines of a sessi
     expect(record?.summary).toBe("the summary");
   });
 
-  it("recordedCompaction returns the new summary when the lines repeat an earlier one", () => {
+  it("recordedCompaction returns the new summary when the lines also repeat an earlier summary", () => {
     const lines = [boundary({}), summary("1", "old"), line("2", "mk0001prompt"), summary("3", "new")];
     expect(recordedCompaction(lines, 0, new Set(["old"]))?.summary).toBe("new");
   });

@@ -146,8 +146,8 @@ class Exam {
     const place = this.#only(marker, (piece) => piece.kind !== "tool_use" && piece.kind !== "tool_result");
     if (place === undefined) return undefined;
     this.#messages++;
-    // Clients send input that is typed while the model works as a reminder, or as a system message to current
-    // models.
+    // A user may type while the model works. Clients send this input as a reminder, or to current models as a
+    // system message.
     if (place.role !== role && place.role !== "system") this.#fail(`${marker} is sent as ${place.role}`);
     if (!place.text.includes(text)) this.#fail(`${marker} is sent with other words: ${start(place.text)}`);
     return place;

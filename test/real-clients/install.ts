@@ -41,7 +41,7 @@ export function newestClaudeCode(): string | undefined {
 
 function install(name: string, version: string, more: readonly string[] = []): string {
   const folder = join(INSTALLED, `${name.split("/").at(-1)}-${version}`);
-  // npm writes this file last, so an interrupted install starts again.
+  // npm writes this file last. If the file is missing, an install was interrupted and starts again.
   if (existsSync(join(folder, "node_modules", ".package-lock.json"))) return folder;
   process.stderr.write(`clients: installing ${name}@${version} (once)\n`);
   rmSync(folder, { recursive: true, force: true });

@@ -42,7 +42,7 @@ async function fromNotes(cell: Cell): Promise<void> {
 const byModel = (cell: Cell): Promise<void> =>
   cell.compact({ what: "recent" }, ["--model", cell.place.model, "--base-url", cell.place.url]);
 
-/** Reports a large usage for one turn, so that the client compacts before the next one. */
+/** Makes the provider report a large usage for one turn, so that the client compacts before the next turn. */
 async function theirsAuto(cell: Cell): Promise<void> {
   await cell.turn(withWord(cell, HEAVY_WORD));
   await cell.theirsBefore(cell.scenario.chat("Work on."), AUTO_COMPACT_ENV);

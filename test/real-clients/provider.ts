@@ -9,7 +9,10 @@ import {
 import type { Call, Markers, Step, Turn } from "./script.ts";
 import { type Piece, piecesOf } from "./wire.ts";
 
-/** A prompt with this word reports a usage that forces an automatic compaction before the next turn. */
+/**
+ * If a prompt has this word, the provider reports a usage that forces an automatic compaction before the next
+ * turn.
+ */
 export const HEAVY_WORD = "heavyweight";
 const HEAVY_TOKENS = 110_000;
 /** A prompt with this word exceeds the window until the messages before it are compacted. */
@@ -96,8 +99,8 @@ export class Provider {
   }
 
   /**
-   * Returns the facts that this provider wrote into the summary since the last call. Empty if longhaul wrote
-   * it.
+   * Returns the facts that this provider wrote into the summary since the last call of this method. Empty if
+   * longhaul wrote the summary.
    */
   takeFacts(summary: string): readonly string[] {
     const written = this.#facts.findLast((facts) => facts.every((fact) => summary.includes(fact)));
@@ -105,7 +108,7 @@ export class Provider {
     return written ?? [];
   }
 
-  /** Returns the requests since the last call that no script expected. */
+  /** Returns the requests since the last call of this method that no script expected. */
   takeUnexpected(): readonly string[] {
     const taken = this.#unexpected;
     this.#unexpected = [];

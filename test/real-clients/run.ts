@@ -15,13 +15,13 @@ import { SimProcess, type SimRowOptions, simRow, talkWith } from "./sim-rows.ts"
 /** An older model, for which clients send reminders inside user messages. */
 const OLD_MODEL = "claude-sonnet-4-5";
 /**
- * A current model, for which clients send reminders as system messages. The newest pinned client gets a
- * column with it.
+ * A current model, for which clients send reminders as system messages. The newest pinned client gets an
+ * additional column with this model.
  */
 const CURRENT_MODEL = "claude-opus-5";
 /**
- * Window of a current model. It counts a quarter more tokens for the same text, so the same prompts exceed
- * this window.
+ * Window of a current model. A current model counts a quarter more tokens for the same text, so the same
+ * prompts exceed this window.
  */
 const CURRENT_WINDOW_TOKENS = 250_000;
 const OLD_WINDOW_TOKENS = 200_000;

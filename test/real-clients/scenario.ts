@@ -15,7 +15,7 @@ const LOG_LINES = 900;
 /** Duration of the slow command in seconds. The command must still run when the next input arrives. */
 const SLOW_SECONDS = 2;
 
-/** Writes scripted turns for one workspace. {@link writeFiles} writes the files that they read. */
+/** Creates scripted turns for one workspace. {@link writeFiles} writes the files that the turns read. */
 export class Scenario {
   readonly markers: Markers = new Markers();
   readonly #files = new Map<string, string>();
@@ -26,7 +26,7 @@ export class Scenario {
     this.#workspace = workspace;
   }
 
-  /** Writes the files that the turns since the last call read. */
+  /** Writes the files for all turns that were created since the last call of this method. */
   writeFiles(): void {
     for (const [path, content] of this.#files) {
       mkdirSync(dirname(path), { recursive: true });

@@ -55,7 +55,8 @@ export function recordedCompaction(
   const segment = metadata?.preservedSegment as Json | undefined;
   const headAt = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === segment?.headUuid);
   const copies = after.slice(summaryAt + 1).filter(({ type, isMeta }) => isMessage(type) && isMeta !== true);
-  // Skips lines without an id: they record requests between the messages and repeat their text.
+  // Skips lines without an id, because they record requests between the messages and repeat the text of the
+  // messages.
   const kept = headAt === -1 ? copies : lines.slice(headAt, at).filter(({ uuid }) => uuid !== undefined);
   const restored = [...(headAt === -1 ? [] : kept), ...after].flatMap((line) => restoredIn(line));
   return { summary, kept, restored: [...new Set(restored)] };

@@ -76,8 +76,8 @@ export interface SimRowOptions {
 }
 
 /**
- * Runs the client with the built-in coder. No request may be refused, and nothing outside its folder may
- * change.
+ * Runs the client with the built-in coder. Checks that no request is refused and that nothing outside the
+ * client's workspace changes.
  */
 export async function simRow({
   row,

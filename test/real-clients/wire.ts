@@ -9,7 +9,7 @@ export interface Piece {
    * Type of the block, or `reminder` for text that the client adds, in its own tags or as a system message.
    */
   readonly kind: string;
-  /** Id of a call, on its result too. Empty for other blocks. */
+  /** Id of the call, for a call and for its result. Empty for other blocks. */
   readonly id: string;
   /** All text that a model reads in this piece, without reminders. */
   readonly text: string;

@@ -5,7 +5,10 @@ import { killedAfter, startProcess } from "../transcript/child-processes.ts";
 import { append, sessionFiles } from "./session-file.ts";
 
 const MINUTE_MS = 60_000;
-/** More text than a search reads without an index, so that every search after it extends the index. */
+/**
+ * More text than a search reads without an index. After such a text is appended, the next search extends the
+ * index.
+ */
 const FILLING = "stripes and more stripes ".repeat(12_000);
 
 const sessionFile = sessionFiles();

@@ -242,9 +242,7 @@ export class Conversation {
     return { ...outcome, last: requests.at(-1), isAborted: abort.signal.aborted };
   }
 
-  /**
-   * Examines the turn. The engine writes the session file in parallel, so this waits until the write is done.
-   */
+  /** Examines the turn. First waits for the engine, which writes the session file in parallel. */
   async #examine(turn: Turn, requests: readonly LoggedRequest[]): Promise<void> {
     const { world, journal, view } = this;
     await world.time.unheld();
@@ -281,8 +279,8 @@ export class Conversation {
   }
 
   /**
-   * Judges an overflow. A prompt may be too long, but then `recover` has to help, and its request has to be
-   * accepted.
+   * Judges an overflow. A prompt may be too long, but then `recover` has to return a request that the
+   * provider accepts.
    */
   #judgeOverflow(hasRecovered: boolean, isRecovered: boolean): void {
     const { world } = this;

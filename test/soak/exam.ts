@@ -23,7 +23,7 @@ const MIN_RESULT_TOKENS = 1_600;
 const FULL_SHARE = 0.63;
 /**
  * Shortened results share the tokens of a full request. Each keeps at least this share of the longest result,
- * and this many tokens.
+ * and at least `MIN_FULL_TOKENS`.
  */
 const EQUAL_SHARE = 0.5;
 const MIN_FULL_TOKENS = 250;

@@ -40,7 +40,9 @@ function asRequest(url: URL, { method = "GET", headers, body }: RequestInit): In
   return request as unknown as IncomingMessage;
 }
 
-/** The part of Node's `ServerResponse` that the simulator writes to. The other end is a `Response`. */
+/**
+ * The part of Node's `ServerResponse` that the simulator writes to. The client gets the data as a `Response`.
+ */
 class InProcessResponse extends EventEmitter {
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: unknown) => void;
@@ -80,7 +82,7 @@ class InProcessResponse extends EventEmitter {
     this.abandon(new TypeError("terminated", { cause: new Error("other side closed") }));
   }
 
-  /** Cancels the request as the client, or breaks the connection. */
+  /** Ends the request early, because the client canceled it or the connection broke. */
   abandon(reason: unknown): void {
     if (this.#isOver) return;
     if (this.#body === undefined) this.#reject(reason);

@@ -54,16 +54,16 @@ export class Journal {
   }
 
   /**
-   * Records that the host removed the engine's pointer to the session file. The engine need not repeat it for
-   * texts that the list does not contain.
+   * Records that the host removed the engine's pointer to the session file. The engine need not repeat the
+   * pointer for texts that are missing in the host's list.
    */
   removePointer(shown: ReadonlySet<string>): void {
     for (const said of this.#said.values()) if (!shown.has(said.marker)) said.isPointerRemoved = true;
   }
 
   /**
-   * Records that a request contains these texts. If later requests omit one of them, they must name the
-   * session file.
+   * Records that a request contains these texts. Any later request that omits one of these texts must name
+   * the session file.
    */
   show(shown: ReadonlySet<string>): void {
     for (const marker of shown) {

@@ -25,11 +25,11 @@ async function refusalOf(words: number): Promise<string | undefined> {
 }
 
 describe("an overflow error that the soak run injects", () => {
-  it("an injected overflow error refuses a prompt with fewer tokens than the error states", async () => {
+  it("an injected overflow error applies to a prompt with fewer tokens than the error states", async () => {
     expect(await refusalOf(10)).toContain("21000 tokens");
   });
 
-  it("an injected overflow error skips a larger prompt, so that the provider states the true size", async () => {
+  it("an injected overflow error does not apply to a larger prompt, and the provider states the true size", async () => {
     expect(await refusalOf(40_000)).toMatch(/prompt is too long: [4-9]\d{4} tokens/);
   });
 });

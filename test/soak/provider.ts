@@ -83,8 +83,8 @@ export class Provider {
   }
 
   /**
-   * Injects a fault. A provider never states fewer tokens than a prompt has, so an overflow skips larger
-   * prompts.
+   * Injects a fault. A provider never states fewer tokens than a prompt has, so an injected overflow error
+   * does not apply to larger prompts.
    */
   fail(fault: Fault, conditions: FaultConditions = {}): void {
     const stated = statedTokens({ fault });

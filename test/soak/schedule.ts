@@ -26,7 +26,9 @@ export interface ScheduleOptions {
 }
 
 const MARKERS_TO_RECALL = 2;
-/** Probability of a recall check. Reading a session for it takes as long as several turns. */
+/**
+ * Probability of a recall check. A check reads the session file, which takes as much time as several turns.
+ */
 const RECALL_SHARE = 0.4;
 
 /** Runs one schedule to its end. The same seed draws the same schedule. */

@@ -6,8 +6,8 @@ import { markersIn } from "./texts.ts";
 export class SessionView {
   readonly path: string;
   /**
-   * The path of the session file that the engine sees. Real temporary folders have random names, which would
-   * change the token counts.
+   * The path under which the engine sees the session file. Real temporary folders have random names, which
+   * would change the token counts.
    */
   readonly shownPath: string;
   readonly #markers = new Set<string>();

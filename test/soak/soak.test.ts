@@ -109,8 +109,8 @@ describe("the check for shortened results that the model has not seen", () => {
   const text = (id: string): string =>
     `mk-${id}-abcdef: ${Array.from({ length: 1_500 }, (_, at) => 10_000 + at).join(" ")}`;
   /**
-   * Returns the findings if the request has only this many characters of each result. One character is one
-   * token.
+   * Returns the kinds of findings when the request has only this many characters of each result. One
+   * character is one token.
    */
   const kinds = (
     kept: Readonly<Record<string, number>>,
@@ -133,7 +133,7 @@ describe("the check for shortened results that the model has not seen", () => {
     expect(kinds({ 1: 1_500, 2: 10_000 }, 5_000)).toEqual(["unseen result cut short"]);
   });
 
-  it("the check accepts shortened unseen results in a full request if each has half of the longest", () => {
+  it("the check accepts shortened unseen results in a full request if each is at least half of the longest", () => {
     expect(kinds({ 1: 700, 2: 1_200 }, 15_000)).toEqual([]);
     expect(kinds({ 1: 700, 2: 1_200 }, 5_000, 3)).toEqual([]);
     expect(kinds({ 1: 500, 2: 1_200 }, 15_000)).toEqual(["unseen result cut short"]);

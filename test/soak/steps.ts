@@ -212,8 +212,8 @@ async function replace(main: Conversation, { chance, texts }: World): Promise<vo
 }
 
 /**
- * Edits both lists. The edit may replace or remove a message that also contains the engine's pointer to the
- * session file, because roles alternate.
+ * Edits both lists. The edit may also remove the engine's pointer to the session file. The pointer can be in
+ * the same message as a text of the host, because roles must alternate.
  */
 function editLists(main: Conversation, edit: (list: readonly Message[]) => readonly Message[]): void {
   const namesFile = (): boolean => JSON.stringify(main.lists.taken).includes(main.view.shownPath);
@@ -245,7 +245,7 @@ async function rewind(main: Conversation, { chance }: World): Promise<void> {
   editLists(main, (list) => (list === full ? full.slice(0, inFull) : taken.slice(0, inTaken)));
 }
 
-/** Cuts the newest messages off both lists, if both end with the same ones. */
+/** Cuts the newest messages off both lists, if both lists end with the same messages. */
 function cutFrom(main: Conversation, count: number): void {
   const { full, taken } = main.lists;
   const markers = (list: readonly Message[]): string => list.slice(-count).flatMap(ownMarkers).join();

@@ -11,7 +11,10 @@ const PIECE_CHARACTERS = 160;
 
 const STOCK = stockOfText(createRandom(1), STOCK_CHARACTERS);
 
-/** A black PNG of 1,200 by 1,250 pixels. Claude bills 2,000 tokens for this area, and the simulator for any picture. */
+/**
+ * A black PNG of 1,200 by 1,250 pixels. Claude bills 2,000 tokens for this area. The simulator bills 2,000
+ * tokens for any picture.
+ */
 export const PICTURE_DATA: string = [
   "iVBORw0KGgoAAAANSUhEUgAABLAAAATiAQAAAACCHCeeAAAAzklEQVR42u3BMQEAAADCoPVPbQ0Po",
   "A".repeat(243),

@@ -55,8 +55,8 @@ export class VirtualTime implements MovableClock {
   #idleTurns = 0;
   #isInstalled = false;
   /**
-   * True if the next idle check is scheduled. None is scheduled during held work, because it would only waste
-   * time.
+   * True if the next idle check is scheduled. No check is scheduled during held work, because it would only
+   * waste time.
    */
   #isTicking = false;
   readonly #waiting: (() => void)[] = [];

@@ -15,7 +15,10 @@ export class ScheduleEnded extends Error {}
 /** Maximum virtual time of an engine call: 300 seconds for the model, plus a margin. */
 const CALL_LIMIT_MS = 420_000;
 
-/** Seeds of the parts of a schedule, so that a change in one part does not change the draws of all others. */
+/**
+ * Seeds of the parts of a schedule, so that a change in one part does not change the draws of the other
+ * parts.
+ */
 const SEEDS = { setup: 1, host: 2, model: 3, texts: 4, provider: 5, uuids: 6 } as const;
 const seedOf = (seed: number, part: keyof typeof SEEDS): number => Math.imul(seed, 31) + SEEDS[part];
 
@@ -91,8 +94,8 @@ export class World {
   }
 
   /**
-   * Examines the engine's own requests since the last call. The engine may send prompts that are too long,
-   * because it has to handle them.
+   * Examines the engine's own requests since the last call of this method. A prompt that is too long is no
+   * violation, because the engine has to handle its refusal.
    */
   examineEngineRequests(): void {
     const { requests } = this.provider;

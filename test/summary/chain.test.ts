@@ -69,7 +69,7 @@ describe("the fallback chain of summary calls", () => {
     expect(simulator.requests.messages).toHaveLength(4);
   });
 
-  it("the fallback chain makes a direct call when the fork stays overloaded, after two retries", async () => {
+  it("the fallback chain makes a direct call after two retries when the fork stays overloaded", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
@@ -157,7 +157,7 @@ describe("the fallback chain of summary calls", () => {
     },
   );
 
-  it("the fallback chain cuts a conversation that is too long only for the direct call, not for the fork", async () => {
+  it("the fallback chain cuts an overlong conversation for the direct call, but never for the fork", async () => {
     await restart("good", { windowTokens: 30_000 });
     const long = new ConversationBuilder();
     for (let round = 0; round < 40; round++) {
@@ -174,7 +174,7 @@ describe("the fallback chain of summary calls", () => {
     expect(simulator.requests.all.flatMap(({ findings }) => findings ?? [])).toEqual([]);
   });
 
-  it("the fallback chain makes no second call after a rejected API key, and falls back unless it may not", async () => {
+  it("the fallback chain makes no second call after a rejected API key, and uses the fallback only if allowed", async () => {
     await restart("good", { apiKeys: ["another"] });
     const host = new Host(connect(simulator, MODEL));
     host.conversation.user("Bring the books in order.");

@@ -56,7 +56,7 @@ describe("a fork of the conversation that asks for a summary", () => {
     ["claude-opus-5-5", thinkingWorker, adaptive],
     ["claude-haiku-4-5", plainWorker, FRAME],
   ] as const)(
-    "a fork reads the whole last call from the cache, even when a reply and results follow it (%s)",
+    "a fork reads the whole prompt of the last call from the cache, even if a reply and results follow it (%s)",
     async (name, worker, frame) => {
       await simulator.close();
       await start(worker);

@@ -25,7 +25,7 @@ async function workedHost(model: string, frame: RequestFrame = FRAME): Promise<H
   return host;
 }
 
-/** Writes a summary and keeps this many of the newest entries. */
+/** Writes a summary, and keeps this number of the newest entries verbatim. */
 const write = (host: Host, keep = 0, options: ChainOptions = {}): Promise<WrittenSummary> => {
   const { entries } = host.conversation;
   const cut = entries.length - keep;
@@ -81,7 +81,7 @@ describe("the provider's own compaction of a conversation", () => {
     expect(JSON.stringify(asked)).toMatch(/newer messages.*Context for Continuing Work/is);
   });
 
-  it("a request for the provider's compaction omits options that the API forbids beside it", async () => {
+  it("a request for the provider's compaction omits options that the API forbids beside a compaction", async () => {
     const host = await workedHost("claude-opus-4-6");
     const frame: RequestFrame = {
       ...FRAME,
@@ -117,7 +117,7 @@ describe("the provider's own compaction of a conversation", () => {
     },
   );
 
-  it("the provider's compaction is not used on a model that does not support it", async () => {
+  it("the provider's compaction is not used for a model that does not support compaction", async () => {
     const written = await write(await workedHost("claude-haiku-4-5"));
     expect(describeAttempts(written)).toEqual(["provider unavailable not-supported", "fork written"]);
   });

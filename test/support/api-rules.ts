@@ -3,8 +3,8 @@ import type { ApiMessage } from "@longhaul/core";
 type Json = { readonly [field: string]: unknown };
 
 /**
- * Checks the API's rules for messages a second time, for tests only. It shares no code with the checker, and
- * states each rule as briefly as possible, however slow.
+ * Checks the API's rules for messages a second time, for tests only. It shares no code with the checker in
+ * core. It states each rule as briefly as possible, even if the check is slow.
  */
 export function apiRuleViolations(
   messages: readonly ApiMessage[],

@@ -19,7 +19,7 @@ export interface CliRun {
   readonly stderr: string;
 }
 
-/** Joins output to one line, wherever the terminal's width broke it. */
+/** Joins output to one line, because the commands wrap their lines at the terminal's width. */
 export const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
 
 /**

@@ -5,7 +5,7 @@ import { createFileContents } from "../../packages/agent/src/workplace/file-cont
 import { pathRules } from "../../packages/agent/src/workplace/path-rules.ts";
 import { createReadState } from "../../packages/agent/src/workplace/seen-files.ts";
 
-/** Creates the environment of file tools in a folder. Each one belongs to a separate agent. */
+/** Creates the environment of file tools in a folder. Each environment belongs to a separate agent. */
 export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace {
   return {
     cwd,

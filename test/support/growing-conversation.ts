@@ -4,8 +4,8 @@ import { arbitraryRequest } from "./arbitraries.ts";
 import { image, thinking, toolResult, toolUse } from "./builders.ts";
 
 /**
- * Generates long conversations that are mostly valid, because the engine appends only to valid ones without
- * reading everything again.
+ * Generates long conversations that are mostly valid. Only in a valid conversation can the engine append
+ * messages without reading all messages again.
  */
 export function arbitraryConversation(): fc.Arbitrary<readonly ApiMessage[]> {
   const step = fc.oneof(

@@ -2,7 +2,7 @@
 const TOKENS = 170_000;
 /** Size of a session that is measured many times, so it is small. */
 const MEASURED_TOKENS = 60_000;
-/** Size beyond the window of its model. */
+/** Size of a session that exceeds the context window of its model. */
 const FAR_TOO_MANY_TOKENS = 260_000;
 const PICTURES = 110;
 const PICTURE_BYTES = 60_000;

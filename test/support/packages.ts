@@ -118,7 +118,7 @@ function importedNames(file: string): readonly ImportedName[] {
   ];
 }
 
-/** Returns the specifiers of dynamic imports. A computed one is its code in parentheses. */
+/** Returns the specifiers of dynamic imports. A computed specifier appears as its code in parentheses. */
 function dynamicImportsIn(code: string, { dynamicImports }: EcmaScriptModule): readonly string[] {
   return dynamicImports.map(({ moduleRequest }) => {
     const text = code.slice(moduleRequest.start, moduleRequest.end);

@@ -156,8 +156,8 @@ function inlined(node: Node | undefined, source: Source): string {
 }
 
 /**
- * Returns the values of constants and the functions with this name. A destructured pair can be one of several
- * pairs.
+ * Returns the functions with this name and the values of constants with this name. A constant that is
+ * destructured from one of several arrays has one value for each array.
  */
 function declared(name: string, { nodes }: Source): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {

@@ -88,7 +88,10 @@ export function drip(socket: Socket): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Compresses this many bytes of text while the client reads, never more than one piece ahead. */
+/**
+ * Compresses this many bytes of text while the client reads. Never compresses more than one piece ahead of
+ * the client.
+ */
 export function sendBomb(socket: Socket, compress: Gzip, bytes: number): void {
   const piece = Buffer.alloc(MIB, "a");
   const pieces = Readable.from(Array.from({ length: Math.ceil(bytes / MIB) }, () => piece));

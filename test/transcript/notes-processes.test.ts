@@ -49,7 +49,7 @@ describe("several processes that write to the same notes", () => {
     }
   });
 
-  it("a new process continues the notes of a killed one", { timeout: MINUTE_MS }, async () => {
+  it("a new process continues the notes of a killed process", { timeout: MINUTE_MS }, async () => {
     const path = join(folder, "goes-on.notes.md");
     const before = await keepUntilKilled(path, 2);
     const after = await keepNotes(path, "after", 3).done;

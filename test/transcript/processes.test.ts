@@ -50,7 +50,7 @@ describe("several processes that write to one session file", () => {
     }
   });
 
-  it("a new process continues a killed process's session on a new line after the incomplete one", {
+  it("a new process continues a killed process's session on a new line after the incomplete line", {
     timeout: MINUTE_MS,
   }, async () => {
     const path = join(folder, "goes-on.jsonl");

@@ -172,7 +172,10 @@ class QueueingAgent {
     this.#queueLine("popAll");
   }
 
-  /** Delivers the oldest message before notifications, regardless of their order. */
+  /**
+   * Delivers the oldest message. Delivers a notification only if no message waits, even if the notification
+   * is older.
+   */
   #endTurn(): void {
     const next = this.#queue.find(({ kind }) => kind !== "notification") ?? this.#queue[0];
     if (next === undefined) return;

@@ -75,7 +75,8 @@ const stepsArbitrary = fc.array(stepArbitrary, { minLength: 1, maxLength: 40 });
 export const sessionArbitrary: fc.Arbitrary<GeneratedSession> = stepsArbitrary.map(playedBack);
 
 /**
- * Generates sessions of current versions: every kept line is named, and messages follow a summary at the end.
+ * Generates sessions as current versions write them. The boundary names every kept line. If the kept messages
+ * precede the summary, the next line follows the summary.
  */
 export const currentSessionArbitrary: fc.Arbitrary<GeneratedSession> = stepsArbitrary.map((steps) =>
   playedBack(

@@ -32,7 +32,7 @@ function textsOf(messages: readonly Message[]): readonly string[] {
   );
 }
 
-/** Replaces the text of the message with this text, under the same id. */
+/** Replaces the message that has the text `text` with the text `other`, under the same id. */
 const edited = (messages: readonly Message[], text: string, other: string): readonly Message[] =>
   messages.map((message) => {
     if (!textsOf([message]).includes(text)) return message;

@@ -131,7 +131,7 @@ describe.each([
 });
 
 describe("messages replaced under a new id after the undo of a compaction", () => {
-  it("the resumed session equals the host's list after an undo and a message under a new id", async () => {
+  it("the resumed session equals the host's list when a message gets a new id after an undo", async () => {
     const undone = await session.engine.undo(await compact(entries, { upTo: 1 }));
     const changed = undone.messages.map((message) =>
       textsOf([message]).includes("three") ? { ...message, ...added("new", "u1") } : message,
@@ -171,7 +171,7 @@ describe("edits of plain messages without ids", () => {
     },
   );
 
-  it("an undo applies the host's edit of a plain message to the original that a compaction copied", async () => {
+  it("if the host edited the copy of a message that a compaction kept, an undo restores the original with that edit", async () => {
     const restored = await session.engine.undo(await compact(plain, { keepRecentTokens: 0 }));
     const kept = await compact(restored.messages, { from: 4 });
     const { messages } = await session.engine.before(editedPlain(kept, "one"));

@@ -7,7 +7,7 @@ import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
 
 describe.each(["messages", "entries"] as const)("undo in a conversation of a host that keeps %s", (form) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "an undo sends the messages from before the undone step and later ones, after any sequence of steps (%s)",
+    "an undo after any steps returns to the messages before the undone step, and keeps later ones (%s)",
     async (modelName) => {
       const steps = fc.array(engineStep, { minLength: 4, maxLength: 20 });
       await fc.assert(

@@ -128,7 +128,7 @@ describe("undo in an agent loop", () => {
     await transcript.close();
   });
 
-  it("the engine collapses all other spans before it collapses spans again that an undo expanded", async () => {
+  it("the engine collapses all other spans before it again collapses spans that an undo expanded", async () => {
     const transcript = await open();
     const engine = compactor(transcript, { collapse: { summarizer: "built-in" } });
     const workUntilCommitted = async (given: readonly ApiMessage[], name: string) => {

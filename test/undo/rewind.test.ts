@@ -121,7 +121,7 @@ describe("sessions that are rewound to an earlier prompt", () => {
     expect(await sent()).toContain("later 0");
   });
 
-  it("a new compaction keeps messages that a compaction, abandoned by a rewind, had also kept", async () => {
+  it("a compaction after a rewind can keep messages that an abandoned compaction had also kept", async () => {
     const prompts = await talk("a", 6);
     await compacted();
     await rewind(prompts[5] ?? "");

@@ -115,7 +115,7 @@ export class SessionLife {
     else await this.#change(session, next);
   }
 
-  /** Checks the session after an undo or a redo. A second read returns the same. */
+  /** Loads the session, and checks that its messages are valid and that they are the expected ones. */
   async expectAsExpected(): Promise<Session> {
     const session = await loadSession(this.#path);
     const messages = flatten(shownOf(session));
@@ -264,7 +264,10 @@ type Marking = Parameters<typeof commitSpans>[2];
 const shownOf = ({ conversation, clearedToolUseIds }: Session): readonly Entry[] =>
   withClearedResults(conversation, clearedToolUseIds);
 
-/** Creates the lines that the engine writes for a snip: markers, and a line that the next line follows. */
+/**
+ * Creates the lines that the engine writes for a snip: the markers, and a last line that becomes the parent
+ * of the next line.
+ */
 function snipLines(session: Session, { at, count }: LifeStep, marking: Marking): readonly Entry[] {
   const shown = shownOf(session);
   const from = Math.floor(at * shown.length);

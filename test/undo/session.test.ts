@@ -69,7 +69,7 @@ describe.each(FORMS)("undo in %s", (_, version) => {
     const whole = shown(await loadSession(path));
     expect(whole).not.toBe(shown(old));
     const cutPath = `${path}.cut`;
-    // Starts before the last newline, because a write without it is complete.
+    // Starts before the last newline, because a write that lacks only this newline is complete.
     for (let cut = bytes.length - 2; cut > old.bytes; cut -= cut > bytes.length - 300 ? 1 : 97) {
       writeFileSync(cutPath, bytes.subarray(0, cut));
       expect(shown(await loadSession(cutPath))).toBe(shown(old));

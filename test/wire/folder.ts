@@ -18,8 +18,8 @@ const STATUS: Readonly<Partial<Record<Scenario, number>>> = {
 const SCENARIOS: readonly Scenario[] = [...REPLY_SCENARIOS, ...FAILURE_SCENARIOS, "hang"];
 
 /**
- * Reads one answer, written from the provider's documentation because no provider could be called.
- * `<name>.sse` is a stream, `<name>.body` a plain answer.
+ * Reads one answer. The answers are written from the provider's documentation, because no provider could be
+ * called. `<name>.sse` is a stream, `<name>.body` a plain answer.
  */
 export function wireOf(folder: string, name: string, answer: Omit<WireAnswer, "body"> = {}): WireAnswer {
   const path = join(import.meta.dirname, folder, name);

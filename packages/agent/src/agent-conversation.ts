@@ -235,7 +235,8 @@ export class Conversation {
         evidence: engine.windowEvidence,
       },
       request: this.#frame(thresholds),
-      // In the home folder, the memory file of any project below it could import any file.
+      // If the working folder is the home folder or contains it, attaches no memory files. There, the memory
+      // file of any project could import any file.
       modules: modulesFor(engine, isWideFolder ? undefined : cwd),
       transcript: journal.transcript,
       state: this.#hostState(engine),
@@ -305,7 +306,9 @@ function workplaceOf(
   return { cwd, paths, files, shells, skills, outputFolder, person, ...own, ...changing };
 }
 
-/** Computes the thresholds until the first turn. After that, the engine reports its own thresholds. */
+/**
+ * Computes the thresholds that apply until the first turn. After that, the engine reports its own thresholds.
+ */
 function thresholdsFor(spec: EngineSpec, { options }: SharedServices): Thresholds {
   const { model, windowTokens, windowEvidence: evidence = null } = spec;
   const { window, settings: given } = options.compactor ?? {};

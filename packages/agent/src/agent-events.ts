@@ -12,8 +12,8 @@ export type AgentEvent =
    */
   | { readonly type: "entry"; readonly entry: Entry; readonly conversationId: string }
   /**
-   * The next piece of an answer. `restarted` voids all pieces since the last entry, because the loop repeats
-   * the call.
+   * The next piece of an answer. `restarted` means that all pieces since the last entry are invalid, because
+   * the loop repeats the call.
    */
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }

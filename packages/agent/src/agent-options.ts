@@ -53,7 +53,8 @@ export interface AgentOptions {
   /** Note taker. With session notes, a compaction needs no model call. Default: `off`. */
   readonly notes?: NotesWriter | undefined;
   /**
-   * Options of context collapse. If given, context collapse replaces auto-compact. Overrides the environment.
+   * Options of context collapse. If given, context collapse replaces auto-compact. This option overrides the
+   * environment.
    */
   readonly collapse?: CollapseOptions | undefined;
   readonly agentTypes?: readonly AgentType[] | undefined;

@@ -7,7 +7,7 @@ import { ConversationBuilder, usage } from "../../../test/support/builders.ts";
 import { createDemoSession } from "../../simulator/src/demo-session.ts";
 import { openSession } from "./agent-session.ts";
 
-it("opening a session derives the window size from its newest automatic compaction", async () => {
+it("opening a session derives the window size from the session's newest automatic compaction", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {
     const evidence = { model: "claude-sonnet-5", windowTokens: 200_000 };
@@ -41,7 +41,7 @@ it("opening a session derives the window size from its newest automatic compacti
   }
 });
 
-it("opening a session derives the window size from its largest reported usage", async () => {
+it("opening a session derives the window size from the largest usage that the session reports", async () => {
   const home = await mkdtemp(join(tmpdir(), "longhaul-session-"));
   try {
     const built = new ConversationBuilder();

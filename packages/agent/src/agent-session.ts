@@ -75,7 +75,7 @@ async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | nul
 
 /**
  * Removes the usage that another agent reported. That usage includes the other agent's system prompt and
- * tools. It could exceed a smaller window, and no compaction would reduce it.
+ * tools. The usage could exceed a smaller window, and no compaction would reduce it.
  */
 export function withoutForeignUsage(entries: readonly Entry[], sessionId: string): readonly Entry[] {
   return entries.map((entry) => {

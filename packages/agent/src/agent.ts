@@ -171,8 +171,8 @@ export class LonghaulAgent {
     const { journal, loop } = this.#main;
     await loop.answerOpenCalls();
     const { isPlanMode, planPath } = this.#state;
-    // The user may have switched plan mode. Or the message that announced plan mode may have been removed or
-    // collapsed.
+    // The conversation may be wrong about plan mode: the user may have switched plan mode, or the message
+    // that announced plan mode may have been removed or collapsed.
     const believed = readHostState(journal.entries).isPlanMode;
     await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
     if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));
@@ -271,7 +271,7 @@ export class LonghaulAgent {
           .then((session) => undoNotes(session))
           .catch(() => undefined);
       } finally {
-        // The old engine is closed, so connect a new one in any case.
+        // The old engine is closed, so connect a new engine in any case.
         await this.#main.reconnect(this.#engine(model));
       }
     });
@@ -328,7 +328,7 @@ export class LonghaulAgent {
   #changed(): void {
     const { isPlanMode } = this.#state;
     this.#state.readFrom(this.#main.journal.entries);
-    // Keeps plan mode on if it was on. Only the user may end it, because anybody may have written the
+    // Keeps plan mode on if it was on. Only the user may end plan mode, because anybody may have written the
     // session.
     if (isPlanMode) this.#state.setPlanMode(true);
     this.#main.place.reads.clear();

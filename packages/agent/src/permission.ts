@@ -6,9 +6,11 @@ export interface PermissionNeed {
     /** Edit of an ordinary file in the working folder. */
     | "change"
     | "outside-path"
-    /** Change to a file that runs code later, or that decides what an agent may do. Asks each time. */
+    /**
+     * Change to a file that runs code later, or that decides what an agent may do. The agent asks each time.
+     */
     | "guarded-file"
-    /** Read access to credentials. Asks each time. */
+    /** Read access to credentials. The agent asks each time. */
     | "secret-file"
     | "web"
     | "private-network"

@@ -225,7 +225,8 @@ function missing(name: string, skill: Skill | undefined, skills: readonly Skill[
 }
 
 /**
- * Lists skills with full descriptions if they fit, else with short descriptions, else as many names as fit.
+ * Lists skills with full descriptions if all of them fit, otherwise with short descriptions. If these do not
+ * fit either, lists as many names as fit.
  */
 function listOf(skills: readonly Skill[]): string {
   if (skills.length === 0) return "Available skills: none.";

@@ -16,8 +16,8 @@ export interface Tool {
    */
   needs(input: unknown, context: ToolContext): Promise<readonly PermissionNeed[]>;
   /**
-   * Runs the tool. Rejects only when aborted or because of a bug. Every error that the model can correct is
-   * an outcome.
+   * Runs the tool. Rejects only when aborted or because of a bug. Returns every error that the model can
+   * correct as an outcome.
    */
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }

@@ -25,13 +25,13 @@ export interface Workplace {
   /** User who answers questions. Undefined if nobody can. */
   readonly person: Person | undefined;
   /**
-   * Returns the folder next to the session for results that are too long for the model. Creates it with
-   * private permissions at the first call.
+   * Returns the folder next to the session for results that are too long for the model. The first call
+   * creates the folder, and only the user can read it.
    */
   outputFolder(): Promise<string>;
   /**
-   * Returns the maximum characters of a result at the current fill level. A longer result is cut in the
-   * middle.
+   * Returns the maximum characters of a result at the current fill level of the window. A longer result is
+   * cut in the middle.
    */
   resultLimit(): number;
   /** Path of the session file, for recall. */
@@ -110,7 +110,7 @@ export interface AgentState {
 export interface SubagentTask {
   readonly description: string;
   readonly prompt: string;
-  /** Name of an agent type. Default: the general one. */
+  /** Name of an agent type. Default: the general agent type. */
   readonly type?: string | undefined;
   readonly isBackground: boolean;
 }

@@ -26,7 +26,7 @@ import { answerIdIn, appliedEditsIn, endingOf, ReplyReader, usageOf, warningsIn 
 import { type AiSdk, type AiSdkLanguageModel, loadAiSdk } from "./sdk.ts";
 
 export interface AiSdkModelOptions {
-  /** Language model object of any AI SDK provider, or the id of a model for its gateway. */
+  /** Language model object of any AI SDK provider, or the id of a model for the AI SDK's gateway. */
   readonly model: AiSdkLanguageModel | string;
   /** Model name by which thresholds and prices are looked up. Default: the model's id. */
   readonly name?: string;
@@ -35,8 +35,8 @@ export interface AiSdkModelOptions {
   /** Provider options for every call, by namespace. They override the options of a request. */
   readonly providerOptions?: Readonly<Record<string, JsonRecord>>;
   /**
-   * Set to false for a model that accepts no images and documents. Text then names them instead. Default:
-   * true.
+   * Set to false for a model that accepts no images and documents. Text then names the images and documents
+   * instead. Default: true.
    */
   readonly images?: boolean;
 }

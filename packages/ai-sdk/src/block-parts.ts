@@ -199,8 +199,8 @@ function nestedPart(item: Medium, { isVersionSeven }: Mapping): PromptPart {
 }
 
 /**
- * Moves the cache mark of a nested block to the whole result, because the SDK supports cache marks only
- * there.
+ * Moves the cache mark of a nested block to the whole result, because the SDK supports cache marks only on a
+ * whole result.
  */
 function nestedMark(result: ToolResultBlock, mapping: Mapping): JsonRecord | undefined {
   if (!Array.isArray(result.content)) return undefined;

@@ -118,7 +118,7 @@ describe("a conversation mapped for any provider", () => {
     );
   });
 
-  it("mapCall reports a change whenever it omits a block or sends it as another block type", () => {
+  it("mapCall reports a change whenever it omits a block or sends a block as another block type", () => {
     fc.assert(
       fc.property(arbitraryConversation(), dialect(), fc.boolean(), (messages, target, images) => {
         const call = map({ messages }, target, sdk, images);

@@ -32,8 +32,8 @@ import { wireToolId } from "./wire-tool-ids.ts";
 
 /**
  * Converts the conversation to messages for the AI SDK.
- * @param hasSystem true if the request has a system prompt. Without one, Anthropic's provider would move a
- * later system message to the front.
+ * @param hasSystem true if the request has a system prompt. Without a system prompt, Anthropic's provider
+ * would move a later system message to the front.
  */
 export function promptMessages(
   messages: readonly ApiMessage[],

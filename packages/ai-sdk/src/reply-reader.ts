@@ -73,8 +73,8 @@ export class ReplyReader {
   }
 
   /**
-   * Throws the error of an error part. Exception: the SDK complains that a complete reply lacks a required
-   * tool call. The reply then keeps the provider's finish reason.
+   * Throws the error of an error part, unless the SDK only complains that a complete reply lacks a required
+   * tool call. In that case, the reply keeps the provider's finish reason.
    */
   throwUnlessToolChoice(error: unknown): void {
     if (!/ToolChoiceViolation/.test(stringField(error, "name") ?? "")) throw error;
@@ -357,7 +357,7 @@ type Ending =
 
 /**
  * Determines how a call ended.
- * @param calls true if the reply contains a tool call. Some servers report `stop` anyway.
+ * @param calls true if the reply contains a tool call. Some servers report `stop` even for such a reply.
  */
 export function endingOf(finish: JsonRecord, calls: boolean): Ending {
   const provider = stringField(finish, "rawFinishReason");

@@ -44,7 +44,7 @@ export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai"
 }
 
 /**
- * Returns true for version 7, which renamed this helper. The name is the most reliable difference between the
- * versions.
+ * Returns true for version 7, which renamed a helper to `isStepCount`. This name is the most reliable
+ * difference between the versions.
  */
 export const isVersionSeven = (sdk: AiSdk): boolean => "isStepCount" in sdk;

@@ -21,7 +21,7 @@ describe("conversion of tool call ids", () => {
   it("keeps a tool id that is already permitted", () =>
     expect(canonicalToolId("toolu_01-A")).toBe("toolu_01-A"));
 
-  it("shortens two tool ids that are too long for a provider to two different ids", () => {
+  it("shortens two tool ids that exceed a provider's length limit, and keeps them different", () => {
     const limits = { maxLength: 40, isFixedLength: false };
     const [one, two] = ["a", "b"].map((end) => wireToolId(`${"x".repeat(60)}${end}`, limits));
     expect(one).toHaveLength(40);

@@ -42,7 +42,8 @@ export interface AnthropicModelOptions extends ClientOptions {
    */
   readonly model: string;
   /**
-   * Your own client from `@anthropic-ai/sdk`. By default, the first call creates one from the environment.
+   * Your own client from `@anthropic-ai/sdk`. By default, the first call creates a client from the
+   * environment.
    */
   readonly client?: AnthropicClient;
   /** Betas to send with every call, in addition to those that a request needs. */

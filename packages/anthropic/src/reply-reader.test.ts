@@ -207,7 +207,7 @@ describe("ReplyReader", () => {
     });
   });
 
-  it("maps an unknown stop reason to other", () => {
+  it("maps an unknown stop reason to the stop reason other", () => {
     expect(replyOf([start, ...finish("moonrise")]).stopReason).toBe("other");
     expect(replyOf([start, ...finish(null)]).stopReason).toBe("other");
   });

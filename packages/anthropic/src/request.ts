@@ -114,7 +114,8 @@ function hasContextEdit({ context_management }: ModelRequest): boolean {
 
 /**
  * Returns true if the request needs compaction at a threshold. A request can use only one type of compaction.
- * The edit decides first, then the signature of the blocks.
+ * An edit for compaction decides first. Without such an edit, summary blocks without a signature mean
+ * compaction at a threshold, unless the request has the field `compaction`.
  */
 function needsThresholdCompaction(request: ModelRequest): boolean {
   if (request.context_management?.edits.some(isCompactEdit)) return true;

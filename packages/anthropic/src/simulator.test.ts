@@ -197,7 +197,7 @@ describe.each(LINES)("anthropicModel with the simulator (SDK %s)", (_, makeClien
       expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("About Two.");
     });
 
-    it("onThinkingMismatch drop-block lets the provider drop thinking of a rewritten history", async () => {
+    it("onThinkingMismatch drop-block lets the provider drop thinking that a rewrite of the history made invalid", async () => {
       const model = connect("claude-opus-5-5", { onThinkingMismatch: "drop-block" });
       const messages = await rewritten(model);
       const reply = await complete(model, { ...adaptive, messages });

@@ -266,7 +266,7 @@ describe("thinking that the API rejects", () => {
     );
   });
 
-  it("leaves rejected thinking out when it counts tokens", async () => {
+  it("token counting leaves out the thinking that the API rejected", async () => {
     await served(
       [refusal, ANTHROPIC_WIRES["count-tokens"]],
       async ({ model, requests }) => {

@@ -22,7 +22,7 @@ interface SizedRound {
  * Selects a start of the session that is long enough to reach the threshold `compactions` times. The context
  * starts empty, and each compaction leaves its target size. A session that is too short is still compacted
  * `compactions` times, after fewer tokens each time. Every policy compacts after the same rounds. The last
- * compaction comes after the last round. There are fewer compactions only if there are fewer rounds.
+ * compaction comes after the last round. There are fewer compactions only if the session has fewer rounds.
  */
 export function planChain(
   stream: readonly Entry[],

@@ -179,8 +179,8 @@ export function costsOf(
 const MIN_CACHED_CHARS = 200;
 
 /**
- * Counts each long text once and remembers the count. Every policy measures the same messages again before
- * and after each compaction.
+ * Counts each long text once and remembers the count, because every policy measures the same messages again
+ * before and after each compaction.
  */
 function memoizeCount(countText: CountText): CountText {
   const known = new Map<string, number>();

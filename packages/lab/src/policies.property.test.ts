@@ -10,10 +10,13 @@ import { withoutUsage } from "../../../test/support/long-session.ts";
 import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES } from "./policy.ts";
 
-/** Sizes of a window that even short conversations fill. */
+/** Window sizes that are so small that even short conversations fill the window. */
 const smallWindow = fc.integer({ min: 40, max: 4_000 });
 
-/** Counts calls without a result and results without a call, which flattening has to repair. */
+/**
+ * Counts calls without a result and results without a call. The conversion to API messages has to repair
+ * both.
+ */
 function tornPairs(entries: readonly Entry[]): number {
   const { findings } = flattenChecked(entries);
   return findings.filter(({ rule }) => rule === "tool-use-unanswered" || rule === "tool-result-orphan")

@@ -45,7 +45,10 @@ const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => 
   "drop-oldest": createCutPolicy("drops the oldest rounds", (entries, thresholds, countText) =>
     withoutOldestRounds(entries, targetTokensOf(thresholds), countText),
   ),
-  /** The first request and the newest messages, like Roo, OpenHands (`keep_first`) and many chat memories. */
+  /**
+   * Keeps the first request and the newest messages, like Roo, OpenHands (`keep_first`) and many chat
+   * memories.
+   */
   "keep-last": createCutPolicy(`keeps the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
   /**
    * Keeps tool calls and clears their results. If that does not free enough tokens, removes the oldest rounds
@@ -188,7 +191,7 @@ function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts 
         );
         const compaction = await compact(plan, portsFor(entries), {
           targetTokens,
-          // The imitated programs compact no matter how few tokens this saves.
+          // The imitated programs compact no matter how few tokens a compaction saves.
           leastSaving: "some",
           facts: "off",
           ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
@@ -238,9 +241,9 @@ function deterministicPorts(name: string): (entries: readonly Entry[]) => Compac
 }
 
 /**
- * Returns the model call that would have written this summary. It reads the conversation from the prompt
- * cache, sends the request for a summary, and outputs as many tokens as the summary has. All policies pay
- * this price, although most of the imitated programs send a separate request and pay for it in full.
+ * Returns the model call that would have written this summary. The call reads the conversation from the
+ * prompt cache, sends the request for a summary, and outputs as many tokens as the summary has. All policies
+ * pay this price, although most of the imitated programs send a separate request and pay for it in full.
  */
 function summaryCall(
   { countTokens, tokensBefore }: CompactionPlan,

@@ -33,8 +33,8 @@ export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
 /** A conversation that has reached the threshold. */
 export interface PolicyInput {
   /**
-   * Entries from the last compaction boundary on, as they would be sent. If an entry contains usage, the
-   * usage was measured for exactly this conversation.
+   * Entries from the last compaction boundary on, in the form in which the next request would send them. If
+   * an entry contains usage, the usage was measured for exactly this conversation.
    */
   readonly entries: readonly Entry[];
   readonly thresholds: Thresholds;
@@ -59,7 +59,7 @@ export interface Policy {
   readonly name: string;
   /** Short description for people. */
   readonly description: string;
-  /** True if the agent can find removed content again with recall. */
+  /** True if the agent can find removed content again with the recall tool. */
   readonly hasRecall: boolean;
   shrink(input: PolicyInput): Promise<PolicyOutcome>;
 }

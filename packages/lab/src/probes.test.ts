@@ -75,7 +75,7 @@ describe("deriveProbes", () => {
     expect(probes.filter((probe) => !context.contains(probe))).toEqual([]);
   });
 
-  it("derives no probe whose text occurs in a summary that says nothing", () => {
+  it("derives no probe whose text occurs even in a summary without any facts", () => {
     const nothing = haystackOf(["A summary that says nothing."]);
     expect(deriveProbes(createDemoSession()).filter((probe) => nothing.contains(probe))).toEqual([]);
   });

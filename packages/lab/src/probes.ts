@@ -106,7 +106,9 @@ function activeIds(entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(active.flatMap(({ entryIds }) => entryIds));
 }
 
-/** Minimum number of reads that makes a file a probe, because the agent will probably need the file again. */
+/**
+ * A file becomes a probe from this number of reads on, because the agent will probably read the file again.
+ */
 const MIN_READS = 2;
 /**
  * Minimum weight of an error for a probe. Weight 1 is any failed command, such as a search without a hit or a
@@ -183,8 +185,8 @@ function taskProbes(digest: SessionDigest): readonly DraftProbe[] {
 }
 
 /**
- * Characters at the start of a message that count as typed. The middle of a longer message is pasted text,
- * such as a log or a file.
+ * Number of characters at the start and at the end of a message that count as typed. The middle of a longer
+ * message counts as pasted text, such as a log or a file.
  */
 const OWN_WORDS_HEAD_CHARS = 1_000;
 const OWN_WORDS_TAIL_CHARS = 500;
@@ -255,7 +257,7 @@ const toDisplayText = (text: string): string => {
 };
 
 /**
- * Returns the beginning of a text, and its end if the text is long. Each phrase is verbatim and from one
+ * Returns the beginning of a text, and also the end if the text is long. Each is a verbatim phrase from one
  * line.
  */
 function phrasesOf(text: string): readonly string[] {

@@ -46,7 +46,7 @@ describe("SessionFiles", () => {
     expect(await textOf(recorded({ file: { ...file, totalLines: 9 } }))).toBeUndefined();
   });
 
-  it("returns no text for a file if its only call failed, has no result, or edits text that was never read", async () => {
+  it("returns no text for a file if the only call for it failed, has no result, or edits text that was never read", async () => {
     const edit = { file_path: path, old_string: "a", new_string: "b" };
     const failed = filesAfter((c) => {
       c.tool("t", "Write", { file_path: path, content: "x" });

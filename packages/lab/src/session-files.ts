@@ -62,7 +62,7 @@ function withEdit(text: string, edit: unknown): string {
 
 const LINE_NUMBER = /^ *\d+[→\t]/;
 
-/** Returns the text of a file that the agent read. Undefined if it read only a part of the file. */
+/** Returns the text of a file that the agent read. Undefined if the agent read only a part of the file. */
 function readWhole(input: unknown, outcome: unknown, shown: string): string | undefined {
   const file = field(outcome, "file");
   const content = stringField(file, "content");

@@ -57,7 +57,10 @@ export interface CompactReport extends RewriteReport {
     readonly truncated: boolean;
     readonly tokens: number;
     readonly text: string;
-    /** Facts that the summary lacks, as quoted at its end. Empty if there are none. */
+    /**
+     * Quotations at the end of the summary, for facts that the summary would otherwise lack. Empty if there
+     * are none.
+     */
     readonly quoted: string;
     /** Standard names of the sections. */
     readonly sections: readonly string[];
@@ -98,7 +101,7 @@ export interface ProjectReport {
   /** Null if no files were restored. */
   readonly folder: string | null;
   readonly source: SessionProject["source"];
-  /** Reason why there is no folder. Null if there is one. */
+  /** Reason why there is no folder. Null if there is a folder. */
   readonly problem: SessionProject["problem"] | null;
   /** A sentence that names `--project`, if files outside the folder were omitted. */
   readonly advice: string | null;
@@ -173,7 +176,7 @@ export function compactReport(input: CompactReportInput): CompactReport {
   };
 }
 
-/** Counts cleared results. The file still has their content. Only the request is cleared. */
+/** Counts cleared results. The file still has their content. Only requests omit that content. */
 function clearedAmong({ kept, entries, tokensSent }: CompactionPlan): CompactReport["cleared"] {
   const ids = new Set(kept.flatMap((entry) => clearedResultIds(entry)));
   let tokens = 0;

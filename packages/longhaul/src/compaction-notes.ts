@@ -22,7 +22,8 @@ export interface CompactionNotes {
 
 /**
  * Returns the session's notes, even if they are old. The compaction keeps messages that the notes do not
- * cover. If there are no notes, builds them without writing them, because the compaction may not be worth it.
+ * cover. If there are no notes, builds them without writing them, because the compaction may not be
+ * worthwhile.
  */
 export async function notesForCompaction(
   session: Session,
@@ -41,7 +42,7 @@ export async function notesForCompaction(
   return { source, path, sections, isBuilt: present === undefined, isWritten: false };
 }
 
-/** Writes notes that were built for a compaction which is about to be written. */
+/** Writes the notes that were built for a compaction. Called right before the compaction is written. */
 export async function writeBuiltNotes(
   session: Session,
   notes: CompactionNotes,

@@ -13,7 +13,7 @@ export interface Candidate {
 
 interface Completion {
   readonly candidates: readonly Candidate[];
-  /** Paths that the shell adds. */
+  /** Type of the paths that the shell adds to the candidates. */
   readonly paths: "files" | "folders" | "none";
 }
 
@@ -133,7 +133,7 @@ const takesValue = (option: Option | undefined): Option | undefined =>
 
 /**
  * Completes the value of an option or argument. Offers the choices of the option. Without choices, offers
- * files, folders or sessions if the placeholder of the value is named so.
+ * files, folders or sessions if the placeholder of the value is `file`, `folder` or `session`.
  */
 async function valuesOf(of: Valued, start: string, findSessions: FindSessions): Promise<Completion> {
   if (of.argChoices !== undefined)

@@ -29,7 +29,7 @@ export interface ProjectChoice {
 }
 
 export interface WritingChoice {
-  /** True if a program reads the output, so nobody is asked. */
+  /** True if a program reads the output. In that case, the command asks no question. */
   readonly json?: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface Composition extends CompactionPorts {
   readonly settings: EffectiveSettings;
 }
 
-/** A command for one session: a file, an id or the beginning of it, or `latest`. */
+/** A command for one session. `session` is a file, an id, the beginning of an id, or `latest`. */
 export type SessionCommand<Options> = (
   session: string,
   options: Options,

@@ -33,7 +33,8 @@ export const withHint = (error: unknown): unknown =>
   );
 
 /**
- * Says how to compact anyway, and the cost of the unused summary.
+ * Replaces the remedy of the error about a compaction that saves too little. The new remedy says what the
+ * unused summary cost, and how to compact anyway.
  *
  * @param advice a sentence that names the command's own flags.
  */

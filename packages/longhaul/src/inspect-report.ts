@@ -169,7 +169,7 @@ export interface MemoryReport {
   readonly attached: readonly AttachedMemory[];
   /** Folder of the session, if files of its project may be read. */
   readonly folder: string | null;
-  /** Current files in that folder that apply to the files of the session. */
+  /** Memory files that are now in the project and apply to the files of the session. */
   readonly governing: readonly { readonly path: string; readonly tokens: number }[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }

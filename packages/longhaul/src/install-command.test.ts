@@ -39,7 +39,7 @@ describe("installRemedy, the command to install missing packages", () => {
     );
   });
 
-  it("suggests --prefix with the global folder of longhaul if npm would use another folder", () => {
+  it("suggests --prefix with the global folder of longhaul if npm installs into another global folder", () => {
     const file = "/home/ann/.npm-global/lib/node_modules/longhaul/dist/main.js";
     expect(commandOf(programAt(file))).toBe(
       "npm install -g ai@6 @ai-sdk/openai@3 --prefix /home/ann/.npm-global",
@@ -146,7 +146,7 @@ describe("installRemedy, the command to install missing packages", () => {
       );
     });
 
-    it("suggests installing packages in the project that contains longhaul on Windows", () => {
+    it("on Windows, suggests installing packages in the project that contains longhaul", () => {
       const file = "C:\\work\\app\\node_modules\\longhaul\\dist\\main.js";
       const files = { "C:\\work\\app\\package.json": "{}" };
       expect(commandOf(programAt(file, files, { environment }))).toBe(
@@ -154,7 +154,7 @@ describe("installRemedy, the command to install missing packages", () => {
       );
     });
 
-    it("suggests repeating the npx call with more packages on Windows", () => {
+    it("on Windows, suggests repeating the npx call with more packages", () => {
       const cache = "C:\\Users\\Ann\\AppData\\Local\\npm-cache\\_npx\\d3e93eb130bf21a7";
       const files = { [`${cache}\\package.json`]: '{"_npx":{"packages":["longhaul"]}}' };
       const program = programAt(`${cache}\\node_modules\\longhaul\\dist\\main.js`, files, {
@@ -165,7 +165,7 @@ describe("installRemedy, the command to install missing packages", () => {
       );
     });
 
-    it("suggests installing packages in the root of the longhaul repository on Windows", () => {
+    it("on Windows, suggests installing packages in the root of the longhaul repository", () => {
       const files = { "D:\\longhaul\\package.json": '{"workspaces":["packages/*"]}' };
       expect(commandOf(programAt("D:\\longhaul\\packages\\longhaul\\dist\\main.js", files))).toBe(
         "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix D:\\longhaul",

@@ -89,7 +89,7 @@ function installPlace(program: RunningProgram): InstallPlace {
   return { kind: "project", folder };
 }
 
-/** Finds the nearest parent folder with workspaces, or else the nearest one with a manifest. */
+/** Finds the nearest parent folder with workspaces, or else the nearest parent folder with a manifest. */
 function workspaceRoot(program: RunningProgram): string {
   const path = pathOf(program);
   const found = foldersAbove(program.file, path).flatMap((folder) => {

@@ -16,7 +16,7 @@ export interface CompactionLedgerReport {
   readonly uuid: string;
   readonly timestamp: string;
   readonly trigger: string;
-  /** Tokens of the context. Null if the boundary does not say. */
+  /** Tokens of the context before and after the compaction. Null if the boundary does not record them. */
   readonly before: number | null;
   readonly after: number | null;
   /** Version of the prompts of the compaction. Null if the boundary does not record it. */
@@ -49,7 +49,7 @@ export interface KindReport extends FateCounts {
 }
 
 export interface LedgerChoice {
-  /** Uuid of a boundary, or the beginning of it. */
+  /** Uuid of a boundary, or the beginning of the uuid. */
   readonly boundary?: string;
   readonly kind?: FactKind;
   /** True to include facts that are in the context. */

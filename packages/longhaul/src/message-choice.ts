@@ -10,8 +10,8 @@ const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists the messages t
 const SHOWN_CANDIDATES = 3;
 
 /**
- * Finds the uuid of a message by the uuid or the beginning of it. If the conversation has no such id, also
- * searches the ids that messages had before they were rewritten.
+ * Finds the uuid of a message. The user gives the uuid or its beginning. If the conversation has no such id,
+ * also searches the ids that messages had before they were rewritten.
  *
  * @param lines all lines of the session.
  */
@@ -55,7 +55,7 @@ interface IdWords {
   notFound(): LonghaulError;
 }
 
-/** Finds one of these ids by the id or the beginning of it. */
+/** Finds one of these ids. The user gives the id or its beginning. */
 export function chooseId(ids: readonly string[], wanted: string, words: IdWords): string {
   const { many, whereToLook, facts } = words;
   const found = ids.includes(wanted) ? [wanted] : ids.filter((id) => id.startsWith(wanted));

@@ -114,7 +114,10 @@ const creatorIn = ({
 const WITHOUT_MODEL =
   /^(?:model-|(?:no-summary|notes-reply-unusable|option-invalid|provider-unknown|base-url-missing)$)/;
 
-/** Adds a sentence to the error of a failed call: nothing was changed, and which options need no model. */
+/**
+ * Adds a text to the error of a failed call. The text says that nothing was changed, and which options need
+ * no model.
+ */
 export function withBuiltInOffer(
   error: unknown,
   { model = "" }: ModelChoice,
@@ -187,6 +190,6 @@ function noKey(name: string): LonghaulError {
   });
 }
 
-/** Errors after which we offer the tour. */
+/** Returns true for an error after which we offer the tour. */
 export const isWithoutModel = (error: unknown): error is LonghaulError =>
   error instanceof LonghaulError && /^model-(?:authentication|sdk-missing)$/.test(error.code);

@@ -53,7 +53,7 @@ export function parseProject(text: string): string {
   return folder;
 }
 
-/** Parses an id, or the beginning of one. */
+/** Parses an id, or the beginning of an id. */
 export const parseIdOf =
   (what: string) =>
   (text: string): string => {

@@ -41,7 +41,7 @@ describe("help of each command", () => {
 });
 
 it.each(commandNames.filter((name) => !name.startsWith("_")))(
-  "an unknown option of longhaul %s points to the help of that command",
+  "the error for an unknown option of longhaul %s names the help of that command",
   async (name) => {
     const { error, text } = await refused(name, "--no-such-option");
     expect(error).toMatchObject({ code: "commander.unknownOption" });
@@ -49,7 +49,7 @@ it.each(commandNames.filter((name) => !name.startsWith("_")))(
   },
 );
 
-it("an unknown command points to the help of longhaul", async () => {
+it("the error for an unknown command names the help of longhaul", async () => {
   const { text } = await refused("inspct");
   expect(text).toContain("Did you mean inspect?");
   expect(text).toContain("Run `longhaul --help` to see how to use it.");

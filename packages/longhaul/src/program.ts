@@ -46,7 +46,10 @@ export function createProgram(version: string, compose: Compose): Command {
   return program;
 }
 
-/** Adds `help`. The command of the library prints the general help for an unknown name, without an error. */
+/**
+ * Adds our own command `help`. Commander's `help` reports no error for an unknown name: it prints the general
+ * help.
+ */
 function declareHelp(program: Command): void {
   program
     .command("help")

@@ -18,7 +18,7 @@ export interface RewriteReport {
    * applies instead.
    */
   readonly fits: boolean;
-  /** The file that was written. Null if none was. */
+  /** The file that was written. Null if no file was written. */
   readonly out: string | null;
   readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
 }
@@ -71,7 +71,7 @@ export function beforeAndAfter(
 export const roomWords = ({ after, window }: Pick<RewriteReport, "after" | "window">): string =>
   `${formatCount(fullAt(window) - after.tokens)} tokens left until ${fullWords(window)}`;
 
-/** @param isRefused writing fails unless the user forces it */
+/** @param isRefused true if writing fails unless the user forces it */
 export function writtenLine(
   { out, written, fits }: Pick<RewriteReport, "out" | "written" | "fits">,
   { colors, width }: Terminal,

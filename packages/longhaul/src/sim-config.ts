@@ -50,8 +50,8 @@ const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 
 /**
- * Schema for one kind for all requests, or for a list of kinds, one per request. The last kind of the list
- * repeats.
+ * Schema for one of these kinds for all requests, or for a list with one kind per request. After the end of
+ * the list, its last kind repeats.
  */
 const kinds = <Name extends string>(...names: readonly Name[]) => {
   const kind = z.enum(names);
@@ -150,7 +150,10 @@ export const SIM_CONFIG_KEYS: readonly string[] = Object.entries({ ...config, sw
     value === switches || value === coder ? Object.keys(value).map((name) => `${key}.${name}`) : [key],
 );
 
-/** Checks the parsed JSON of a configuration file. JSON contains no undefined values, so the type is safe. */
+/**
+ * Checks the parsed JSON of a configuration file. JSON contains no undefined values, so the cast to
+ * `SimConfig` is safe.
+ */
 export function parseSimConfig(json: unknown, path: string): SimConfig {
   const { success, data, error } = z.strictObject(config).safeParse(json);
   if (success) return data as SimConfig;

@@ -25,7 +25,7 @@ const together = (spans: readonly SpanReport[]) => ({
 });
 
 describe("collapseSection", () => {
-  it("lists collapsed spans with their tokens before and after, the newest last", () => {
+  it("lists collapsed spans, the newest last, with their tokens before and after the collapse", () => {
     const view = collapseSection(together([span()]), terminal(80));
     expect(view).toContain("1 collapsed span (12 messages, 34,567 tokens → 890, --span ID shows one)");
     expect(view).toMatch(/5ba40000 +12 {2}34,567 {2}890 {2}The harbour was looked at\.$/);

@@ -46,7 +46,9 @@ export function collapseReport({ conversation }: Pick<Session, "conversation">):
 const LIST_SPANS = "`longhaul inspect SESSION` lists the collapsed spans.";
 const NO_SPANS = "This session has no collapsed span. Choose another session.";
 
-/** Finds a span by its id or the beginning of it, including spans that are no longer in the context. */
+/**
+ * Finds a span by its id, or by the beginning of the id. Also finds spans that are no longer in the context.
+ */
 export function spanMessages(session: Session, wanted: string): SpanMessagesReport {
   const spans = session.entries.filter(isCollapsedSpan);
   const chosen = chooseId([...new Set(spans.map(({ collapsed }) => collapsed.spanId))], wanted, {

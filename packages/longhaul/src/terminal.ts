@@ -7,7 +7,7 @@ export interface Terminal {
   print(text: string): void;
   /** Prints messages about the work to standard error. */
   note(text: string): void;
-  /** Shows a line that the next one overwrites. Does nothing without a person. */
+  /** Shows a line that the next progress line overwrites. Does nothing if no person sees the output. */
   progress(text: string): void;
   /** Asks yes or no. False unless the answer is yes. Undefined if nobody can answer. */
   confirm(question: string): Promise<boolean | undefined>;

@@ -49,11 +49,14 @@ export interface WriteOptions {
   readonly places: UserPlaces;
   readonly now: Date;
   readonly terminal: Pick<Terminal, "note" | "confirm">;
-  /** True if a program reads the output, so nobody is asked. */
+  /** True if a program reads the output. In that case, the command asks no question. */
   readonly json?: boolean | undefined;
 }
 
-/** Finds the session that a command will write to. Asks if `latest` belongs to another project. */
+/**
+ * Finds the session that a command will write to. Asks for confirmation if `latest` belongs to another
+ * project.
+ */
 export async function findSessionToWrite(
   query: string,
   { places, now, terminal, json }: WriteOptions,
@@ -72,8 +75,8 @@ export async function findSessionToWrite(
 }
 
 /**
- * Returns the session of a read-only command: the given session, or else the latest. In the second case,
- * prints which session that is.
+ * Returns the session of a read-only command: the given session, or else the latest. If the latest session is
+ * used, prints which session that is.
  */
 export async function sessionOrLatest(
   query: string | undefined,

@@ -107,7 +107,7 @@ describe("notesAsSummary", () => {
     },
   );
 
-  it("cuts the least important sections first when notes exceed the total, and the current state last", () => {
+  it("when notes exceed the total, cuts the least important sections first and the current state last", () => {
     const full = Object.fromEntries(
       OUR_TEMPLATE.sections.map(({ heading }) => [sectionName(heading), "line\n".repeat(400).trim()]),
     );
@@ -140,7 +140,7 @@ describe("notesAsSummary", () => {
     expect(least).toEqual(expect.arrayContaining(order.slice(4)));
   });
 
-  it("cuts a user's own sections after the less important built-in sections, and the last of them first", () => {
+  it("cuts a user's own sections after the less important built-in sections, starting with the user's last section", () => {
     const names = ["Current State", "Key Results", "First", "Second"];
     const template = parseTemplate(names.map((name) => `# ${name}\n_x_\n`).join(""));
     const bodies = names.map((name) => `# ${name}\n${"line\n".repeat(100)}`);

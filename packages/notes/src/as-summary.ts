@@ -8,8 +8,9 @@ import { joinParts, nameKey } from "./notes-format.ts";
 /**
  * Sections to cut first if all sections together are too long. The agent needs these sections least, because
  * they contain history and facts that the agent can find in the code. Sections of a user's template are cut
- * after this list and before `CUT_LAST`, the last of them first. The text above the first heading gets only
- * the tokens that the sections do not use, because the user wrote that text before the session.
+ * after this list and before `CUT_LAST`, starting with the last of these sections. The text above the first
+ * heading gets only the tokens that the sections do not use, because the user wrote that text before the
+ * session.
  */
 const CUT_FIRST: readonly string[] = [
   "Worklog",
@@ -77,7 +78,7 @@ export function notesAsSummary(notes: Notes, { limits, path, countTokens }: Note
 const asText = ({ heading, body }: { readonly heading: string; readonly body: string }): string =>
   `${heading}\n${body}`;
 
-/** Returns an empty string if even the notice does not fit. */
+/** Returns the notice about cuts, or an empty string if the notice does not fit the total. */
 function noticeThatFits(path: string, { totalTokens }: NotesLimits, count: CountText): string {
   const notice = `[These notes were cut to fit. The complete notes are in ${oneLine(path)}. Read that file if something is missing here.]`;
   return count(notice) <= totalTokens ? notice : "";
@@ -150,7 +151,10 @@ function cutToFit(text: string, budgetTokens: number, count: CountText): string 
   return fits(cut) ? cut : "";
 }
 
-/** Adds an ellipsis to a line that was cut. Without it, the rest of the line could look like a heading. */
+/**
+ * Adds an ellipsis to a line that was cut. Without the ellipsis, the rest of the line could look like a
+ * heading.
+ */
 function marked(head: string): string {
   if (head.trim() === "") return CUT_MARK;
   const kept = `${head.trimEnd()}${head.endsWith("\n") ? "" : "…"}`;

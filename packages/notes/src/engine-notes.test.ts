@@ -162,7 +162,7 @@ describe("reasons to decline a compaction from notes", () => {
     expect(compactions(one)).toEqual(["memory"]);
   });
 
-  it("reports hook-instructions when a hook returns instructions, because notes do not follow them", async () => {
+  it("reports hook-instructions when a hook returns instructions, because notes follow no instructions", async () => {
     const hooks = createHooks({ callbacks: { PreCompact: [() => "Mind the tides."] } });
     const one = scene({ hooks });
     await workUntil(one, () => compactions(one).length > 0);
@@ -271,7 +271,7 @@ describe("a notes update in progress", () => {
     expect(one.file.writes).toBe(0);
   });
 
-  it("a notes update sends the messages as they were when it started, even if the host changes one later", async () => {
+  it("a notes update sends the messages as they were at its start, even if the host changes a message later", async () => {
     const asked: ModelRequest[] = [];
     const one = scene({
       model: scriptedModel((request) => {

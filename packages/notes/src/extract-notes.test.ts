@@ -130,7 +130,7 @@ describe("extractNotes in a fork of the conversation", () => {
     },
   );
 
-  it("extractNotes makes no further call when the context window has no room for one", async () => {
+  it("extractNotes makes no further call when the context window has no room for another call", async () => {
     const { model, request: asked } = forking([
       { content: `${GOOD}${UNKNOWN}`, stopReason: "model_context_window_exceeded" },
     ]);

@@ -39,7 +39,7 @@ export interface ExtractionRequest extends SummaryInstructions {
   readonly fork: ForkSource | undefined;
   /** The whole conversation. A fork sends all of it. */
   readonly entries: readonly Entry[];
-  /** Entries that are not in the notes yet. A separate call gets only these. */
+  /** Entries that are not in the notes yet. A separate call gets only these entries. */
   readonly fresh: readonly Entry[];
   /** Model for a separate call. Default: the fork's model. */
   readonly model: Model | undefined;
@@ -108,7 +108,7 @@ export async function extractNotes(request: ExtractionRequest): Promise<Extracti
   }
 }
 
-/** An exchange with the model about the notes, after its first reply. */
+/** An exchange with the model about the notes, after the model's first reply. */
 interface Talk {
   readonly by: ExtractionOutcome["by"];
   readonly model: Model;

@@ -13,9 +13,11 @@ export interface EditTool {
   readonly oldText: string;
   readonly newText: string;
   readonly replaceAll: string | undefined;
-  /** Field with the list of edits, for tools that accept several at once. */
+  /** Name of the field with the list of edits. Undefined for a tool that takes one edit per call. */
   readonly list: string | undefined;
-  /** Value of the command field that selects editing, for tools that take a command. */
+  /**
+   * Value of the command field with which the tool edits a file. Undefined for a tool without such a field.
+   */
   readonly command: string | undefined;
 }
 
@@ -25,10 +27,10 @@ const REPLACE_ALL_FIELDS = ["replace_all", "replaceAll"] as const;
 const EDIT_COMMAND = "str_replace";
 
 /**
- * Finds a host tool with which the model can edit the notes in a fork of the conversation. An additional tool
- * would change the cached prefix. Returns undefined if the host has no suitable tool, or if the request
- * forbids tool calls. Also returns undefined if the request forbids parallel tool calls, because one edit is
- * not enough.
+ * Finds a host tool with which the model can edit the notes in a fork of the conversation. Uses a tool of the
+ * host, because an additional tool would change the cached prefix. Returns undefined if the host has no
+ * suitable tool, or if the request forbids tool calls. Also returns undefined if the request forbids parallel
+ * tool calls, because one edit is not enough.
  */
 export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditTool | undefined {
   if (tool_choice?.type === "none" || field(tool_choice, "disable_parallel_tool_use") === true)
@@ -142,7 +144,8 @@ function sectionEdit(
 ): SectionEdit | Refusal {
   const end = rest.indexOf(CLOSING);
   if (end === -1) return refused(`it has no ${CLOSING} at its end`);
-  // With two closing tags, it is unclear which one ends the block. Part of the text would be lost either way.
+  // With two closing tags, it is unclear which tag ends the block, and either choice could lose a part of the
+  // text.
   if (rest.lastIndexOf(CLOSING) !== end)
     return refused(`its text contains ${CLOSING}, so write that differently`);
   if (section === undefined) return refused('it does not name its section (section="…")');
@@ -153,7 +156,8 @@ function sectionEdit(
 const refused = (why: string): Refusal => ({ refused: `Not applied: ${why}.` });
 
 /**
- * Reads the attributes of a tag. Some models escape them as in XML, and "Errors & Corrections" contains `&`.
+ * Reads the attributes of a tag. Decodes XML entities, because some models escape the `&` in the section name
+ * "Errors & Corrections".
  */
 function attributesIn(tag: string): ReadonlyMap<string, string> {
   const found = [...tag.matchAll(ATTRIBUTE)];

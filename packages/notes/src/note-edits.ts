@@ -17,7 +17,7 @@ import {
 /** A requested change to the notes. */
 export type NotesEdit = TextEdit | SectionEdit;
 
-/** Replaces one text with another, as agents edit files. */
+/** Edit that replaces one text with another, in the way in which agents edit files. */
 export interface TextEdit {
   readonly kind: "text";
   readonly path: string;
@@ -26,7 +26,7 @@ export interface TextEdit {
   readonly replaceAll?: boolean;
 }
 
-/** Changes a whole section, for models without a file tool. */
+/** Edit of a whole section, for models without a tool that edits files. */
 export interface SectionEdit {
   readonly kind: "section";
   /** Name of the section, with or without the heading's marks. */
@@ -50,7 +50,7 @@ const QUOTED_CHARACTERS = 100;
 const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,4}[.)])\s/;
 
 export interface NotesTarget {
-  /** The only file that may be edited. */
+  /** Path of the notes file, the only file that an edit may change. */
   readonly path: string;
   readonly template: NotesTemplate;
 }
@@ -170,7 +170,9 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
 
-/** True if the notes would be too long. An edit may still shorten notes that are already too long. */
+/**
+ * True if an edit would make the notes too long. An edit may still shorten notes that are already too long.
+ */
 const isTooLong = (after: number, before: number): boolean => after > MAX_CHARACTERS && after > before;
 
 const tooLong = (): Refusal =>

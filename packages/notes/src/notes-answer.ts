@@ -7,7 +7,7 @@ import type { Notes } from "./notes-format.ts";
 import { NOTHING_TO_NOTE } from "./notes-prompt.ts";
 
 export interface AnswerRules extends NotesTarget {
-  /** The tool whose calls are edits. Undefined if there is none. */
+  /** The tool whose calls are edits. Undefined if there is no such tool. */
   readonly editTool: EditTool | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface ReadAnswer {
   /** Notes with the applied edits. */
   readonly notes: Notes;
   readonly edits: number;
-  /** Number of refused edits and of calls of other tools. */
+  /** Number of refused edits, plus the number of calls of tools other than the edit tool. */
   readonly refused: number;
   /** False if something is missing from the notes: an edit was refused, or the reply was cut off. */
   readonly isComplete: boolean;

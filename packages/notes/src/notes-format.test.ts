@@ -74,8 +74,8 @@ describe("the format of the notes file", () => {
           expect(parseNotes(written, template)).toEqual(notes);
           expect(formatNotes(parseNotes(written, template))).toBe(written);
           const lines = new Set(writtenLines(written));
-          // Two differences are allowed: longhaul rewrites the comment with the message id, and a second byte
-          // order mark may be inside a line.
+          // Two differences are allowed: longhaul rewrites the comment with the message id, and drops byte
+          // order marks at the start of a line.
           const missing = writtenLines(text).filter(
             (line) => !lines.has(line.replace(/^\uFEFF+/, "").trim()),
           );
@@ -93,7 +93,7 @@ describe("the format of the notes file", () => {
 describe("the id of the newest noted message in a notes file", () => {
   const idIn = (comment: string): string | undefined => parse(`${comment}\n\n# A\n`).coveredUuid;
 
-  it("reads the message id from a comment anywhere above the first heading", () => {
+  it("reads the message id from a longhaul comment anywhere above the first heading", () => {
     expect(idIn("<!-- longhaul: noted up to message u-1 -->")).toBe("u-1");
     expect(idIn("\r\n\uFEFF <!--longhaul: noted up to message msg_01:a.b/c+d=@  -->  ")).toBe(
       "msg_01:a.b/c+d=@",
@@ -104,7 +104,7 @@ describe("the id of the newest noted message in a notes file", () => {
     });
   });
 
-  it("finds no message id without the comment, and ignores such a comment inside a section", () => {
+  it("reads the message id only from a longhaul comment, and ignores a longhaul comment inside a section", () => {
     expect(idIn("<!-- of another program -->")).toBeUndefined();
     expect(parse("# A\n<!-- longhaul: noted up to message u-1 -->")).toMatchObject({
       coveredUuid: undefined,
@@ -123,7 +123,7 @@ describe("the id of the newest noted message in a notes file", () => {
     "<!-- longhaul: noted up to message u-1 --> mine",
     "<!-- LONGHAUL: x -->",
   ])(
-    "returns an empty message id, which marks nothing as noted, when the comment is damaged: %s",
+    "returns an empty message id, which marks nothing as noted, when the longhaul comment is damaged: %s",
     (comment) => {
       const notes = parse(`${comment}\n\n# A\n`);
       expect(notes).toMatchObject({ coveredUuid: "", preface: comment });

@@ -27,10 +27,10 @@ export interface Notes {
   readonly preface: string;
   readonly sections: readonly NotesSection[];
   /**
-   * Uuid of the newest message that the notes cover. It is stored in the notes file, so that a crash cannot
-   * leave an id that does not match the notes. Otherwise a compaction could drop messages that are not in the
-   * notes. Undefined if the file has no id. Empty if the id in the file is unreadable. An empty id matches no
-   * message, so nothing counts as noted.
+   * Uuid of the newest message that the notes cover. It is stored in the notes file itself, so that a crash
+   * cannot leave an id that does not match the notes. With a wrong id, a compaction could drop messages that
+   * are not in the notes. Undefined if the file has no id. Empty if the id in the file is unreadable. An
+   * empty id matches no message, so nothing counts as noted.
    */
   readonly coveredUuid: string | undefined;
 }
@@ -40,13 +40,15 @@ export interface NotesFile {
   /** Returns undefined if the file does not exist. */
   read(): Promise<string | undefined>;
   /**
-   * Atomically replaces the text that was read. Returns false and writes nothing if the file has changed
-   * since then, because a person may edit it too.
+   * Atomically replaces the text that was read. If the file has changed since it was read, for example
+   * because a person edited it, returns false and writes nothing.
    */
   write(text: string, replacing: string | undefined): Promise<boolean>;
 }
 
-/** Limits in tokens. The notes are part of every context that is built from them. */
+/**
+ * Limits in tokens. Notes have limits, because every context that is built from notes contains all of them.
+ */
 export interface NotesLimits {
   readonly sectionTokens: number;
   readonly totalTokens: number;
@@ -202,9 +204,9 @@ export function nameKey(name: string): string {
 }
 
 /**
- * Default limits for common windows. In smaller windows they are reduced proportionally. A longer section
- * would be a log rather than a note. All notes are in the context after every compaction, so longer notes
- * would make the next compaction come sooner.
+ * Default limits for common windows. In smaller windows, these limits are reduced proportionally. A section
+ * above its limit would be a log rather than a note. All notes are in the context after every compaction, so
+ * longer notes would make the next compaction come sooner.
  */
 export const NOTES_LIMITS: NotesLimits = Object.freeze({ sectionTokens: 2_000, totalTokens: 12_000 });
 

@@ -22,8 +22,8 @@ import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
 import { bringNotesUpToDate, type NotesTask } from "./update.ts";
 
 /**
- * Maximum time that a compaction waits for a notes update. With current notes, the compaction keeps fewer
- * messages and needs no model.
+ * Maximum time that a compaction waits for a notes update. The wait is worthwhile, because with up-to-date
+ * notes the compaction keeps fewer messages and needs no model.
  */
 const WAIT_FOR_NOTES_MS = 15_000;
 /**
@@ -88,7 +88,7 @@ export class NotesKeeper {
         wasWaitedFor: boolean;
       }
     | undefined;
-  /** Tool calls in messages since the last response, for hosts that do not report responses. */
+  /** Tool calls in messages since the last response, for hosts that report a response without its content. */
   #callsSeen = 0;
   #resumedAt: string | undefined;
   /**
@@ -170,8 +170,8 @@ export class NotesKeeper {
   }
 
   /**
-   * Called when the host changes the conversation. Aborts the running update if its newest message was
-   * removed.
+   * Called when the host changes the conversation. Aborts the running update if the newest message of that
+   * update was removed.
    */
   conversationChanged(entries: readonly Entry[]): void {
     const isGone = (uuid = ""): boolean => notedUpTo(entries, uuid) === undefined;
@@ -244,7 +244,8 @@ export class NotesKeeper {
 
   /**
    * Returns a check that decides whether there are enough new messages for the first update after a resume.
-   * Messages from an earlier process may already be in the notes, and only the notes file shows that.
+   * Messages from an earlier process may already be in the notes, and only the notes file shows whether they
+   * are.
    */
   #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
     const { tokensOf } = this.#parts.gauge;
@@ -271,8 +272,8 @@ export class NotesGrowth {
    */
   responded({ tokens, toolCalls }: { readonly tokens: number; readonly toolCalls: number }): void {
     this.#tokens = tokens;
-    // After a compaction, counts growth from the new size of the conversation. Counted from the old size, it
-    // would be negative for a long time.
+    // After a compaction, counts growth from the new size of the conversation. Counted from the old size, the
+    // growth would be negative for a long time.
     this.#tokensThen = Math.min(this.#tokensThen, tokens);
     this.#callsSince += toolCalls;
     this.#callsInLast = toolCalls;
@@ -301,8 +302,8 @@ export class NotesGrowth {
 }
 
 /**
- * Returns the thresholds for this window. Each update costs a call. The thresholds let an update run a few
- * times between two compactions, even in a small window.
+ * Returns the thresholds for this window. Each update costs a model call. The thresholds let an update run a
+ * few times between two compactions, even in a small window.
  */
 function growthUnder(thresholdTokens: number): GrowthThresholds {
   const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;

@@ -82,7 +82,7 @@ describe("reasons to decline a plan for a compaction from notes", () => {
 });
 
 describe("the messages that a compaction from notes keeps near the threshold", () => {
-  it("keeps fewer noted messages to stay below the threshold before it declines the notes", () => {
+  it("tries to stay below the threshold with fewer kept messages before it declines the notes", () => {
     const c = talk(30);
     for (let call = 0; call < 6; call++) c.tool(`t${call}`, "Read", {}, "result");
     const last = c.entries.at(-1)?.uuid;
@@ -100,7 +100,7 @@ describe("the messages that a compaction from notes keeps near the threshold", (
     expect(() => kept(1_000)).toThrow("above-threshold");
   });
 
-  it("rounds fractional token counts in the same way when it selects messages and when it plans", () => {
+  it("rounds fractional token counts in the same way when it selects messages and when it plans the compaction", () => {
     const { entries } = talk(60);
     const asked = (room: number): Asked => ({
       coveredUuid: "e-58",

@@ -95,8 +95,8 @@ export interface NotesPlanRequest
   /** The notes as they will appear in the conversation. */
   readonly text: string;
   /**
-   * Threshold of the next compaction. If the conversation would still have this many tokens or more, the
-   * notes are declined.
+   * Threshold of the next compaction. If the conversation would have this many tokens or more after the
+   * compaction, the notes are declined.
    */
   readonly thresholdTokens?: number | undefined;
   /** Minimum saving. By default, notes that save too little are declined. With `none`, the caller decides. */
@@ -145,7 +145,7 @@ export interface NotesText extends SummaryInstructions {
 
 /**
  * Returns a source that uses the notes as the summary of a compaction. It declines if the compaction has
- * instructions other than those for the notes, because the notes do not follow them.
+ * instructions other than those for the notes, because the notes do not follow such instructions.
  */
 export function notesSource({ text, instructions: standing }: NotesText): SummarySource {
   const decline = (given: string | undefined, instructions: string | undefined): NotesDecline | undefined => {

@@ -105,7 +105,7 @@ describe("a conversation with a summary that was made from notes", () => {
 });
 
 describe("a notes update after the notes file was deleted", () => {
-  it("fills a deleted notes file with the summary that was made from the notes", async () => {
+  it("fills a new notes file with the summary that was made from the deleted notes", async () => {
     const c = new ConversationBuilder();
     const summary =
       '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';

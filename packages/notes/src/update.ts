@@ -51,7 +51,7 @@ export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate |
   // Not all entries are noted while a tool call has no result, or if an edit was refused.
   const isAllNoted = written.isComplete && !hasOpenCalls(entries);
   const newest = isAllNoted ? entries.findLast(hasUuid)?.uuid : undefined;
-  // Notes without an id count as covering all messages, so write an empty id instead.
+  // Notes without an id count as covering all messages, so these notes get an empty id instead of none.
   const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid ?? "" };
   const saved = await saveNotes(task, { text, before, ours });
   const { by, edits, refused, calls, usage } = written;
@@ -137,7 +137,7 @@ export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): Notes {
     return section;
   });
   // The new message id is valid only if the file still has the id from before the update. If the person
-  // emptied or replaced the file, it covers fewer messages.
+  // emptied or replaced the file, the file covers fewer messages.
   const isContinued = theirs.coveredUuid === base.coveredUuid;
   const coveredUuid = isAllOfOurs && isContinued ? ours.coveredUuid : (theirs.coveredUuid ?? "");
   return { ...theirs, sections, coveredUuid };

@@ -11,7 +11,7 @@ const UNUSED = {
 };
 
 describe("billedCalls", () => {
-  it("billedCalls includes the provider's own compaction, which only the iterations of the usage report", () => {
+  it("billedCalls includes the provider's own compaction, whose tokens are only in the iterations of the usage", () => {
     const usage = {
       ...UNUSED,
       iterations: [

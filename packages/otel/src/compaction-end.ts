@@ -69,7 +69,7 @@ export function sumOf(calls: readonly BilledCall[]): BilledTokens {
 const NOTHING: BilledTokens = { input: 0, output: 0, cacheRead: 0, cacheCreation: 0 };
 
 function billedTokens(usage: ModelUsage): BilledTokens {
-  // The provider bills its own compaction, and reports those tokens only here.
+  // The provider bills its own compaction, and reports the tokens of that compaction only in `iterations`.
   const compactions = (usage.iterations ?? []).filter(({ type }) => type === "compaction");
   return [usage, ...compactions].map(tokensOf).reduce(add);
 }

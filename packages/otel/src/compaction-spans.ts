@@ -64,8 +64,8 @@ export function trackCompactions(options: SpanOptions): (event: CompactorEvent) 
   }
 
   function finish(key: string, event: CompactionEnd): void {
-    // Without a start (too few messages, or a bridge that was attached late), the trace still shows a span of
-    // zero length.
+    // If there was no start event (the conversation had too few messages, or the bridge was attached late),
+    // the trace still shows a span of zero length.
     const span = openSpans.get(key)?.span ?? startSpan(event);
     openSpans.delete(key);
     const model = modelLabel(modelOf(event.attempts));

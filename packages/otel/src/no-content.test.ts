@@ -6,9 +6,9 @@ import type { EventDetail } from "../../core/src/engine/events.ts";
 import { ATTRIBUTE, METRIC } from "./names.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 
-/** A word for a field that is never exported. The field is not exported even if the word looks harmless. */
+/** Value of a field that is never exported, not even if its value looks harmless. */
 const hidden = fc.constantFrom("secret", "secret-name", "src/secret.ts", "/home/me/secret.txt");
-/** A field that is exported only if its value looks like a name. No other value may be exported. */
+/** Value of a field that is exported only if the value looks like a name. */
 const named = fc.constantFrom(
   "model-other",
   "PreCompact",

@@ -28,14 +28,16 @@ const PACKAGE = "@opentelemetry/api";
 
 /**
  * Turns events into spans and metrics. Pass the result to `host.onEvent`. One bridge serves a conversation
- * with all its subagents. docs/events.md lists everything it exports: no content, and no file names.
+ * with all its subagents. docs/events.md lists everything that the bridge exports. It exports no content and
+ * no file names.
  */
 export function openTelemetry(options: OpenTelemetryOptions): (event: CompactorEvent) => void {
   const { api } = options;
   const common: TelemetryAttributes = { [ATTRIBUTE.provider]: options.provider };
   let bridge: ((event: CompactorEvent) => void) | undefined;
   return (event) => {
-    // Waits for the first event: a meter that was created before an SDK is registered never reports anything.
+    // Creates the bridge only at the first event, because a meter that was created before an SDK is
+    // registered never reports anything.
     bridge ??= connect(api, common, { ...common, [ATTRIBUTE.conversationId]: options.conversationId });
     bridge(event);
   };

@@ -37,7 +37,7 @@ function recordEvent(event: CompactorEvent, to: Instruments, common: TelemetryAt
 
 type Recorder<E = CompactorEvent> = (event: E, to: Instruments, common: TelemetryAttributes) => void;
 
-/** Measurements of individual events. All other events are only counted. */
+/** Recorders of measurements for some types of events. Events of all other types are only counted. */
 const RECORDERS: { readonly [T in CompactorEvent["type"]]?: Recorder<EventOf<T>> } = {
   "window-checked": (event, to) => {
     const attributes = { [ATTRIBUTE.decision]: event.decision, [ATTRIBUTE.tokenSource]: event.source };

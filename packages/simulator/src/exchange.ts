@@ -4,8 +4,8 @@ import type { ClaudeFeatures } from "@longhaul/core/measure";
 import type { ApiMessage } from "@longhaul/core/messages";
 
 /**
- * One call, with parsed headers, parsed body and known model. The parts of the simulator pass it on in this
- * form.
+ * One call, with parsed headers, parsed body and known model. The parts of the simulator pass a call on in
+ * this form.
  */
 export interface SimulatedRequest {
   readonly endpoint: "messages" | "count_tokens";

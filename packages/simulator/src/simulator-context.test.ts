@@ -167,7 +167,7 @@ describe("context management over HTTP", () => {
     });
   });
 
-  it("accepts thinking that the model wrote after a threshold compaction when the client sends it back", async () => {
+  it("when the client sends back thinking that follows a threshold compaction, the simulator accepts this thinking", async () => {
     await start({ countText: (text) => Math.ceil(text.length / 4), behaviors: [always("ok")] });
     simulator.reply({
       blocks: [

@@ -21,7 +21,7 @@ import { RequestRouter } from "./server/request-router.ts";
 export interface SimulatorOptions {
   /** Port of the server. Default: any free port. */
   readonly port?: number;
-  /** Additional models. A model with the name of a Claude model replaces it. */
+  /** Additional models. A model with the name of a Claude model replaces that Claude model. */
   readonly models?: readonly ModelOptions[];
   /** Context window of every model that is not in `models`. */
   readonly windowTokens?: number;

@@ -140,7 +140,7 @@ export class Roster implements AgentRoster {
     record.result = wordsOf(result);
     await mkdir(agentsFolder(this.#options.services.sessionPath), { recursive: true, mode: 0o700 })
       .then(() => writeFile(record.outputPath, record.result ?? "", { mode: 0o600 }))
-      // The result is still in memory, and the conversation still gets it.
+      // If the result cannot be written, it is still in memory, and the conversation still gets it.
       .catch(() => undefined);
     const isStopped = record.abort.signal.aborted;
     record.status = isStopped ? "stopped" : result.reason === "failed" ? "failed" : "completed";

@@ -25,13 +25,13 @@ interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
   readonly model: Model;
   readonly retries: AgentOptions["retries"];
   /**
-   * Maximum milliseconds until a call receives its first byte. After that, the run ends with
+   * Maximum milliseconds until a call receives its first byte. If a call takes longer, the run ends with
    * `model-timed-out`.
    */
   readonly firstByteMs: number;
   readonly reading: WindowReading;
   readonly caller: "main" | "subagent";
-  /** Returns news for the model before its next answer, such as background agents that have ended. */
+  /** Returns news that the model gets before its next answer, such as background agents that have ended. */
   news(): readonly string[];
 }
 
@@ -142,7 +142,7 @@ export class ConversationLoop {
     await journal.reply(reply);
     emit({ type: "usage", usage: reply.usage, model: reply.model || model.name });
     const { thresholds } = this.#reading;
-    // Some providers report no usage.
+    // Some providers report no usage. The earlier token count then stays.
     const tokens = occupied(reply) || this.#reading.tokens;
     this.#read({ tokens, thresholds, window: windowState(tokens, thresholds) });
     return reply;

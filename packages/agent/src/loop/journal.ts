@@ -37,7 +37,7 @@ export class Journal {
    */
   #entries: Entry[];
   #conversationId: string;
-  /** Ids of entries that were already reported. The engine adds new entries at the end. */
+  /** Ids of entries that were already reported. Entries after the last reported entry are new. */
   readonly #reported: Set<string>;
 
   constructor(options: JournalOptions) {
@@ -163,7 +163,7 @@ export class Journal {
 
   #link(): EntryLink {
     const { fields, ports } = this.#options;
-    // Queued messages of a resumed session have no separate line that a child could refer to.
+    // Queued messages of a resumed session have no separate line that another line could name as its parent.
     const hasLine = (entry: Entry): boolean =>
       entry.uuid !== undefined && !(entry.type === "user" && entry.fromQueue === true);
     const parentUuid = this.#entries.findLast(hasLine)?.uuid ?? null;

@@ -13,8 +13,8 @@ export interface CallPorts {
   /** Decides whether a call may run. The refusal is text for the model. */
   mayRun(tool: Tool, input: unknown, context: ToolContext): Promise<{ readonly refusal: string } | undefined>;
   /**
-   * Returns the maximum characters of a result at the current fill level. A longer result is saved in full to
-   * a file.
+   * Returns the maximum characters of a result at the current fill level of the window. A longer result is
+   * saved in full to a file.
    */
   resultLimit(): number;
   outputFolder(): Promise<string>;
@@ -33,9 +33,13 @@ export interface CallPorts {
  */
 const MAX_AT_ONCE = 10;
 
-/** Runs read-only calls in parallel. A call that changes something runs alone, in its position. */
+/**
+ * Runs read-only calls in parallel. A call that changes something runs alone, in its position among the
+ * calls.
+ */
 export async function runCalls(calls: readonly ToolUseBlock[], ports: CallPorts): Promise<void> {
-  // Each call adds several listeners. Without this, Node prints a warning in the middle of the screen.
+  // Each call adds several listeners. Without this setting, Node prints a warning in the middle of the
+  // screen.
   setMaxListeners(0, ports.signal);
   const toolOf = new Map(ports.tools.map((tool) => [tool.definition.name, tool]));
   for (const group of groupsOf(calls, (name) => toolOf.get(name)?.isReadOnly ?? true)) {

@@ -1,6 +1,9 @@
 import { pathNames } from "@longhaul/sessions";
 
-/** File that runs code later, or changes what an agent may do. The agent asks before each change to it. */
+/**
+ * File that runs code later, or changes what an agent may do. The agent asks before each change to such a
+ * file.
+ */
 export interface GuardedFile {
   /** End of a sentence that begins with the file's name, such as "which your shell runs when it starts". */
   readonly why: string;
@@ -56,7 +59,8 @@ const HIDDEN: GuardedFile = {
 };
 
 /**
- * Pattern of a file that configures a tool at the top of a project. In deeper folders it may be source code.
+ * Pattern of a file that configures a tool at the top of a project. In deeper folders, such a file may be
+ * source code.
  */
 const TOP_CONFIG = /^[\w.-]+\.conf(?:ig)?(?:\.[\w-]+)*\.(?:[cm]?[jt]sx?|json5?|ya?ml|toml|coffee)$/;
 

@@ -162,7 +162,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:npm test", "p"]);
   });
 
-  it("a refusal names the rule behind each refused permission and the command-line flag that would allow it", async () => {
+  it("for each refused permission, a refusal names the rule and the command-line flag that would allow the action", async () => {
     const nobody = new Permissions({}, undefined);
     const needs = [need("shell:npm test"), need("write-guarded:x", { kind: "guarded-file" })];
     expect(await nobody.check(needs, call())).toMatchObject({
@@ -206,7 +206,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["shell:ls*", "shell:lsof"]);
   });
 
-  it("a permission question shows hidden characters as codes, but its permission key still contains them", async () => {
+  it("a permission question shows hidden characters as codes, but the permission key keeps these characters", async () => {
     const asked: PermissionNeed[] = [];
     const permit: Person["permit"] = async (given) => {
       asked.push(given);
@@ -257,7 +257,7 @@ describe("permission questions", () => {
     expect(asked).toEqual(["plan", "plan"]);
   });
 
-  it("a tool call needs all of its permissions, and the first refusal ends its questions", async () => {
+  it("a tool call runs only with all its permissions, and after the first refusal it asks no more questions", async () => {
     const { permissions, asked } = answering({}, { allow: "once" }, { allow: "no" });
     expect(await words(permissions, need("a"), need("b"), need("c"))).toContain("Run b");
     expect(asked).toEqual(["a", "b"]);

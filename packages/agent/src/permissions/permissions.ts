@@ -54,8 +54,8 @@ export class Permissions {
   readonly #rules: readonly string[];
   /**
    * Answers of "always" by key, until the session ends. SPEC section 12 requires a host to empty permission
-   * caches after a compaction. It means caches that the host derives from the conversation. This map is not
-   * such a cache: a person gave these answers for the whole session.
+   * caches after a compaction. The section means caches that the host derives from the conversation. This map
+   * is not such a cache: a person gave these answers for the whole session.
    */
   readonly #granted = new Map<string, Grant>();
   readonly #decidingFiles: () => Promise<string>;
@@ -199,7 +199,7 @@ export function ruleAllows(rule: string, key: string): boolean {
   if (rule === key) return true;
   if (!rule.endsWith("*") || EXACT_KEY.test(key)) return false;
   const beginning = rule.slice(0, -1);
-  // `path:/data/*` covers files in that folder, and `..` would lead out of it.
+  // `path:/data/*` covers files in the folder `/data`, and `..` would lead out of this folder.
   return key.startsWith(beginning) && !key.slice(beginning.length).split(/[\\/]/).includes("..");
 }
 

@@ -25,7 +25,8 @@ export const visibleText = (text: string): string =>
   text.replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
 /**
- * Makes all hidden characters of a question visible, so that the person sees everything before allowing it.
+ * Makes all hidden characters of a question visible, so that the person sees everything before allowing the
+ * action.
  */
 export function withAllVisible(need: PermissionNeed): PermissionNeed {
   const { title, detail, scope } = need;

@@ -78,7 +78,7 @@ describe("cached file contents", () => {
 });
 
 describe("freshness of cached file contents", () => {
-  it("reads a file again when its size or time changes, or another file replaces it", async () => {
+  it("reads a file again when its size or time changes, or when another file replaces it", async () => {
     const files = createFileContents({ now: later });
     const path = aged("changing", "one");
     expect(await textOf(files, path)).toBe("one");
@@ -98,7 +98,7 @@ describe("freshness of cached file contents", () => {
     expect(await textOf(files, path)).toBe("two");
   });
 
-  it("does not cache a file that was just written, because a second write at once could go unnoticed", async () => {
+  it("does not cache a file that was just written, because a second write right afterwards could go unnoticed", async () => {
     const path = aged("young", "one");
     const { ctimeMs } = statSync(path);
     const readTwice = async (files: FileContents): Promise<boolean> => {

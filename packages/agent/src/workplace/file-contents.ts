@@ -84,7 +84,7 @@ interface Read extends Kept {
 }
 
 async function readOpened(path: string): Promise<Read> {
-  // The path may have become a pipe meanwhile, and opening one would wait for a writer forever.
+  // The path may have become a pipe meanwhile, and opening a pipe would wait for a writer forever.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const before = await handle.stat({ bigint: true });

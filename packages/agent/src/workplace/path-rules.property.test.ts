@@ -77,7 +77,7 @@ it("a path counts as inside if and only if the system reads or writes it inside 
   );
 });
 
-it("resolves any text as a path, and counts the path as inside if its real path is inside", async () => {
+it("resolves any text as a path, and counts the path as inside only if its real path is in the working directory", async () => {
   const cwd = join(root, "plain");
   mkdirSync(cwd);
   const rules = pathRules({ cwd, home: root });

@@ -11,8 +11,8 @@ interface PathRulesOptions {
    */
   readonly cwd: string;
   /**
-   * Folders and files that count as inside. Links in these paths are resolved once, at the start, because
-   * nobody allowed a later target.
+   * Folders and files that count as inside. Links in these paths are resolved once, at the start. If a link
+   * changes later, nobody allowed its new target.
    */
   readonly allowed?: readonly string[] | undefined;
   /** Folder that `~` refers to. */
@@ -91,9 +91,9 @@ function wordsFor(error: unknown): string {
 const MAX_LINKS = 40;
 
 /**
- * Resolves a path as far as it exists. This is also correct for a file that does not exist yet: links in its
- * folder's name, and links that point at nothing, lead to where a write would go. Rejects with the system's
- * errors.
+ * Resolves a path as far as it exists. This is also correct for a file that does not exist yet: links in the
+ * path of its folder, and links to a missing target, lead to the place that a write would use. Rejects with
+ * the system's errors.
  */
 export async function realPathOf(path: string): Promise<string> {
   try {

@@ -73,8 +73,8 @@ export interface CompactOptions
   /** Maximum tokens to restore. The target limits them as well. */
   readonly restoreBudgetTokens?: number | undefined;
   /**
-   * True if the model binds thinking to the messages before the thinking. A compaction changes those
-   * messages.
+   * True if the model accepts thinking only after the messages that preceded it originally. A compaction
+   * changes these messages.
    */
   readonly bindsThinking?: boolean | undefined;
   /**
@@ -133,9 +133,11 @@ export async function compact(
   const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
   const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
   const room = Math.max(0, ceiling - fixedTokens);
-  // Check the saving before SessionStart hooks run. Later content cannot exceed the room computed above.
+  // Check the saving before SessionStart hooks run. Content that is added later is limited by `room`, so it
+  // cannot use up the required saving.
   requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
-  // Run the hooks before restoring content. Restored content could use up the tokens for their output.
+  // Run the hooks before restoring content, because restored content could use up the tokens for the hooks'
+  // output.
   const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
   const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
@@ -203,7 +205,7 @@ function summaryTexts(
     const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
     return { text, block: { content: written.block, model: written.model } };
   }
-  // The kept entries may include the mark of an undo, which is not a message.
+  // Count messages, not entries, because the kept entries may include the mark of an undo.
   const keepsMessages = countMessages(plan.kept) > 0;
   const keptEarlier = plan.keptPlace === "before" && keepsMessages;
   const keptRecent = plan.keptPlace === "after" && keepsMessages;

@@ -45,7 +45,7 @@ describe("text around a summary", () => {
 });
 
 describe("figures of a compaction", () => {
-  it("reports the token count that a fresh count of the new conversation returns", async () => {
+  it("reports the same token count as a fresh count of the new conversation", async () => {
     const plan = planned();
     const compaction = await compact(plan, countingPorts());
     expect(compaction.tokensAfter).toBe(contextTokens(rebuild(compaction)));
@@ -110,7 +110,7 @@ describe("figures of a compaction", () => {
 });
 
 describe("author of the summary", () => {
-  it("reports token usage when a model wrote the summary, and none for the built-in summarizer", async () => {
+  it("reports token usage when a model wrote the summary, and no usage for the built-in summarizer", async () => {
     const usage = { input_tokens: 7, output_tokens: 5 };
     const model = scriptedModel([{ content: GOOD, usage }]);
     const compaction = await compacted({}, { model });

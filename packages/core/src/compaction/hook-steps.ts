@@ -163,7 +163,7 @@ export interface HookOutput {
 const CUT_NOTE = "[The rest was left out because it did not fit.]";
 
 /**
- * Cuts the hook output to the available tokens. A host's own runner may not limit its output, and a window
+ * Cuts the hook output to the available tokens. A host's own runner may return very long output, and a window
  * may be small.
  */
 export function fitHookOutput(output: string, roomTokens: number, countTokens: CountText): HookOutput {

@@ -104,7 +104,7 @@ describe("compaction that does not pay", () => {
     ]);
   });
 
-  it("accepts a compaction at the smallest worthwhile saving and rejects it one token below", async () => {
+  it("accepts the smallest worthwhile saving, and rejects a compaction that saves one token less", async () => {
     const { tokensAfter } = await compact(plan, countingPorts(), written());
     const pays = (estimateBefore: number): boolean =>
       savingOf(resized(plan, estimateBefore), tokensAfter).pays;

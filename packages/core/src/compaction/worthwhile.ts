@@ -5,15 +5,15 @@ import type { SummaryInstructions } from "./summary/summary-prompt.ts";
 import { AttemptedError, type SummaryAttempt } from "./write/attempts.ts";
 
 /**
- * The smallest saving that makes a compaction worthwhile: both figures must be reached. A compaction that saves less
- * takes facts out of the context for nothing.
+ * The smallest saving that makes a compaction worthwhile: both figures must be reached. A compaction that
+ * saves less takes facts out of the context for nothing.
  */
 export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly tokens: number } = Object.freeze({
   /**
    * Share of the message tokens that the provider must cache again. A cache write costs about 1.25 times the
    * input price and a cache read 0.1. Each token that stays costs 1.15 more in the next call, and each
    * dropped token saves 0.1 per call. At one fifth, the compaction has paid for itself after 46 calls. At one
-   * tenth it takes 104.
+   * tenth, this takes 104 calls.
    */
   share: 0.2,
   /**
@@ -83,7 +83,8 @@ function ineffective(
   { tokens: saved, smallestWorthwhile }: Saving,
   attempts: readonly SummaryAttempt[],
 ): LonghaulError {
-  // If no summary was requested, the saving is computed with an empty summary.
+  // If no summary was requested, the saving is computed with an empty summary, so it is the largest possible
+  // saving.
   const most = attempts.length === 0 ? " at most" : "";
   const result =
     saved > 0

@@ -186,7 +186,8 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
           const commitsSoFar = host.commits;
           const second = await host.compactor.before(first.messages);
           fc.pre(second.compaction === undefined && second.cleared === 0);
-          // If the first commit did not free enough space, another one follows.
+          // Skip runs in which the second turn commits again, because the first commit did not free enough
+          // space.
           fc.pre(host.commits === commitsSoFar);
           expect(second.messages).toBe(first.messages);
           if (!changed) expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
@@ -220,7 +221,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
           const host = new Host([{ role: "user", content: "the task" }], model, true);
           for (const next of list) {
             const { request } = await host.take(next);
-            // Writing continues in the background.
+            // Wait for the transcript, which is written in the background.
             await new Promise((resolve) => setImmediate(resolve));
             const { entries, clearedToolUseIds } = currentConversation(host.lines);
             const read = flatten(withClearedResults(entries, clearedToolUseIds));

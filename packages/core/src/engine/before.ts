@@ -65,8 +65,8 @@ function beginTurn(
 }
 
 /**
- * Checks the guards before the threshold. Before that, records the size, because a smaller conversation can
- * close the circuit breaker.
+ * Decides whether this turn compacts. Records the size first, because a smaller conversation can close the
+ * circuit breaker. Then checks the guards, and the threshold last.
  */
 function decide(parts: CompactionParts): "compact" | SkipReason {
   const { gauge, health, reporter, modules } = parts;
@@ -102,7 +102,8 @@ function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
 }
 
 /**
- * Returns true if another process compacted last, and our count exceeds the threshold only with its padding.
+ * Returns true if another process compacted last, and only the padding of the estimate makes our count exceed
+ * the threshold.
  */
 function isResumedAfterCompaction({ health, thread, gauge }: Needs<"health" | "thread" | "gauge">): boolean {
   const mayBeReported = health.turn <= TURNS_TO_WAIT_FOR_REPORT;
@@ -123,7 +124,7 @@ async function makeRoom(
 
 /**
  * Returns the error as the problem of the turn. A failed compaction does not stop the call: the request may
- * still fit, and recovery handles an overflow. Throws an abort again.
+ * still fit, and recovery handles an overflow. Rethrows the error of an abort.
  */
 function toProblem(error: unknown): LonghaulError {
   if (error instanceof LonghaulError && failureReason(error) !== "aborted") return error;

@@ -46,7 +46,7 @@ const replaced = (list: readonly ApiMessage[], at: number, message: ApiMessage):
   list.map((each, index) => (index === at ? message : each));
 
 describe("BoundThinking", () => {
-  it("sends thinking only after the messages of its request, or after copies of them with cache marks", () => {
+  it("sends a thinking block only after the messages of the request that produced it, apart from cache marks", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
     expect(sendable(bound, structuredClone(list))).toEqual(["a", "b", "c"]);
@@ -77,7 +77,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, sent)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("sends thinking whose request is unknown, as in the first list that a process reads", () => {
+  it("sends thinking from an unknown request, as in the first list that a process reads", () => {
     const bound = new BoundThinking();
     const list = conversation(new BoundThinking());
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
@@ -91,8 +91,8 @@ describe("BoundThinking", () => {
     // If the oldest thinking is missing, the newer thinking stays valid.
     const without = sendAndAdd(bound, [first, bare, ...rest, user("user 4")], answer("d"));
     expect(sendable(bound, without)).toEqual(["b", "c", "d"]);
-    // If the oldest thinking is added again, only the older or only the newest thinking is valid. The newest
-    // is kept.
+    // If the oldest thinking is added again, a request can contain either the older or the newest thinking,
+    // not both. The newest is kept.
     expect(sendable(bound, replaced(without, 1, a))).toEqual(["d"]);
     // Missing thinking in the middle has the same effect.
     const gap = { role: "assistant", content: [text("said b")] } as ApiMessage;
@@ -130,7 +130,7 @@ describe("BoundThinking", () => {
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
-  it("never sends thinking after messages that its request did not contain, whatever the host changes", () => {
+  it("never sends thinking after messages that differ from the request that produced it, whatever the host changes", () => {
     const step = fc.record({
       kind: fc.constantFrom("turn", "turn", "turn", "edit", "cut", "insert", "strip", "restore", "resume"),
       at: fc.nat(20),
@@ -153,7 +153,7 @@ class RandomHost {
   #list: ApiMessage[] = [];
   #all: ApiMessage[] = [];
   #count = 0;
-  /** Messages and thinking of the request for each answer. */
+  /** By answer: the messages and the thinking of the request that produced the answer. */
   readonly #requests = new Map<string, { readonly words: string; readonly names: readonly string[] }>();
 
   step(kind: string, index: number): void {

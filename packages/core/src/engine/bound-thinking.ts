@@ -61,7 +61,7 @@ export class BoundThinking {
   /** Position at the end of the last request. Undefined after the reply is in the list. */
   #sent: ThinkingPosition | undefined;
 
-  /** Records that the messages that were read last are sent now. */
+  /** Records that the host now sends the messages that were read last. */
   recordSent(): void {
     const last = this.#visited.at(-1);
     // A reply that continues an assistant message is merged with it, so its start is unknown.

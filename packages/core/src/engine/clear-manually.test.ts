@@ -63,7 +63,7 @@ const emptiedIn = (messages: readonly ApiMessage[]): readonly string[] =>
     );
 
 describe("clear()", () => {
-  it("clear() clears all but the newest three tool results, and reports it to host, transcript and listener", async () => {
+  it("clear() clears all but the newest three tool results, and informs host, transcript and listener", async () => {
     const { compactor, events, lines, forgotten } = engine();
     const { messages, cleared, tokens } = await compactor.clear(reads(5));
     expect([cleared, emptiedIn(messages)]).toEqual([2, ["t0", "t1"]]);
@@ -182,7 +182,7 @@ describe("clear() on random conversations", () => {
     arbitraryWork({ damaged: false }).map((entries) => flatten(entries)),
   ) as fc.Arbitrary<readonly Message[]>;
 
-  it("clear() changes only tool results, returns a valid request, and does nothing the second time", async () => {
+  it("clear() changes only tool results, returns a valid request, and does nothing when it is called again", async () => {
     await fc.assert(
       fc.asyncProperty(conversations, fc.boolean(), fc.nat(4), async (given, isBinding, keep) => {
         deepFreeze(given);

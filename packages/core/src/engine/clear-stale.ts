@@ -71,7 +71,10 @@ export function clearingDisabledReason({
   return settings.microcompactEnabled ? undefined : "clearing-disabled";
 }
 
-/** Clears these results. Writes the mark to the transcript first. If this write fails, nothing changes. */
+/**
+ * Clears these results. Writes the mark of the clearing to the transcript first. If this write fails, nothing
+ * changes.
+ */
 export async function clearAndCommit(parts: ClearingParts, clearing: Clearing): Promise<void> {
   const cleared = withCleared(parts, clearing);
   await parts.transcript.commit([cleared.mark]);
@@ -89,8 +92,8 @@ export function clearableTokens(parts: CostParts): number {
 }
 
 /**
- * Returns true if the transcript has stored everything. After a clearing, only the transcript still has the
- * text of the cleared results.
+ * Returns true if the transcript has stored everything. This must be true before a clearing, because
+ * afterwards only the transcript has the text of the cleared results.
  */
 async function tryFlush(
   { transcript }: Needs<"transcript">,

@@ -11,7 +11,7 @@ const few = fc.object({
 });
 
 describe("isSameJson", () => {
-  it("isSameJson returns true if the provider would read the same bytes from both values", () => {
+  it("isSameJson returns true only if both values have the same JSON text, with the same field order", () => {
     const tools = [{ name: "Read" }];
     expect(isSameJson({ system: "s", tools }, { system: "s", tools })).toBe(true);
     expect(isSameJson({ system: "s", tools }, { system: "s", tools: [{ name: "Read" }] })).toBe(true);
@@ -29,7 +29,7 @@ describe("isSameJson", () => {
   });
 });
 
-describe("comparison and copies without JSON text", () => {
+describe("comparing and copying values without creating JSON text", () => {
   const json = (value: unknown): string | undefined => JSON.stringify(value);
 
   it("isSameJson agrees with a comparison of the JSON texts, whatever the values are", () => {

@@ -50,9 +50,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * Copies a value as JSON would, without fields named `omittedField`. The copy shares the strings. So it is
- * cheap, and a comparison with a later copy of the same object reads no text. Returns undefined for a value
- * without a JSON form.
+ * Copies a value as JSON would, without fields named `omittedField`. The copy contains the same strings as
+ * the value. So copying is cheap, and comparing two copies of one object reads no text. Returns undefined for
+ * a value without a JSON form.
  */
 export function jsonCopy(value: unknown, omittedField?: string): unknown {
   try {
@@ -129,7 +129,7 @@ export function adoptDigests(message: object, known: object): void {
 /**
  * Returns a hash of a message's text. Equal messages have equal digests, even if they are different objects.
  * The engine keeps digests of old messages instead of the messages. It computes the digest of each object
- * only once. So a copy replaces an object that the host changes later.
+ * only once. Therefore, if the host changes an object later, the engine uses a copy in place of that object.
  */
 export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
@@ -198,8 +198,8 @@ export const isPlainMessage = (message: unknown): message is ApiMessage =>
   isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
 
 /**
- * Serializes a block in one canonical form. Converters change the field order and write a tool result with
- * one text as a string.
+ * Serializes a block in one canonical form, because converters change the field order and write a tool result
+ * with one text as a string.
  */
 function canonicalJson(block: unknown): string | undefined {
   return jsonOf(isRecord(block) ? Object.fromEntries(fieldsOf(block)) : block);
@@ -231,7 +231,7 @@ const isPlainText = (block: unknown): block is JsonRecord =>
 export const extendDigest = (list: number, digest: number): number =>
   mixed(Math.imul(low(list) ^ low(digest), 0x9e3779b1) + 1, Math.imul(high(list) + high(digest), 0x85ebca6b));
 
-/** Returns 53 bits, which fit into a number (cyrb53). */
+/** Returns a hash of 53 bits (cyrb53), because 53 bits fit into a number. */
 export function hash(text: string): number {
   let one = 0xdeadbeef;
   let other = 0x41c6ce57;
@@ -262,9 +262,9 @@ const FULLY_COMPARED_MESSAGES = 8;
 interface SeenMessage {
   content: unknown;
   size: number;
-  /** Copy of its content at that time, see `contentCopyOf`. */
+  /** Copy of the message's content in that state, see `contentCopyOf`. */
   readonly contentCopy: unknown;
-  /** Copy that replaces the object after the host changed it. */
+  /** Copy that replaces the message object after the host changed it. */
   readonly copy: Message | undefined;
 }
 
@@ -280,8 +280,8 @@ export class InPlaceChangeDetector {
   readonly #seen = new WeakMap<object, SeenMessage>();
 
   /**
-   * Replaces changed messages with copies. Returns the same list if no message changed. Throws for an
-   * unreadable change.
+   * Replaces changed messages with copies. Returns the same list if no message changed. Throws if a changed
+   * message is not readable.
    */
   replaceIn(messages: readonly Message[]): readonly Message[] {
     const wholeFrom = messages.length - FULLY_COMPARED_MESSAGES;
@@ -310,7 +310,7 @@ export class InPlaceChangeDetector {
       return seen.copy ?? message;
     const said = contentCopyOf(content);
     if (seen === undefined) {
-      // The host changed the object while another conversation used it.
+      // If the host changed the object while another conversation used it, a copy replaces the object.
       const copy = isOutdated(message) ? copyOf(message, index) : undefined;
       this.#note(message, { content, size, contentCopy: said, copy });
       return copy ?? message;

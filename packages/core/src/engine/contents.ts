@@ -15,8 +15,8 @@ import type { ContentBlock } from "../messages/message.ts";
 import { maxJsonBytes } from "../request/check/media-rules.ts";
 
 /**
- * Index of a conversation's contents, updated as it grows. The cost of adding an entry depends only on the
- * size of that entry.
+ * Index of a conversation's contents, updated as the conversation grows. The cost of adding an entry depends
+ * only on the size of that entry.
  */
 export class Contents {
   readonly results: ResultIndex;
@@ -47,7 +47,7 @@ export class Contents {
     return this.#estimatedTokens;
   }
 
-  /** Estimated tokens from the oldest clearable result to the end, or 0. */
+  /** Estimated tokens from the oldest clearable result to the end. 0 if there is no such result. */
   get tokensFromOldestResult(): number {
     const [oldest] = this.results.results();
     return oldest === undefined ? 0 : this.#addedTokens - oldest.tokensBefore;

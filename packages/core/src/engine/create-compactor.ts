@@ -265,7 +265,7 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
   return parts;
 }
 
-/** Reports settings that have no effect, and an assumed window. */
+/** Reports settings that have no effect, and a window size that is only assumed. */
 function reportSetup({ options, agentId, modules, reporter }: EngineParts): void {
   const { settings, modelName = "" } = options;
   const isMissing = settings.collapseEnabled && agentId === undefined && !modules.mayReplaceAutoCompact;
@@ -295,7 +295,9 @@ function createLinkFactory(
   });
 }
 
-/** Returns the notice for a model with an unknown window. Returns undefined if the host set the size. */
+/**
+ * Returns the notice for a model with an unknown window. Returns undefined if the host set the window size.
+ */
 function assumedWindowNotice({ modelName, facts, settings }: ResolvedOptions): LonghaulError | undefined {
   if (modelName === undefined || facts.windowOrigin !== "default") return undefined;
   if (settings.autoCompactWindow !== undefined) return undefined;

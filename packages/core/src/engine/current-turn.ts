@@ -46,7 +46,7 @@ export class CurrentTurn {
     return this.#caller;
   }
 
-  /** True for the main conversation. Only it may reset shared state. */
+  /** True for the main conversation. Only the main conversation may reset shared state. */
   get ownsSharedState(): boolean {
     return this.#agentId === undefined && (this.#caller === "main" || this.#caller === "sdk");
   }
@@ -224,7 +224,9 @@ export class Frame {
     return { isNew: true, needsRecheck: !isSameJson(before, this.checked) };
   }
 
-  /** Assumes from now on that thinking is `enabled`. Returns false if thinking was known before. */
+  /**
+   * Assumes from now on that thinking is enabled. Returns false if the thinking setting was already known.
+   */
   assumeThinking(): boolean {
     if (this.#isThinkingEnabled || checkedPartOf(this.#current).thinking !== undefined) return false;
     this.#isThinkingEnabled = true;

@@ -66,7 +66,7 @@ async function fullWithLongSummary(options: Partial<CompactorOptions> = {}): Pro
 }
 
 describe("an automatic compaction that does not pay", () => {
-  it("an automatic compaction that saves too little changes nothing and reports the usage of its summary", async () => {
+  it("an automatic compaction that saves too little changes nothing and reports the usage of the summary call", async () => {
     const host = new Host({ model: writing(LONG_SUMMARY), compaction: { background: false } });
     const given = rounds(30);
     const turn = await host.turn(...given);

@@ -112,9 +112,9 @@ describe.each(CASES)("a host that replaces an earlier message and passes $form",
   });
 });
 
-describe("a message that the host replaces under a new id right after it resumes a session", () => {
+describe("a host that resumes a session and then replaces a message under a new id", () => {
   it.each([true, false])(
-    "a second resume returns the message that replaced another one (transcript knows the line ids: %s)",
+    "a second resume returns the new message, not the replaced one (transcript knows the line ids: %s)",
     async (hasIds) => {
       const first = await openSession();
       await first.compactor.before(entries);
@@ -215,9 +215,9 @@ describe("a host that copies all its messages and replaces the first one", () =>
   });
 });
 
-describe("a host that removes a message after compactions covered it", () => {
+describe("a host that removes a message that compactions have summarized", () => {
   it.each(["claude-haiku-4-5", "claude-mythos-5-2"])(
-    "after the host removes a summarized message, a resume returns its list without a summary, with %s",
+    "after the host removes a summarized message, a resume returns the host's list without a summary, with %s",
     async (model) => {
       const { compactor, path } = await openSession(model);
       const own: ApiMessage[] = [];
@@ -237,7 +237,7 @@ describe("a host that removes a message after compactions covered it", () => {
 });
 
 describe("a host that replaces its only message under a new id before it passes the reply", () => {
-  it("resumes with the new message if the host replaces its only message before it passes the reply", async () => {
+  it("a resume returns the new message if the host replaces its only message before it passes the reply", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 1));
     await compactor.before(entries.map((entry, at) => (at === 0 ? edited(entry, true) : entry)));
@@ -248,7 +248,7 @@ describe("a host that replaces its only message under a new id before it passes 
 });
 
 describe("a host that replaces a message of its own list after the undo of a compaction", () => {
-  it("resumes with the list that the host edits after an undo", async () => {
+  it("a resume returns the list as the host edited it after an undo", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(plain);
     await compactor.compact(plain, { force: true, keepRecentTokens: 10 });
@@ -262,8 +262,8 @@ describe("a host that replaces a message of its own list after the undo of a com
   });
 });
 
-describe("a host that replaces a message in another list than the one that it passed last", () => {
-  it("resumes with the messages of the last request if the host edits an older list", async () => {
+describe("a host that replaces a message in an older list, not in the list that it passed last", () => {
+  it("a resume returns the messages of the last request if the host edits an older list", async () => {
     const { compactor, path } = await openSession();
     await compactor.before(entries.slice(0, 3));
     const { messages } = await compactor.compact(entries.slice(0, 3), { force: true, keepRecentTokens: 0 });
@@ -328,7 +328,7 @@ describe("prepareEditedLines", () => {
       expect(edit(given)).toEqual({ entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 });
   });
 
-  it("after the host replaces a message behind a known boundary, links each line to the line before it", () => {
+  it("after the host replaces a message that follows a known boundary, links each line to the line before it", () => {
     const boundary = { type: "system", subtype: "compact_boundary", compactMetadata: {} };
     const mark = { ...boundary, uuid: "known", parentUuid: null, content: "" } as unknown as Entry;
     const replaced = { ...entries[1], uuid: "renamed", parentUuid: "known" } as Entry;
@@ -341,7 +341,7 @@ describe("prepareEditedLines", () => {
     { type: "system", subtype: "compact_boundary", content: "", compactMetadata: {} },
     { type: "user", isCompactSummary: true, message: asked("summary") },
   ])(
-    "links lines to a rewind mark if the host returns to an earlier compaction and drops the newest: %o",
+    "links lines to a rewind mark if the host returns to an older compaction and drops the newest one: %o",
     (top) => {
       const preservedMessages = { anchorUuid: "known", uuids: ["u3", "u4"] };
       const boundary = { type: "system", subtype: "compact_boundary", parentUuid: null, content: "" };
@@ -370,7 +370,7 @@ describe("prepareEditedLines", () => {
     expect([...again.keys()].map(({ uuid }) => uuid)).toEqual(["u2", "u3", "u4"]);
   });
 
-  it("links each line to the line before it after the host replaces a line that the engine had relinked", () => {
+  it("after the host replaces a line that the engine had relinked, links each line to the line before it", () => {
     const between = { ...entries[0], uuid: "known", parentUuid: "u1" } as Entry;
     const { entries: before } = edit([...entries.slice(0, 2), between, ...entries.slice(2)]);
     const replaced = { ...entries[2], uuid: "renamed" } as Entry;

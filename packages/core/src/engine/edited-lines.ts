@@ -20,11 +20,11 @@ import { withoutThinkingFrom } from "../messages/without-thinking.ts";
 export interface EditedLines {
   readonly entries: readonly Entry[];
   /**
-   * Entries that differ from their lines in the session file, and the lines to write again under the same
-   * ids.
+   * Maps each entry that differs from its line in the session file to the line to write again. That line has
+   * the same id.
    */
   readonly rewrittenLines: ReadonlyMap<Entry, Entry>;
-  /** A line to write before all other lines. They are linked below it. */
+  /** A line to write before all other lines. The other lines are linked below this line. */
   readonly mark?: Entry | undefined;
   /** Number of removed thinking blocks. */
   readonly thinkingBlocks: number;
@@ -39,17 +39,17 @@ interface Edit {
   readonly bindsThinking: boolean;
   /** Ids of all lines that were ever in the conversation, and of the lines that they copy. */
   readonly known: ReadonlySet<string>;
-  /** Returns true if the session file has a line with this id. Undefined if the host does not provide it. */
+  /** Returns true if the session file has a line with this id. Undefined if the host has no such function. */
   readonly isWritten?: ((uuid: string) => boolean) | undefined;
   /** Creates a line that continues the conversation from an earlier line. */
   readonly newMark: (parentUuid: string | null, rewind: Omit<RewindRecord, "tokens">) => RewindMark;
 }
 
 /**
- * Prepares the entries of an edited conversation for sending and writing. A model that binds thinking refuses
- * thinking after the edit. In the session file, every line has a parent. A line whose parent was removed is
- * written again with another parent, and so are all lines below it. If several lines have the same id,
- * readers use the last one.
+ * Prepares the entries of an edited conversation for sending and writing. A model that binds thinking blocks
+ * to the messages before them refuses the blocks after the edit. In the session file, every line has a
+ * parent. A line whose parent was removed is written again with another parent, and so are all lines below
+ * it. If several lines have the same id, readers use the last one.
  */
 export function prepareEditedLines(edit: Edit): EditedLines {
   const { before, given, fresh, bindsThinking, known, isWritten } = edit;
@@ -110,9 +110,9 @@ function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly
 }
 
 /**
- * Returns a new rewind mark if the host removed the last compaction or the mark of its undo, or moved lines
- * that are above that mark. All lines are then written again below the new mark. Otherwise a reader would
- * follow kept messages to the removed summary.
+ * Returns a new rewind mark in two cases: the host removed a boundary, a summary or an earlier rewind mark,
+ * or lines above a rewind mark moved. All lines are then written again below the new mark. Otherwise a reader
+ * would follow kept messages to the removed summary.
  */
 function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
@@ -131,8 +131,8 @@ function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number):
 }
 
 /**
- * Returns the lines to write again. A moved stand-in becomes settled, because the messages that it replaces
- * are no longer above it in the file.
+ * Returns the lines to write again. A stand-in is an entry that replaces other messages. A moved stand-in
+ * becomes settled: its messages can no longer be restored, because they are no longer above it in the file.
  */
 function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
   const moved = to.filter((entry, at) => entry !== from[at]);
@@ -190,15 +190,17 @@ function withoutKeptList(entry: Entry): Entry {
   return { ...boundary, compactMetadata: metadata } as Entry;
 }
 
-/** Returns true for a boundary that lists kept messages. The parents of these messages are above it. */
+/**
+ * Returns true for a boundary that lists kept messages. The parents of these messages are above the boundary.
+ */
 const keepsMessages = (entry: Entry): boolean =>
   isEntry(entry) &&
   isCompactBoundary(entry) &&
   ["preservedSegment", "preservedMessages"].some((name) => isRecord(field(entry.compactMetadata, name)));
 
 /**
- * Restores parents that the host does not know, because a line was written again. A line keeps its parent
- * from the file if the line above it is still the same.
+ * Restores the parents of lines that were written again, because the host still has the old parents. A line
+ * gets its parent from the file only if the line above it is still the same.
  */
 function withKnownParents(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
   const previous = new Map<Entry["uuid"], Entry["uuid"]>();
@@ -239,8 +241,8 @@ function withReplacedLines(
 }
 
 /**
- * Adds marks to a list of plain messages. The boundary stays if its summary is in the list. Another mark
- * stays if a neighboring message is in the list.
+ * Adds the marks of the list `before` to the plain messages in `given`. The boundary stays if its summary is
+ * in `given`. Another mark stays if a neighboring message is in `given`.
  */
 export function withMarks(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
   const there = new Set(given.map(({ uuid }) => uuid));
@@ -299,9 +301,9 @@ interface Links {
 const NO_ENTRIES: readonly Entry[] = [];
 
 /**
- * Sets the parents so that a reader who follows them finds this list. Returns the same list if it is already
- * correct. From the first line with a parent outside the list, the parent of each line is the line above it.
- * Stand-ins keep their position.
+ * Sets the parents so that a reader who follows them finds this list. Returns the same list if its parents
+ * are already correct. From the first line with a parent outside the list, the parent of each line is the
+ * line above it. Stand-ins (entries that replace other messages) keep their position.
  */
 function relink(entries: readonly Entry[], links: Links): readonly Entry[] {
   const start = firstToMove(entries, links);
@@ -340,8 +342,8 @@ export function linkContinuation(
 }
 
 /**
- * Returns true for a user message without tool results. Results of parallel calls have their calls as
- * parents, where readers find them.
+ * Returns true for a user message without tool results. Tool results are excluded, because the parents of
+ * parallel results are their calls, and readers find the results there.
  */
 function isUserText(entry: Entry): boolean {
   if (entry.type !== "user") return false;
@@ -359,9 +361,9 @@ const parentOf = (entry: Entry): string | null => {
 };
 
 /**
- * Returns the index of the first line that needs a new parent, or -1. In the file, a stand-in is below its
- * parent and below the messages that it replaces. It must move as soon as any line moves. Otherwise it would
- * not be on the path of parents.
+ * Returns the index of the first line that needs a new parent, or -1. A stand-in is an entry that replaces
+ * other messages. In the file, a stand-in is below these messages. As soon as any line moves, the stand-in
+ * must move too. Otherwise a reader who follows the parents would miss the stand-in.
  */
 function firstToMove(entries: readonly Entry[], links: Links): number {
   const { isKnown, before = NO_ENTRIES, from = 0 } = links;

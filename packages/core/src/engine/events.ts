@@ -48,7 +48,7 @@ export type SkipReason =
   | "floor-above-threshold"
   | "just-undone"
   | "just-compacted"
-  /** A summary was just written for a compaction that would have saved too little. */
+  /** A summary was just written, but a compaction with this summary would save too little. */
   | "did-not-pay"
   /** The summary is being written in the background, and the conversation still fits into the window. */
   | "summary-under-way";
@@ -145,7 +145,7 @@ export type EventDetail =
         readonly reason: string;
       }[];
     }
-  /** All hooks of one event start in parallel. Each ends with `hook-ended`. */
+  /** All hooks of one event start in parallel. Each hook ends with the event `hook-ended`. */
   | { readonly type: "hooks-started"; readonly event: string; readonly hooks: number }
   | {
       readonly type: "hook-ended";
@@ -209,7 +209,10 @@ export type EventDetail =
       /** Number of model calls. */
       readonly calls: number;
       readonly usage: ModelUsage | undefined;
-      /** True if the newest noted message is recorded. False while a tool call is open. */
+      /**
+       * True if the notes record that they cover the newest message. False while a tool call is open, or after
+       * a refused edit.
+       */
       readonly isRemembered: boolean;
       readonly durationMs: number;
     }
@@ -242,7 +245,7 @@ export type EventDetail =
       readonly waitedMs: number;
     }
   | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
-  /** A step was undone or redone. */
+  /** A step, such as a compaction, a collapse or a snip, was undone or redone. */
   | {
       readonly type: "undone";
       readonly direction: "undo" | "redo";

@@ -17,7 +17,7 @@ import type { ResolvedOptions } from "./resolve-options.ts";
 import type { Thread } from "./thread.ts";
 import { type UsageFacts, UsageTrust } from "./usage-trust.ts";
 
-/** Minimum estimate for a lower bound. The estimate of a smaller request is too rough for one. */
+/** Minimum estimate for a lower bound. The estimate of a smaller request is too rough for a lower bound. */
 const MIN_BOUNDED_TOKENS = 4_000;
 /** Typical error of an estimate before usage reports calibrate it, as a share. */
 const ESTIMATE_ERROR = 0.25;
@@ -82,7 +82,7 @@ export class Gauge {
     });
   }
 
-  /** Facts of the model. The window is the proven one, if a response proved a larger window. */
+  /** Facts of the model. If a response proved a larger window, they contain that window. */
   get facts(): KnownModel {
     return this.#facts;
   }
@@ -106,8 +106,8 @@ export class Gauge {
   readonly tokensOf = (entry: Entry): number => this.#given.thread.measures.ofEntry(entry) * this.ratio;
 
   /**
-   * The context window of a model that writes summaries: the conversation's own window if it is also the
-   * model of the conversation, otherwise the value of the model table.
+   * Returns the context window of a model that writes summaries. This is the window of the conversation if
+   * the conversation uses the same model, otherwise the value of the model table.
    */
   readonly windowOf = ({ name }: Pick<Model, "name">): number => {
     const { modelName, window } = this.#given.options;
@@ -144,7 +144,7 @@ export class Gauge {
 
   /**
    * Maximum size after a compaction that keeps unseen tool results. It is derived from the blocking limit. If
-   * the size is only an estimate, its messages are padded.
+   * the current size is only an estimate, the maximum is lower, so that padded messages still fit.
    */
   get limitTokens(): number {
     const { autoCompact, blocking } = this.#thresholds;

@@ -21,7 +21,7 @@ function openByFailures(): void {
 }
 
 describe("strikes: failed or ineffective compactions that open the breaker", () => {
-  it("opens the breaker after three failed compactions in a row and reports it once", () => {
+  it("opens the breaker after three failed compactions in a row and reports the opening once", () => {
     expect([...fail(), ...fail()]).toEqual([]);
     expect(health.mayCompact()).toBe(true);
     expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
@@ -90,7 +90,7 @@ describe("strikes: failed or ineffective compactions that open the breaker", () 
     expect(health.strikes).toBe(1);
   });
 
-  it("pauses after a compaction that saved too little, and opens the breaker after the third such one", () => {
+  it("pauses after a compaction that saved too little, and opens the breaker after the third such compaction", () => {
     turns(1);
     const lose = (): readonly HealthChange[] =>
       health.recordFailure({ trigger: "auto", reason: "does_not_pay" });

@@ -32,7 +32,7 @@ const PAUSE_TURNS = 10;
 /** The pause doubles after each failed attempt, up to this factor: an hour, or 60 turns. */
 const MAX_PAUSE_FACTOR = 6;
 
-/** Maximum number of compactions in {@link FREQUENCY_TURNS} turns. More would free no lasting space. */
+/** Maximum number of compactions in {@link FREQUENCY_TURNS} turns. More compactions free no lasting space. */
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
@@ -101,7 +101,7 @@ export class Health {
     return !this.#recoveries.isPaused(this.#moment());
   }
 
-  /** Returns the state for a conversation of this size. See the table at the top. */
+  /** Returns the state for a conversation of this size. See the table of {@link HealthState}. */
   state(tokens: number): HealthState | undefined {
     if (!this.mayCompact()) return "breaker-open";
     if (this.isRestingAfterUndo(tokens)) return "just-undone";
@@ -148,7 +148,7 @@ export class Health {
     return [...changes, ...this.#settle("progress")];
   }
 
-  /** Records the size, with padding. A context that became smaller for any reason allows a new attempt. */
+  /** Records the size of the context, with padding. A context that became smaller allows a new attempt. */
   recordSize({
     tokens,
     unpaddedTokens = tokens,
@@ -164,7 +164,7 @@ export class Health {
     return [...changes, ...this.#settle("progress")];
   }
 
-  /** Records that the provider accepted a request. A later overflow is a new one and allows a new attempt. */
+  /** Records that the provider accepted a request. After that, a new overflow allows a new recovery. */
   recordAccepted(): void {
     this.#recoveries.release();
   }
@@ -214,7 +214,8 @@ export class Health {
   }
 
   /**
-   * Judges the newest compaction by a reported size: by the threshold, or after an overflow by the window.
+   * Judges the newest compaction: compares a reported size with the threshold. If the compaction followed an
+   * overflow, compares the size with the window.
    */
   judge(
     reportedTokens: number,
@@ -433,7 +434,7 @@ class ElapsedTime {
 /** Actions that switches, callers and modes may forbid. */
 type Action = "auto" | "collapse" | "recovery" | "manual";
 
-/** The parts of a conversation that decide before anything is counted. */
+/** The parts of a conversation that can forbid a compaction before any tokens are counted. */
 export interface GuardInput {
   readonly options: {
     readonly settings: Pick<Settings, "compactEnabled" | "autoCompactEnabled">;

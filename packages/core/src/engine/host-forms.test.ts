@@ -87,7 +87,7 @@ describe("a host that rebuilds its messages for every turn", () => {
 });
 
 describe("a provider whose usage reports are far too low", () => {
-  it("far too low usage reports never lower the count below 40% of the true size or prevent compact()", async () => {
+  it("far too low usage reports neither lower the count below 40% of the true size nor prevent compact()", async () => {
     for (const reported of [400, 3_000, 9_000]) {
       const { compactor } = engine({ window: { tokens: 400_000 } });
       let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
@@ -122,7 +122,7 @@ describe("a response that arrives after the user compacts", () => {
 });
 
 describe("a resumed session with cleared results", () => {
-  it("after a resume, sends marked tool results as cleared, without the thinking between result and mark", async () => {
+  it("after a resume, sends results marked as cleared without their text, and no thinking from before the mark", async () => {
     const c = new ConversationBuilder();
     c.user("go");
     c.assistant([thinking("before"), toolUse("a", "Read", { file_path: "/f" })]);
@@ -147,9 +147,9 @@ describe("a resumed session with cleared results", () => {
   });
 });
 
-describe("a host that passes entries and changes its request", () => {
+describe("a host that passes entries and changes its request fields", () => {
   it.each([0, 1])(
-    "returns entries to a host that passes entries and changes its request after %i turns",
+    "returns entries to a host that passes entries and changes its request fields after %i turns",
     async (turns) => {
       const c = new ConversationBuilder();
       c.user("go");

@@ -37,7 +37,7 @@ class Timer {
 const RESET = ["mode undefined", "length 0", "status undefined"];
 
 describe("host status during a compaction", () => {
-  it("sends the status to the host at once and every 30 seconds of a compaction, and resets it at the end", async () => {
+  it("sends the status at the start and every 30 seconds during a compaction, and resets it at the end", async () => {
     const screen = new Screen();
     const timer = new Timer();
     await withHostStatus(createSafeHost(screen.callbacks, identity), timer, async () => {

@@ -32,7 +32,7 @@ describe("a host that passes only its own list", () => {
     }
   });
 
-  it("treats a list as another conversation if one of its first known messages was replaced", () => {
+  it("treats a list as another conversation if a message of the first known list was replaced", () => {
     for (let length = 1; length <= 10; length++) {
       for (let index = 0; index < length; index++) {
         const own = conversation(length);

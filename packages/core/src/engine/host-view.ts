@@ -23,7 +23,7 @@ export type ListReading =
       readonly added: readonly Message[];
       readonly copies: readonly MessageCopy[];
     }
-  /** The conversation up to the last rewrite is the same. The messages in `since` follow it. */
+  /** The conversation up to the last rewrite is the same. `since` has the messages after that rewrite. */
   | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly MessageCopy[] }
   | { readonly kind: "other" };
 
@@ -170,7 +170,7 @@ export class HostView {
     this.#isHostCurrent = false;
   }
 
-  /** Records a rewrite if the messages differ from the conversation. Returns true if they do. */
+  /** Records a rewrite if the messages differ from the conversation. Returns true if they differ. */
   replaceIfChanged(messages: readonly Message[], held: readonly Message[]): boolean {
     const isNew = !this.#isConversation(messages);
     if (isNew) this.replace(messages);

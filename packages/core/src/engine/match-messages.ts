@@ -75,7 +75,7 @@ function split({ role, content }: ApiMessage, at: number): readonly [ApiMessage,
 interface SameBlocks {
   readonly to: number;
   readonly knownTo: number;
-  /** Blocks of the last message that come after all known ones. */
+  /** Blocks of the last message that come after all known blocks. */
   readonly rest: readonly ApiMessage[];
 }
 

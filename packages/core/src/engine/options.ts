@@ -66,8 +66,8 @@ export interface WindowSources {
   /** Size of the window. Overrides all other sources. */
   readonly tokens?: number | undefined;
   /**
-   * The window that the file of a resumed session proves, see `windowEvidence`. Null means that it proves
-   * none.
+   * The window that the file of a resumed session proves, see `windowEvidence`. Null means that the file
+   * proves no window.
    */
   readonly evidence?: WindowEvidence | null | undefined;
   /** Windows by model name. They override the built-in table. */
@@ -114,7 +114,7 @@ export interface ClearingOptions {
 export interface CompactionOptions extends SummaryInstructions {
   /** A smaller model for summaries that cannot share the cached prefix. */
   readonly model: Model;
-  /** Tokens of the newest messages to keep verbatim. A small window keeps fewer. */
+  /** Tokens of the newest messages to keep verbatim. In a small window, the engine keeps fewer tokens. */
   readonly keepRecentTokens: number;
   /** `provider` uses the provider's own signed compaction, if available. */
   readonly summarizer: "model" | "provider" | "built-in";
@@ -137,7 +137,10 @@ export interface CompactionOptions extends SummaryInstructions {
 export interface TranscriptPort {
   readonly path: string;
   append(entries: readonly Entry[]): Promise<void>;
-  /** Returns true for a stored entry. The engine does not write entries of a resumed session again. */
+  /**
+   * Returns true for a stored entry, so that the engine does not write the entries of a resumed session
+   * again.
+   */
   has?(uuid: string): boolean;
   /** Returns stored entries by id, in any order. Required to expand collapsed spans. */
   read?(uuids: readonly string[]): Promise<readonly Entry[]>;
@@ -170,8 +173,8 @@ export interface HostCallbacks {
    */
   readonly onMessage?: ((entry: Entry) => void) | undefined;
   /**
-   * Called with files whose content was cleared. The agent no longer sees them, so its next read must return
-   * the content again.
+   * Called with files whose content was cleared. The agent no longer sees this content, so its next read of
+   * such a file must return the content again.
    */
   readonly onFilesForgotten?: ((paths: readonly string[]) => void) | undefined;
   /** Callbacks that empty the host's caches after a compaction of the main conversation. */
@@ -285,7 +288,10 @@ export interface Compactor<Commands extends object = object> {
   ): Promise<Turn<T> | undefined>;
   /** Compacts on the user's request. Throws an error with a remedy if that fails. */
   compact<T extends Message>(messages: readonly T[], options?: ManualOptions): Promise<Turn<T>>;
-  /** Clears the results of tools that can run again, except the newest. Throws if there are none. */
+  /**
+   * Clears the results of tools that can run again, except the newest results. Throws if there is nothing to
+   * clear.
+   */
   clear<T extends Message>(messages: readonly T[], options?: ClearOptions): Promise<Turn<T>>;
   /**
    * Undoes the newest compaction, collapse, expansion or snip. Restores the earlier messages and keeps all

@@ -48,7 +48,7 @@ describe("an overflow of a request in which the provider clears old tool results
     expect(recovered?.tokens).toBeLessThan(thresholds.blocking);
   });
 
-  it("recovers as without clearing if the provider cleared nothing and the error states our full count", async () => {
+  it("the recovery is the same as without clearing if the provider cleared nothing and the error states our count", async () => {
     // The provider clears at least 8,000 tokens or nothing. The first result has slightly more than 8,000
     // tokens by our count, but fewer by the provider's count.
     const list = [ASKED, ...old(1_900), ...UNSEEN];
@@ -59,7 +59,7 @@ describe("an overflow of a request in which the provider clears old tool results
     expect(recovered?.tokens).toBe(usual?.tokens);
   });
 
-  it("recovers as without clearing if the assumed window is so large that the provider clears nothing", async () => {
+  it("the recovery is the same as without clearing if the window is so large that the provider clears nothing", async () => {
     const list = [ASKED, ...old(4_000), ...UNSEEN];
     const [api, off] = [open("api", 200_000), open("off", 200_000)];
     const { tokens } = await api.before(list);

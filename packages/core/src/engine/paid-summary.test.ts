@@ -121,7 +121,10 @@ const replyOf = (text: string): ModelReply => ({
 const isWritten = (event: EventOf<"compacted"> | undefined): boolean =>
   event?.attempts.some(({ step, outcome }) => step === "direct" && outcome === "written") === true;
 
-/** Fills the context up to the threshold. Clearing is possible at the threshold, but not at 80% of it. */
+/**
+ * Fills the context up to the threshold. Clearing is possible at the threshold, but not at 80% of the
+ * threshold.
+ */
 async function fill(talk: Talk): Promise<void> {
   for (let reads = 0; reads < 12; reads++) await talk.reads(4_500);
   for (let words = 0; words < 7; words++) await talk.says(10_500);
@@ -164,7 +167,7 @@ describe("a background summary that is ready at the threshold", () => {
 });
 
 describe("an outdated background summary", () => {
-  it("writes a new background summary if most of the conversation is newer than the old one", async () => {
+  it("writes a new background summary if most of the conversation is newer than the existing summary", async () => {
     const talk = new Talk({ clearing: { form: "time" } });
     for (let reads = 0; reads < 25; reads++) await talk.reads(5_500);
     expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);

@@ -18,9 +18,9 @@ import type { Thread } from "./thread.ts";
 import type { TranscriptQueue } from "./transcript-queue.ts";
 
 /**
- * The parts that own one conversation's state. Each has private state and a narrow interface. Every function
- * of the engine lists the parts that it needs ({@link Needs}). A subagent has its own parts and cannot reach
- * those of other conversations.
+ * The parts that own one conversation's state. Each part has private state and a narrow interface. Every
+ * function of the engine lists the parts that it needs ({@link Needs}). A subagent has its own parts and
+ * cannot reach those of other conversations.
  */
 export interface EngineParts {
   readonly options: ResolvedOptions;
@@ -64,8 +64,8 @@ export interface BackgroundSummary {
    */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined;
   /**
-   * Returns the result of a compaction with the prepared summary. Its size may be unknown. Returns undefined
-   * if there is no usable summary.
+   * Returns the result of a compaction with the prepared summary. The size of the result may be unknown.
+   * Returns undefined if there is no usable summary.
    */
   preparedResult(): { readonly tokensAfter: number | undefined } | undefined;
   /** Drops the summary, because the conversation was replaced. */
@@ -110,7 +110,7 @@ export interface EngineModule<Commands extends object = object> extends Compacto
   replacesAutoCompact?(conversation: Conversation): boolean;
   /**
    * Attaches the module to a conversation. Called once for each conversation, including subagents. Returns
-   * undefined if the module does nothing in it.
+   * undefined if the module does nothing in that conversation.
    */
   attach(parts: EngineParts): AttachedModule<Commands> | undefined;
 }
@@ -130,30 +130,30 @@ export interface AttachedModule<Commands extends object = object> {
   /** Methods that the module adds to the compactor. Their calls are queued with all other calls. */
   readonly commands?: Commands;
 
-  // Before the engine decides
+  // Steps before the engine decides whether to compact
   /** Adds messages after the newest message, before anything is cleared. */
   addContext?(signal: AbortSignal | undefined): Promise<void>;
   /** Clears results without rewriting messages. */
   readonly clearing?: ModuleClearing;
-  /** Frees space before the engine decides. */
+  /** Frees context space before the engine decides whether to compact. */
   makeRoom?(signal: AbortSignal | undefined): Promise<void>;
 
-  // The count
+  // Figures for the token count
   omittedTokens?(): Partial<OmittedTokens>;
   /** Tool calls whose results the provider drops from the request. */
   hiddenToolUseIds?(): readonly string[];
 
-  // The plan
+  // Parts of a compaction plan
   /** True if a compaction usually finds a prepared summary, so that it needs no model. */
   readonly hasSummary?: boolean;
   offerPlan?(request: PlanRequest): Promise<OfferedPlan | undefined>;
   /** Facts for the restored context. */
   hostState?(): HostState;
 
-  // Rewrites
+  // Changes of the conversation
   onChange?(change: ConversationChange): void;
 
-  // Calls
+  // Steps of each model call
   /** Adds the module's fields to each request. */
   completeFrame?(frame: RequestFrame): RequestFrame;
   /** Called with each trusted usage report. */
@@ -260,7 +260,7 @@ export class ModuleSet {
     return new Set(this.#attached.flatMap((module) => module.hiddenToolUseIds?.() ?? []));
   }
 
-  /** Returns the first offer of a module. */
+  /** Returns the first compaction plan that a module offers. */
   async offerPlan(request: PlanRequest): Promise<OfferedPlan | undefined> {
     for (const module of this.#attached) {
       const offer = await module.offerPlan?.(request);

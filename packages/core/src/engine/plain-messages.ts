@@ -155,7 +155,7 @@ function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
     const entry = { type: "user", isMeta: true, message: { role: "user", content }, ...link } as const;
     return { ...entry, asGiven: message } as UserEntry;
   }
-  // The text is a summary only at the start of a conversation. Later, the user pasted it.
+  // The text is a summary only at the start of a conversation. At a later position, the user pasted the text.
   const isSummary = link.parentUuid === null && isContinuation(contentText(message.content));
   const entry: UserEntry = { type: "user", message: message as UserEntry["message"], ...link };
   return isSummary ? { ...entry, isCompactSummary: true } : entry;

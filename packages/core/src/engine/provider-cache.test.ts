@@ -137,7 +137,7 @@ describe("changes of cache reads that are no cache breaks", () => {
     expect(call(60_000)).toEqual({ before: 100_000, after: 60_000, expected: 70_000, causes: ["unknown"] });
   });
 
-  it("an expected drop of cache reads also applies to a request that was sent before the announcement", () => {
+  it("an expected drop of cache reads also applies to a request that was sent before the drop was announced", () => {
     call(100_000);
     const edited = watch.recordRequest(plain);
     watch.expectDrop(60_000);

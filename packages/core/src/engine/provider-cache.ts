@@ -18,7 +18,7 @@ export class ProviderCache {
   readonly #ttlMs: number;
   readonly #watch: CacheWatch;
   #cachedMessages = 0;
-  /** Messages of the running call. They are in the cache after its response. */
+  /** Messages of the running call. They are in the cache after the response to that call. */
   #sentMessages = 0;
   #request: SentRequest | undefined;
   #lastCallAt: number | undefined;
@@ -78,7 +78,10 @@ export class ProviderCache {
     return this.#watch.recordResponse(readTokens, this.#request);
   }
 
-  /** Announces that edits of the cached prefix removed tokens, so that the next response reads fewer. */
+  /**
+   * Announces that edits of the cached prefix removed tokens, so that the next response reads fewer cached
+   * tokens.
+   */
   expectDrop(tokens: number): void {
     this.#watch.expectDrop(tokens);
   }
@@ -180,15 +183,18 @@ export class CacheWatch {
   }
 
   /**
-   * Records that the history was rewritten (compaction of any tier, clearing, snip). The next response sets a
-   * new baseline.
+   * Records that a compaction, a clearing or a snip rewrote the history. The next response sets a new
+   * baseline.
    */
   dropBaseline(): void {
     this.#epoch += 1;
     this.#baselines.clear();
   }
 
-  /** Announces that edits of the cached prefix removed tokens, so that the next response reads fewer. */
+  /**
+   * Announces that edits of the cached prefix removed tokens, so that the next response reads fewer cached
+   * tokens.
+   */
   expectDrop(tokens: number): void {
     if (Number.isFinite(tokens) && tokens > 0) this.#expectedDrop += tokens;
   }

@@ -170,7 +170,7 @@ function reachableTarget({ thresholds, reportedOverhead = 0 }: Gauge): number {
   return reportedOverhead < autoCompact ? autoCompact : effective;
 }
 
-/** Returns true if the request fits by our own count. The count is then too low. */
+/** Returns true if the request fits by our own count. In that case, our count is too low. */
 function isUnexpectedOverflow(gauge: Gauge, { failure }: ModelError): boolean {
   if (failure.kind !== "too-long") return false;
   const { limit = gauge.facts.windowTokens, outputTokens = 0 } = failure;

@@ -60,12 +60,12 @@ describe("ReportedPrefixes", () => {
     );
   });
 
-  it("adds the difference in tokens if the host slightly changed the conversation before the resume", () => {
+  it("returns the added tokens if the host slightly changed the conversation before the resume", () => {
     const line = lineFor(sized([4_000, 2_000]));
     expect(processWith(sized([4_000, 2_100])).tokensAddedSince(line)).toBe(100);
   });
 
-  it("computes the same difference for every line of one response, however long the lines are", () => {
+  it("returns the same number of added tokens for every line of one response, however long the lines are", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([4_000, 2_100]));
     const first = prefixes.tokensAddedSince(line);
@@ -73,7 +73,7 @@ describe("ReportedPrefixes", () => {
     expect(prefixes.tokensAddedSince({ ...line, uuid: "second part" })).toBe(first);
   });
 
-  it("returns no difference for a usage report if tool results were cleared after the report", () => {
+  it("returns 0 added tokens for a usage report if tool results were cleared after the report", () => {
     expect(processWith(sized([500])).tokensAddedSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
   });
 

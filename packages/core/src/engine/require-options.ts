@@ -19,7 +19,7 @@ import type {
 
 /**
  * The option names of an interface. A group of options may list the names of its members. The compiler
- * ensures that none is missing.
+ * ensures that no name is missing.
  */
 export type OptionNames<Options> = Readonly<Record<keyof Required<NonNullable<Options>>, unknown>>;
 

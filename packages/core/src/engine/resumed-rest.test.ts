@@ -34,7 +34,7 @@ describe("a session resumed right after a compaction that kept many messages", (
     expect((await compactor.before(messages)).compaction).toBeDefined();
   });
 
-  it("compacts a resumed session at once if it is larger than any compaction would have left it", async () => {
+  it("compacts a resumed session at once if it is larger than the result of any compaction", async () => {
     const { compaction } = await newCompactor().before(compacted(150_000));
     expect(compaction).toBeDefined();
   });

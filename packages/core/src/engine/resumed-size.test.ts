@@ -8,7 +8,7 @@ import type { CompactorEvent } from "./events.ts";
 import type { Message, Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 200_000;
-/** Input of the last response in the long conversation. */
+/** Input tokens that the last response of the long conversation reports. */
 const REPORTED_TOKENS = 165_000;
 
 /** Creates the last rounds of a long conversation. Each round reports the usage of the whole conversation. */

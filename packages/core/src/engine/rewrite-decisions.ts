@@ -16,8 +16,8 @@ import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
 
 /**
- * Below this share of the threshold, enough tokens are free. Clearing results would only cause repeated
- * reads.
+ * Below this share of the threshold, enough tokens are free. Clearing results would only make the agent fetch
+ * the results again.
  */
 const EARLIEST_SHARE = 0.5;
 /**
@@ -80,8 +80,8 @@ function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
 }
 
 /**
- * Returns true if the engine should clear at the threshold and not only compact. Also true if a compaction is
- * not possible or the prices are unknown.
+ * Returns true if the engine should clear results at the threshold, and not compact at once. Also true if no
+ * compaction is possible, or if the prices are unknown and no background summary is ready.
  */
 export function paysToClearAtThreshold(parts: CostParts, clearing: ClearingSize | undefined): boolean {
   const weighing = weighAtThreshold(parts, clearing);

@@ -131,8 +131,8 @@ export function restart(
 }
 
 /**
- * Reports the files in these entries to the host. The agent no longer sees them, so its next read must return
- * the content again.
+ * Reports the files in these entries to the host. The agent no longer sees their content, so its next read of
+ * such a file must return the content again.
  */
 export function forgetFiles(
   { reporter, options }: Needs<"reporter" | "options">,
@@ -165,7 +165,8 @@ export function withCleared(
 ): ClearedMessages {
   const { bindsThinking } = gauge;
   const { hiddenTokens, hiddenSinceReport } = modules.omittedTokens();
-  // The last usage report does not include hidden results, except those hidden after it.
+  // The last usage report includes no results that the provider drops, except those dropped since that
+  // report.
   const saved = tokensFreedBy(thread, clearing) - (hiddenTokens - hiddenSinceReport);
   const mark: MicrocompactBoundaryEntry = {
     ...newLink(thread.leaf),
@@ -237,8 +238,8 @@ function removeBlocks(
 /** Byte limit for images and documents. The rest of the request is for texts. */
 const MEDIA_BYTES = MAX_REQUEST_BYTES * 0.75;
 /**
- * Share of the limits that the remaining media may use after a batch. It is low, because each batch rewrites
- * the cached prefix.
+ * Share of the limits that the remaining media may use after a batch. The share is low, so that batches are
+ * rare: each batch rewrites the cached prefix.
  */
 const REMAINING_SHARE = 0.75;
 

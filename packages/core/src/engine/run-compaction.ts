@@ -71,8 +71,8 @@ export function reportFailure(
 }
 
 /**
- * Returns the session record for the boundary. A usage may have proven a larger window since the session was
- * opened.
+ * Returns the session record for the boundary. A usage report may have proven a larger window since the
+ * session was opened.
  */
 function sessionRecordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
   const { modelName: model } = options;

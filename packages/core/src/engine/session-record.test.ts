@@ -34,6 +34,6 @@ it("a compaction boundary records the model, and the window if a usage report pr
   expect(await recordAfter(150_000)).toMatchObject({ model: MODEL, window: null });
 });
 
-it("a usage report far above the estimate does not prove the size of the window, even if it repeats", async () => {
+it("a usage report far above the estimate does not prove the size of the window, even if the report repeats", async () => {
   expect(await recordAfter(450_000, 450_000, 450_000)).toMatchObject({ model: MODEL, window: null });
 });

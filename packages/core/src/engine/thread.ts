@@ -25,7 +25,7 @@ import { Views, type ViewsOptions } from "./views.ts";
 export interface ThreadOptions extends ViewsOptions {
   readonly newLink: (parentUuid: string | null) => EntryLink;
   readonly bindsThinking: () => boolean;
-  /** Returns true if the session file has a line with this id. Undefined if the host does not provide it. */
+  /** Returns true if the session file has a line with this id. Undefined if the host has no such function. */
   readonly isWritten?: ((uuid: string) => boolean) | undefined;
 }
 
@@ -58,7 +58,8 @@ export class Thread extends Views {
 
   /**
    * Reads the host's own list or the list that the engine returned, plus new messages. If known messages
-   * differ, the host edited the conversation. It is then read again from the last rewrite or from the start.
+   * differ, the host edited the conversation. The conversation is then read again from the last rewrite or
+   * from the start.
    */
   ingest(given: readonly Message[], reply: Reply | undefined): IngestResult {
     requireList(given);

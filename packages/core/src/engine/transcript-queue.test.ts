@@ -18,7 +18,7 @@ class Disk {
     for (const line of entries) this.lines.push(line);
   }
 
-  /** Uses `this`, so the queue must call it as a method. */
+  /** Uses `this`, so the queue must call `has` as a method. */
   has(uuid: string): boolean {
     return this.lines.some((line) => line.uuid === uuid);
   }
@@ -37,7 +37,7 @@ describe("TranscriptQueue", () => {
     expect(disk.lines).toEqual(entries);
   });
 
-  it("writes an entry with a known id again if the caller says that it changed", async () => {
+  it("writes an entry with a known id again if the caller says that the entry changed", async () => {
     const disk = new Disk();
     const queue = new TranscriptQueue(disk);
     const [first, second] = [entry("a"), entry("b")];

@@ -107,7 +107,10 @@ function pauseAutoCompact({ gauge, health }: Needs<"gauge" | "health">, { step }
   health.recordUndo({ restUntilTokens: step.undo === undefined ? restUntilTokens : undefined });
 }
 
-/** Returns the ids of the messages of all spans that disappeared. One commit may have several spans. */
+/**
+ * Returns the ids of the messages of all collapsed spans that the undo removed. An undo can remove several
+ * spans.
+ */
 function removedSpanUuids(left: readonly Entry[], restored: readonly Entry[]): readonly string[] {
   const there = new Set(restored.map(({ uuid }) => uuid));
   return left.filter(({ uuid }) => !there.has(uuid)).flatMap(collapsedUuids);

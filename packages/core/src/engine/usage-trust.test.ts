@@ -68,7 +68,7 @@ describe("trust in the usage report of one response", () => {
     }
   });
 
-  it("trusts a usage report only up to the possible growth plus the tokens that a host can add unseen", () => {
+  it("distrusts a usage report above the context's possible growth plus the tokens that a host can add unseen", () => {
     const most = 90_000 * 1.05 + 10_000 * 1.65 + 45_000;
     expect(reporting(most).trusted).toBe(true);
     expect(reporting(most + 1).trusted).toBe(false);
@@ -95,7 +95,7 @@ describe("trust in the usage report of one response", () => {
     expect(reporting(10, { minTokens: 0 }).trusted).toBe(true);
   });
 
-  it("the first usage report may exceed the estimate by system prompt and tools, unless their size is known", () => {
+  it("the first usage report may exceed the estimate by up to 100,000 tokens if system prompt and tools are unknown", () => {
     const first = {
       anchorTokens: undefined,
       estimatedRequestTokens: 20_000,

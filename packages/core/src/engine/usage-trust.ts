@@ -147,10 +147,7 @@ export interface UsageFacts {
   readonly expectedTokens: number;
   /** The last trusted size, on which `expectedTokens` is based, if any. */
   readonly anchorTokens: number | undefined;
-  /**
-   * Estimate of the whole request. Not calibrated with usage reports, or wrong reports would confirm
-   * themselves.
-   */
+  /** Estimate of the whole request. Reports do not calibrate it, so a wrong report cannot confirm itself. */
   readonly estimatedRequestTokens: number;
   /** Lower bound for the request, see `Gauge`. */
   readonly minTokens: number;
@@ -164,9 +161,10 @@ export interface UsageFacts {
 }
 
 /**
- * Judges the figures of one conversation. The first figure above the estimate is not trusted, but the second
- * in a row is, because the provider counts and we only estimate. Figures below the safe lower bound, or above
- * the estimate and the provider's own limit, are never trusted.
+ * Judges the figures of one conversation. The first figure above the highest possible one is not trusted, but
+ * the second in a row is, because the provider counts and we only estimate. Figures below the safe lower
+ * bound are never trusted. If the estimate is within the limit that the provider stated, figures above that
+ * limit are not trusted either.
  */
 export class UsageGuard {
   #wasTooHigh = false;
@@ -251,7 +249,9 @@ const OTHER_SCRIPTS_MAX_OVERCOUNT = OTHER_SCRIPTS_MAX_RATIO;
 /** If other scripts exceed this share of the text, their maximums apply. */
 const OTHER_SCRIPTS_SHARE = 0.1;
 
-/** Number of evenly spaced characters to sample per text, so that the cost does not depend on its length. */
+/**
+ * Number of evenly spaced characters to sample per text. Thus the cost does not depend on the text's length.
+ */
 const SAMPLE_SIZE = 32;
 const LAST_LATIN = 0x24f;
 
@@ -308,9 +308,9 @@ interface ReportState {
 }
 
 /**
- * Classifies usage reports. The tokens that a mark saved refer only to the newest report before the mark. If
- * a host cuts off the mark, a report may be older than a stand-in above the report. Such a report refers to
- * the replaced messages.
+ * Classifies usage reports. The tokens that the mark of a clearing or collapse saved refer only to the newest
+ * report before that mark. If a host cuts off the mark, a report may be older than a stand-in (an entry that
+ * replaces messages) above it. Such a report refers to the replaced messages.
  */
 export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, index: number) => ReportState {
   const lastMark = entries.findLastIndex((entry) => savedTokensOf(entry) !== undefined);
@@ -354,7 +354,7 @@ const isOfSameResponse = (one: AssistantEntry, other: AssistantEntry | undefined
 const MAX_REPORTS = 4_096;
 const EMPTY: Prefix = { length: 0, digest: 0, tokens: 0 };
 
-/** A list that differs by more than this is another conversation. Hosts change reminders slightly. */
+/** A larger difference means another conversation. Hosts cause smaller ones when they change reminders. */
 const SMALL_CHANGE = { share: 0.05, tokens: 500 } as const;
 
 /** The start of a conversation: number of entries, a digest of them, and their estimated tokens. */

@@ -45,8 +45,8 @@ export type RewriteEffect =
    */
   | { readonly kind: "cleared"; readonly clearing: Clearing; readonly mark: Entry }
   /**
-   * The engine added attachments after the newest message. They are merged with it, because roles must
-   * alternate.
+   * The engine added attachments after the newest message. They are merged with that message, because roles
+   * must alternate.
    */
   | { readonly kind: "attached"; readonly attachments: readonly AttachmentEntry[] }
   /**
@@ -54,7 +54,7 @@ export type RewriteEffect =
    * subtract.
    */
   | { readonly kind: "rewritten"; readonly marks: readonly Entry[] }
-  /** The conversation was replaced. Reports about the old one are void. */
+  /** The conversation was replaced. Usage reports about the old conversation are void. */
   | { readonly kind: "restarted" };
 
 /**

@@ -10,7 +10,7 @@ import { cleanOutput } from "./display-text.ts";
 import type { CommandResult, HookEvent } from "./hook.ts";
 
 /**
- * The meaning of a hook's answer. A hook of any event may return `blocked`, but only PreCompact hooks can
+ * The meaning of a hook's answer. A hook of any event may return `blocked`, but only a PreCompact hook can
  * block.
  */
 export type Verdict = Completed | { readonly state: "failed" | "blocked"; readonly reason: string };

@@ -146,7 +146,7 @@ const CHOICE = /[*+?{|]/g;
  */
 const REPEATED_GROUP = /\)[*+{]/;
 
-/** Returns undefined for an invalid matcher, after it has passed the reason to `refuse`. */
+/** Returns undefined for an invalid matcher, after the reason was passed to `refuse`. */
 export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | undefined {
   if (raw === undefined || raw === null || raw === "" || raw === "*") return MATCHES_ALL;
   if (typeof raw !== "string") return refuse("a matcher must be a string");

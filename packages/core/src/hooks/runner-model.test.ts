@@ -10,7 +10,7 @@ const input: HookInput = {
   transcript_path: "/t.jsonl",
   cwd: "/project",
   trigger: "manual",
-  // Patterns that `String.replace` would expand.
+  // `String.replace` expands these patterns in a replacement text.
   custom_instructions: "keep $& and $1",
 };
 const settingsOf = (type: string, prompt: string, more: object = {}) => ({
@@ -82,7 +82,7 @@ describe("agent hooks", () => {
     );
   });
 
-  it("an agent hook fails if the host has no agent, and has no output if the answer is no text", async () => {
+  it("an agent hook fails if the host has no agent, and has no output if the agent's answer is not a text", async () => {
     const settings = settingsOf("agent", "Look.");
     expect((await createHooks({ settings }).run(input)).outcomes[0]?.text).toBe(
       "PreCompact [Look.] failed: this host has no agent for hooks",

@@ -45,7 +45,7 @@ describe("an incomplete write of a compaction", () => {
     expect(withoutTornWrites(again)).toBe(again);
   });
 
-  it("keeps a compaction boundary that names no last line", () => {
+  it("keeps a compaction boundary that does not name the last line of its write", () => {
     const c = new ConversationBuilder();
     c.boundary();
     expect(withoutTornWrites(c.entries)).toBe(c.entries);
@@ -73,7 +73,7 @@ describe("an incomplete write of collapsed spans", () => {
       collapse: { spanIds, tokensSaved: 90 },
     }) as Entry;
 
-  it("withoutTornWrites ignores all collapsed spans of a commit unless its mark was written", () => {
+  it("withoutTornWrites ignores all collapsed spans of a commit unless the mark of the commit was written", () => {
     const { old } = session();
     const spans = [span("one"), span("two")];
     expect(withoutTornWrites([...old, span("one")])).toEqual(old);
@@ -92,7 +92,7 @@ describe("an incomplete write of collapsed spans", () => {
     expect(withoutTornWrites([...before, span("two"), ...after])).toEqual([...before, ...after]);
   });
 
-  it("keeps a collapsed span that a compaction included, even without a mark", () => {
+  it("keeps a collapsed span that a compaction included, even without the mark of its commit", () => {
     const kept = [span("one", { isSettled: true })];
     expect(withoutTornWrites(kept)).toBe(kept);
   });

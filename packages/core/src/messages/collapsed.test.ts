@@ -31,7 +31,7 @@ describe("isCollapsedSpan", () => {
     expect(countOriginalMessages([bare])).toBe(1);
   });
 
-  it("an entry without a summary is no collapsed span, because its messages would be lost", () => {
+  it("a span without a summary does not count as a collapsed span, because nothing would replace its messages", () => {
     for (const content of ["", " \n", [], null, 7, [{ type: "text", text: " " }]]) {
       const empty = span({ spanId: "s", uuids: ["a"] }, content);
       expect(isCollapsedSpan(empty)).toBe(false);

@@ -58,8 +58,8 @@ describe("copies of lines", () => {
 });
 
 /**
- * Returns true if the entry shares an id with a line that names the wanted id, as its own id or as the id of
- * an original.
+ * Returns true if the entry has an id in common with a line that has the wanted id. The ids of a line are its
+ * own id and the ids of the lines that it copies.
  */
 function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {
   const idsOf = (one: Entry | undefined): readonly string[] => [one?.uuid ?? "", ...copiedIds(one)];

@@ -15,7 +15,7 @@ describe("moveCutBack and soundCuts", () => {
     expect(moveCutBack(talk.entries, 3)).toBe(3);
   });
 
-  it("moveCutBack never separates the thinking of a response from its other entries", () => {
+  it("moveCutBack never separates the thinking of a response from the other entries of that response", () => {
     const talk = new ConversationBuilder();
     talk.user("go");
     talk.assistant([thinking("hm")], { id: "m" });
@@ -58,7 +58,7 @@ describe("moveCutBack and soundCuts", () => {
     expect([-3, 0, 1, 99, Number.NaN].map((at) => moveCutBack(talk.entries, at))).toEqual([0, 0, 1, 1, 0]);
   });
 
-  it("moveCutBack returns the last position at or before the requested one where a cut separates nothing", () => {
+  it("moveCutBack returns the last position, at or before the requested position, where a cut separates nothing", () => {
     fc.assert(
       fc.property(arbitraryEntries(), fc.nat(40), (entries, wish) => {
         const wanted = Math.min(wish, entries.length);

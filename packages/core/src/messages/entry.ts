@@ -42,7 +42,7 @@ export interface UserEntry extends EntryLink {
   readonly message: UserMessage;
   readonly isCompactSummary?: boolean;
   readonly isVisibleInTranscriptOnly?: boolean;
-  /** The agent's own copy of a tool result, for its UI. Never sent to the model. */
+  /** A copy of the tool result for the user interface of the agent. Never sent to the model. */
   readonly toolUseResult?: unknown;
   readonly sourceToolAssistantUUID?: string;
   /**
@@ -106,11 +106,11 @@ export interface CompactMetadata {
 }
 
 /**
- * Facts recorded at a boundary. They determine the size of the conversation before the next response reports
- * its usage.
+ * Facts that longhaul records at a boundary. From the token figures among these facts, a reader computes the
+ * size of the conversation until the next response reports its usage.
  */
 export interface BoundaryRecord {
-  /** Tokens that the request carries besides messages: system prompt, tools. */
+  /** Tokens of the request besides its messages: system prompt, tools. */
   readonly overheadTokens: number;
   /** Provider tokens per estimated token. */
   readonly tokenRatio: number;
@@ -130,12 +130,12 @@ export interface BoundaryRecord {
   readonly model?: string;
   /**
    * The context window that the lines before this boundary prove. It is recorded because a reader may not see
-   * those lines. Null means that they prove none.
+   * those lines. Null means that those lines prove no window.
    */
   readonly window?: RecordedWindow | null;
   /**
-   * The facts with their fates. A ledger repeats the facts of earlier ledgers as far as they fit, so the next
-   * compaction reads only the newest ledger.
+   * The facts of the conversation, and where each fact is after the compaction. A ledger repeats as many
+   * facts of earlier ledgers as fit, so the next compaction reads only the newest ledger.
    */
   readonly ledger?: Ledger;
   /**
@@ -172,8 +172,8 @@ export interface PreservedSegment {
 
 /**
  * Lists every kept line. Claude Code links these lines in this order and drops unlisted lines before the
- * boundary. With only a segment, Claude Code follows `parentUuid` from tail to head and misses parallel tool
- * calls on other branches.
+ * boundary. Without this list, Claude Code follows `parentUuid` from the tail of the segment to its head, and
+ * misses parallel tool calls on other branches.
  */
 export interface PreservedMessages {
   readonly anchorUuid: string;
@@ -203,9 +203,9 @@ export interface MicrocompactBoundaryEntry extends EntryLink {
 }
 
 /**
- * The last line of a commit of collapsed spans, or of an expansion. Never sent. Readers get all data from the
- * spans, but ignore spans without this mark, because their writer crashed. The next line has this mark as its
- * parent. The mark also says by how much the last usage is too high.
+ * The last line of a commit of collapsed spans, or of an expansion. Never sent. All data of the spans is in
+ * the spans themselves. If this mark is missing, the writer crashed, and readers ignore the spans. The next
+ * line has this mark as its parent. The mark also says by how much the last usage is too high.
  */
 export interface CollapseMark extends EntryLink {
   readonly type: "system";
@@ -231,8 +231,9 @@ export interface SnipEnd extends EntryLink {
 }
 
 /**
- * Continues the conversation from an earlier line, the parent of this mark. It changes no written line. A
- * reader that follows parents from the newest line finds the earlier conversation. Never sent.
+ * A mark that continues the conversation from an earlier line, which is the parent of the mark. Lines that
+ * are already written do not change. A reader that follows parents from the newest line finds the earlier
+ * conversation. Never sent.
  */
 export interface UndoMark extends EntryLink {
   readonly type: "system";
@@ -246,7 +247,10 @@ export interface UndoMark extends EntryLink {
 export interface UndoRecord extends RewindRecord {
   readonly direction: "undo" | "redo";
   readonly step: StepKind;
-  /** Uuid of the first copy of a message from after the step. Absent if no messages came after the step. */
+  /**
+   * The undo writes copies of the messages that came after the step. This is the uuid of the first copy.
+   * Absent if no messages came after the step.
+   */
   readonly carriedFrom?: string;
   /**
    * Uuid of the last line of this write. If that line is missing, the writer crashed and readers ignore the
@@ -259,8 +263,9 @@ export interface UndoRecord extends RewindRecord {
 export type StepKind = "compaction" | "collapse" | "expansion" | "snip";
 
 /**
- * Continues the conversation from an earlier line, the parent of this mark, or from the start if the parent
- * is null. A reader that follows parents from the newest line finds the earlier conversation. Never sent.
+ * A mark that continues the conversation from an earlier line, which is the parent of the mark. If the parent
+ * is null, the conversation continues from the start. A reader that follows parents from the newest line
+ * finds the earlier conversation. Never sent.
  */
 export interface RewindMark extends EntryLink {
   readonly type: "system";
@@ -273,8 +278,8 @@ export interface RewindMark extends EntryLink {
 /** Point from which a conversation continues after an undo or a rewind. */
 export interface RewindRecord {
   /**
-   * Uuid of the line before which the conversation continues: a prompt, the first line of an undone step, or
-   * the mark of an undo.
+   * Uuid of the line before which the conversation continues. The line is a prompt, the first line of an
+   * undone step, or the mark of an undo.
    */
   readonly before: string;
   /** Uuid of the newest line of the abandoned conversation. A redo returns to that line. */

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { ModelError } from "../models/model-error.ts";
 import { LonghaulError } from "./errors.ts";
 
-/** Loads second copies of the classes, as in a program that bundles its own copy. */
+/** Loads a second copy of the error classes, like a program that bundles its own copy of the package. */
 async function copies(): Promise<{ Base: typeof LonghaulError; Failure: typeof ModelError }> {
   vi.resetModules();
   const { LonghaulError: Base } = await import("./errors.ts");
@@ -13,7 +13,7 @@ async function copies(): Promise<{ Base: typeof LonghaulError; Failure: typeof M
 class OwnError extends LonghaulError {}
 
 describe("errors of another copy of the package", () => {
-  it("an error from another copy of the package is an instance of its class and of the parent class", async () => {
+  it("instanceof recognizes the class and the parent class of an error from another copy of the package", async () => {
     const { Base, Failure } = await copies();
     expect([Base === LonghaulError, Failure === ModelError]).toEqual([false, false]);
     const error = new Base("option-invalid", "No.");

@@ -11,7 +11,10 @@ export interface Fact {
   readonly kind: FactKind;
   /** The text to quote: verbatim, or the head and tail of a long text. */
   readonly text: string;
-  /** A text includes the fact if it contains all these strings. Without needles, it must contain `text`. */
+  /**
+   * A message or summary includes the fact if it contains all these strings. If this list is absent, the
+   * message or summary must contain `text`.
+   */
   readonly needles?: readonly string[];
   /** Set for directives of the user. */
   readonly status?: DirectiveStatus;
@@ -35,9 +38,10 @@ export const FACT_KINDS = [
 
 /**
  * - `directive`: a statement of the user.
- * - `file`: a file and the change to it. `command`: an executed command and its outcome. `error`: its text.
+ * - `file`: a file and the change to it. `command`: an executed command and its outcome. `error`: an error
+ *   text.
  * - `reference`: a URL, commit, issue, version or port. `quantity`: a number that the user stated.
- * - `decision`: an answered question. `question`: an open one. `todo`: an open item.
+ * - `decision`: an answered question. `question`: an open question. `todo`: an open item.
  * - `plan`: a plan by the assistant. It is not a directive until the user confirms it.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
@@ -81,8 +85,8 @@ export interface Ledger {
   /** Items that could not be restored, with the reason. */
   readonly skipped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
   /**
-   * `PROMPT_VERSION` at the time of the compaction. Absent in a computed ledger, in the ledger of a clearing,
-   * and in ledgers of older versions.
+   * `PROMPT_VERSION` at the time of the compaction. Absent in ledgers that are computed later from the
+   * transcript, in the ledger of a clearing, and in ledgers of older versions.
    */
   readonly promptVersion?: number;
   /** Tokens of the quoted facts. */

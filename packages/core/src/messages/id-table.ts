@@ -1,22 +1,28 @@
-/** Positions in a list by id. */
+/** Finds the position of a list item by the item's id. */
 export interface Positions {
   get(id: string): number | undefined;
   has(id: string): boolean;
 }
 
 /**
- * A hash table over the ids of list items. It stores a position and one byte of the hash for each id, but no
- * key, because the item has the key. A Map of two million strings takes five times the memory and twice the
- * time.
+ * A hash table over the ids of list items. For each id, it stores a position and one byte of the hash. It
+ * does not store the id, because the item contains it. A Map of two million strings takes five times the
+ * memory and twice the time.
  */
 export class IdTable<T> implements Positions {
   readonly #items: readonly T[];
   readonly #idOf: (item: T) => string | undefined;
   /** Position + 1. 0 means free. There are at least twice as many slots as items. */
   readonly #slots: Int32Array;
-  /** One byte of each hash. Comparing it first rules out most other ids. Reading the item is slower. */
+  /**
+   * One byte of each hash. A lookup compares this byte first. Most other ids differ in it, so the lookup need
+   * not read their items, which is slower.
+   */
   readonly #tags: Uint8Array;
-  /** Files are untrusted. Without a secret seed, somebody could choose ids with equal hashes. */
+  /**
+   * Secret seed of the hash. Files are untrusted: without a seed, somebody could choose ids with equal
+   * hashes, which would make lookups slow.
+   */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);
 
   /** @param most Maximum number of items that have an id. */

@@ -3,13 +3,13 @@ import { isSnipMarker } from "./stand-ins.ts";
 import { field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Relations between messages and lines of a session file. A copy can be found by the ids of the lines that it
- * copies. A message from the queue has no line. The next line has the newest line as its parent.
+ * Relations between messages and lines of a session file: copies of lines, messages from the queue, which
+ * have no line, and the parent of the next line.
  */
 
 /**
- * Maximum number of ids in `copyOf`: the original and the newest copies. People and notes use ids that they
- * saw recently.
+ * Maximum number of ids in `copyOf`: the original and the newest copies. The newest are enough, because
+ * people and notes use ids that they saw recently.
  */
 const MAX_COPIED_IDS = 8;
 
@@ -89,7 +89,7 @@ export function indexInConversation(
 
 /** Text that an agent's harness put into the queue or a user entry. No person typed it. */
 const HARNESS_TEXT = /^\s*<(?:task-notification|teammate-message|agent-message|fork-boilerplate|tick)\b/;
-/** Does not match a path such as `/usr/lib`. */
+/** A slash command. Does not match a path such as `/usr/lib`. */
 const SLASH_COMMAND = /^\s*\/[\w:.-]+(?:\s|$)/;
 
 /** Returns true for a line about the queue, which is not part of the conversation. */
@@ -112,14 +112,14 @@ export function isFromQueue(entry: Entry): entry is UserEntry & { readonly fromQ
   return entry.type === "user" && field(entry, "fromQueue") === true;
 }
 
-/** Returns the uuid of the newest entry that has a line. It is the parent of the next line. */
+/** Returns the uuid of the newest entry that has a line. This uuid becomes the parent of the next line. */
 export function newestLineUuid(entries: readonly Entry[]): string | undefined {
   return entries.findLast((entry) => entry.uuid !== undefined && !isFromQueue(entry))?.uuid;
 }
 
 /**
- * Returns the newest line of the conversation. It may be a marker in the middle, which replaces older
- * messages but was written last.
+ * Returns the newest line of the conversation. It may be a marker in the middle of the conversation, which
+ * replaces older messages but was written last.
  */
 export function newestLine(entries: readonly Entry[]): Entry | undefined {
   const after = new Map<string | null, Entry>();

@@ -204,9 +204,9 @@ interface Responses {
   readonly count: number;
   /** Response ids by round number. The leading round is 0. */
   readonly ids: readonly (string | undefined)[];
-  /** For each entry, the round of its response. */
+  /** For each entry, the round of the response that the entry is part of. */
   readonly roundOf: readonly (number | undefined)[];
-  /** For each entry, the round of the response that it answers. */
+  /** For each entry with tool results, the round of the response that made the tool calls. */
   readonly answers: readonly (number | undefined)[];
 }
 

@@ -8,7 +8,10 @@ import { parseJson } from "./untrusted.ts";
 
 const isForeign = (message: unknown): boolean => foreignShape(message) !== undefined || isWholeReply(message);
 
-/** Generates a block type that the API might add later, with names in snake case like all its fields. */
+/**
+ * Generates a block type that the API might add later. Its names are in snake case, like all field names of
+ * the API.
+ */
 function futureBlock(): fc.Arbitrary<unknown> {
   const name = fc.stringMatching(/^[a-z]{2,8}(_[a-z]{2,8}){0,2}$/);
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string()), fc.constant(null));

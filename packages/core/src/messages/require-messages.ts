@@ -273,7 +273,10 @@ function shapeByContent({ content }: JsonRecord): ForeignShape | undefined {
 
 const hasForeignBlock = (content: unknown): boolean => shapeByContent({ content }) !== undefined;
 
-/** Content part types of OpenAI, each with its API and the fields of which one must be present. */
+/**
+ * Content part types of OpenAI. Each type has its API and a list of fields. A part of the type must have at
+ * least one of these fields.
+ */
 const OPENAI_PARTS: Readonly<Record<string, readonly [ForeignApi, readonly string[]]>> = {
   image_url: ["openai-chat", ["image_url"]],
   input_audio: ["openai-chat", ["input_audio"]],

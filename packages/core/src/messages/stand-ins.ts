@@ -65,7 +65,7 @@ export interface CollapseRecord {
   readonly messages: number;
   /** All replaced entries in their order: messages, and earlier spans and markers. */
   readonly uuids: readonly string[];
-  /** Tokens of the messages, and of the summary. */
+  /** Tokens of the replaced messages, and tokens of the summary. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /**
@@ -218,8 +218,9 @@ export function canBeReplaced(entry: Entry): boolean {
  * stand-in is a later line. The stand-in moves to the position of its first message. The messages of an
  * expanded span replace the span again.
  *
- * Lines are processed in order, so the newest line wins. A line can claim only earlier lines that are not
- * claimed yet. This rules out cycles. A line that is claimed wrongly stays visible.
+ * Lines are processed in order, so the newest line wins. A stand-in can replace only earlier lines that no
+ * other stand-in replaces yet. This rules out cycles. If a stand-in names any other line, that line stays
+ * visible.
  */
 export function withStandInsApplied(entries: readonly Entry[]): readonly Entry[] {
   if (!entries.some(isStandIn)) return entries;

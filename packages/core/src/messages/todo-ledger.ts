@@ -15,9 +15,12 @@ export interface TodoCall {
   readonly name: string;
   readonly input: unknown;
   readonly isError: boolean;
-  /** The agent's own copy of the tool result, if it keeps one. */
+  /** The agent's own copy of the tool result, if the agent keeps a copy. */
   readonly outcome: unknown;
-  /** Called only when needed, because most results are long and unrelated to to-dos. */
+  /**
+   * Returns the text of the tool result. Called only when needed, because most results are long and unrelated
+   * to to-dos.
+   */
   readonly resultText: () => string;
 }
 
@@ -42,7 +45,10 @@ export class TodoLedger {
     return isTodoTool(name);
   }
 
-  /** Reads the list that a prompt may carry. An empty list means that the agent attached none. */
+  /**
+   * Reads the to-do list that an agent may attach to a prompt. An empty list means that the agent attached no
+   * list.
+   */
   prompt(todos: unknown): void {
     const list = readAll(asList(todos)).map(withoutId);
     if (list.length > 0) this.#list = list;

@@ -13,7 +13,7 @@ import { field, stringField } from "./untrusted.ts";
 
 /** Undo and rewind in session lines: the marks, and the step that can be undone. */
 
-/** A step that can be undone: the conversation before it, and the messages since. */
+/** A step that can be undone: the conversation before the step, and the messages since the step. */
 export interface StepBack {
   readonly step: {
     readonly kind: StepKind;

@@ -70,8 +70,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Maximum nesting of lists and objects. No real data comes near it. `JSON.stringify` and recursive functions
- * do not overflow the stack at this depth.
+ * Maximum nesting of lists and objects. No real data is nested nearly as deeply. At this depth,
+ * `JSON.stringify` and recursive functions do not overflow the stack.
  */
 export const MAX_NESTED_LEVELS = 500;
 
@@ -98,7 +98,9 @@ export function withoutDeepParts(value: unknown, levels: number = MAX_NESTED_LEV
   );
 }
 
-/** Returns true if a JSON text has enough brackets to be nested too deeply. Most lines do not. */
+/**
+ * Returns true if a JSON text has enough brackets to be nested too deeply. Most texts have fewer brackets.
+ */
 export function mayNestTooDeep(json: string): boolean {
   if (json.length <= MAX_NESTED_LEVELS * 2) return false;
   let brackets = 0;

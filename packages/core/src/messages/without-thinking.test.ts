@@ -41,7 +41,7 @@ describe("withoutThinkingFrom", () => {
     expect(flatten(entries)).toMatchObject([{ role: "user" }, { content: [{ text: "done" }] }]);
   });
 
-  it("keeps the thinking of a response that began before the given index, also in its later entries", () => {
+  it("keeps the thinking of a response that began before the given index, also in later entries of the response", () => {
     const c = new ConversationBuilder();
     c.user("continue");
     c.assistant([thinking("first"), toolUse("t1", "Read", {})], { id: "a" });
@@ -72,7 +72,7 @@ describe("withoutThinkingFrom", () => {
     expect(withoutThinkingFrom(entries, 0).entries).toBe(entries);
   });
 
-  it("removes thinking from all entries if the given index is negative or no whole number", () => {
+  it("removes thinking from all entries if the given index is negative or not a whole number", () => {
     const c = new ConversationBuilder();
     c.assistant([thinking("a"), { type: "text", text: "one" }]);
     for (const index of [-3, Number.NaN, 0.5]) expect(withoutThinkingFrom(c.entries, index).blocks).toBe(1);

@@ -64,7 +64,7 @@ export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Spa
   });
 }
 
-/** Returns, for each index, the earliest start of all spans that end after it. */
+/** Returns, for each index, the earliest start of all spans that end after that index. */
 function earliestStarts(length: number, spans: readonly Span[]): readonly number[] {
   const starts = new Array<number>(length).fill(Number.POSITIVE_INFINITY);
   for (const { from, to } of spans) {
@@ -113,7 +113,7 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
   const places = placesOf(entries);
   return marks.map(({ changed, to }) => {
     let from = to;
-    // A message that is missing here came before all messages that remain.
+    // If a message is missing here, it came before all remaining messages, so its index counts as 0.
     for (const id of changed) from = Math.min(from, places.get(id) ?? 0);
     return { from, to };
   });

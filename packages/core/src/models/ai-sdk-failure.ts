@@ -187,7 +187,7 @@ interface ErrorFacts {
 }
 
 function readError(thrown: unknown): ErrorFacts {
-  // A retry error contains the errors of all attempts. The last one counts.
+  // A retry error contains the errors of all attempts. The error of the last attempt counts.
   const error = field(thrown, "lastError") ?? thrown;
   const body = bodyOf(error);
   const own = isRecord(error) ? error : {};

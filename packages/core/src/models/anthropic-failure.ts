@@ -47,8 +47,8 @@ const WORDS = {
 };
 
 /**
- * Classifies an error answer. Status and type agree. An error inside a stream has only the type, and some
- * proxies send only the status.
+ * Classifies an error answer by its status or its type. One of them is enough: an error inside a stream has
+ * only the type, and some proxies send only the status.
  */
 function answerFailure(wire: WireError, model: string): ModelFailure {
   const is = (status: number, type: string): boolean => wire.status === status || wire.type === type;
@@ -97,7 +97,8 @@ function delayOf(wire: WireError): { readonly delayMs?: number } {
 }
 
 /**
- * Uses the server's retry header first, then the status: timeouts, conflicts and server errors are temporary.
+ * Returns true if a retry can help. The server's retry header decides first, then the status: timeouts,
+ * conflicts and server errors are temporary. An error without a status is classified by its type.
  */
 function isTemporary({ status, type, header }: WireError): boolean {
   const advice = header("x-should-retry");
@@ -139,7 +140,8 @@ interface WireError {
 
 function readWireError(thrown: unknown): WireError {
   const status = field(thrown, "status");
-  // The SDK puts the body in `error`. An event of a stream that the SDK did not parse is the body itself.
+  // The SDK puts the body in `error`. If the SDK did not parse an event of the stream, the thrown value is
+  // the body itself.
   const body = field(thrown, "type") === "error" ? thrown : field(thrown, "error");
   const error = field(body, "error") ?? body;
   const headers = field(thrown, "headers");

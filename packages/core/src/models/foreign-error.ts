@@ -14,8 +14,8 @@ export interface ForeignCall {
 
 /**
  * Classifies any error that the host's client threw: from the SDKs of Anthropic, OpenAI or Google, from the
- * AI SDK, or from the host's wrapper around one of them. Returns undefined if it is not a failed model call.
- * Never throws, although the value may be anything, even an object with throwing getters.
+ * AI SDK, or from the host's wrapper around one of them. Returns undefined if the error is not a failed model
+ * call. Never throws, although the value may be anything, even an object with throwing getters.
  */
 export function failureOf(error: unknown, call: ForeignCall = {}): ModelError | undefined {
   try {
@@ -70,8 +70,8 @@ function isAnthropic(link: unknown): boolean {
 }
 
 /**
- * Converts an error to the form of the AI SDK's errors. Other SDKs keep the body as an object (`error`,
- * `data`), inside a `response`, or as JSON in the message, and name the status differently.
+ * Converts an error to the form of the AI SDK's errors. Other SDKs keep the body in an object (`error`,
+ * `data`), in a `response`, or as JSON in the message. They also use other names for the status.
  */
 function plainForm(link: JsonRecord): JsonRecord {
   const body = bodyIn(link);
@@ -79,7 +79,7 @@ function plainForm(link: JsonRecord): JsonRecord {
   return {
     name: stringField(link, "name"),
     message: stringField(link, "message"),
-    // Keeps the original error, with its own codes and the network's code at the end of its causes.
+    // Keeps the original error with its codes. The last of its causes has the network's error code.
     cause: link,
     isRetryable: link.isRetryable,
     ...(status === undefined ? {} : { statusCode: status }),

@@ -52,8 +52,8 @@ function outputRoom(model: Model, request: ModelRequest, options: OutputRoomOpti
 
 /**
  * Lowers `max_tokens` to the tokens that the prompt leaves free in the window, but not below the minimum.
- * Does not change a request whose prompt alone is too long. The provider then reports the excess, or its
- * window is larger than we know. The cached prefix does not depend on `max_tokens`.
+ * Does not change a request whose prompt alone is too long. The provider then reports the excess, or accepts
+ * the prompt because its window is larger than we know. The cached prefix does not depend on `max_tokens`.
  */
 export function withFittingOutput(
   model: Model,

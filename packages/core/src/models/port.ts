@@ -6,7 +6,7 @@ import type { ApiRequest, ContentBlock } from "../messages/message.ts";
  * canonical form (messages and blocks of the Anthropic API). Each adapter translates them.
  */
 export interface Model {
-  /** The provider's name for the model. Thresholds and prices are looked up by it. */
+  /** The provider's name for the model. Thresholds and prices are looked up by this name. */
   readonly name: string;
   readonly capabilities: ModelCapabilities;
   /**
@@ -24,8 +24,8 @@ export interface CallOptions {
 }
 
 /**
- * Provider features that the engine may use. The engine never sends a feature that is off, so no request
- * fails because of it.
+ * Provider features that the engine may use. The engine never uses a feature that is off, so no request fails
+ * because of an unsupported feature.
  */
 export interface ModelCapabilities {
   /** The provider honors cache marks (`cache_control`). */

@@ -38,7 +38,8 @@ interface MarkPosition {
  * Adds cache marks for the prefixes that the next call will read:
  * - the end of the conversation
  * - the end of the system prompt
- * - the end of the previous request, which a turn with many blocks would push beyond the cache's look-back
+ * - the end of the previous request, because a turn with many blocks can push it out of the range that the
+ *   cache searches
  * - the end of the tools
  *
  * Existing marks stay and count toward the limit. If they leave no room for a new mark in the messages, the
@@ -60,7 +61,8 @@ export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions 
 /**
  * Puts a single mark at the end of the first `messages` messages. The call then reads the prefix that the
  * last call wrote, and writes nothing, because a cache hit is not written again. The mark has the lifetime of
- * the marks that it replaces. Adds no mark if the request now has fewer messages, or if nothing was sent yet.
+ * the marks that it replaces. Adds no mark if `messages` is 0 or exceeds the number of messages in the
+ * request.
  */
 export function withReadMarkOnly(request: ModelRequest, messages: number): ModelRequest {
   const ttl = findMarks(request).at(-1)?.ttl ?? ttlOf(request.cache_control);
@@ -72,7 +74,10 @@ export function withReadMarkOnly(request: ModelRequest, messages: number): Model
 const hasRoom = (request: ModelRequest): boolean =>
   findMarks(request).length + (request.cache_control ? 1 : 0) < MAX_CACHE_MARKS;
 
-/** Removes the oldest replaceable mark. Returns undefined if no mark can make room for this spot. */
+/**
+ * Removes the oldest mark that is not needed, to make room for a mark at this position. Returns undefined if
+ * no mark can be removed.
+ */
 function withoutOldest(
   request: ModelRequest,
   spot: MarkPosition,
@@ -146,7 +151,7 @@ function systemSpot({ system }: ModelRequest): MarkPosition | undefined {
   };
 }
 
-/** Finds the last tool of the prefix. A tool with deferred loading is not part of it. */
+/** Finds the last tool of the cached prefix. A tool with deferred loading is not part of the prefix. */
 function toolSpot({ tools = [] }: ModelRequest): MarkPosition | undefined {
   const at = tools.findLastIndex((tool) => tool.defer_loading !== true);
   if (at < 0) return undefined;

@@ -1,18 +1,18 @@
 import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted.ts";
 
 /**
- * Prefix for the signature of thinking from other providers, so that it is never mistaken for a signature of
- * Anthropic. The provider's data follows the prefix.
+ * Prefix for signatures of thinking from other providers, so that such a signature is never mistaken for a
+ * signature of Anthropic. The provider's data follows the prefix.
  */
 export const FOREIGN_THINKING_MARK = "longhaul.ai-sdk:";
 
 /**
  * Data that a provider wants back with a later request (OpenAI's encrypted reasoning, Google's thought
- * signatures). The canonical form has no field for it. The data is stored as the signature of a thinking
+ * signatures). The canonical form has no field for such data. It is stored as the signature of a thinking
  * block, with our prefix, so that it is never mistaken for a signature of Anthropic.
  */
 export interface ProviderMemory {
-  /** The namespace of the provider that wrote the data. No other provider can read it. */
+  /** The namespace of the provider that wrote the data. No other provider can read the data. */
   readonly maker: string;
   /** The metadata from the AI SDK, by namespace. */
   readonly metadata: JsonRecord;

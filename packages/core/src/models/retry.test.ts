@@ -49,7 +49,7 @@ describe("withRetries", () => {
     expect(script.requests).toHaveLength(1);
   });
 
-  it("waits before a retry for the time that the provider requests, or for a doubling delay minus up to a quarter", async () => {
+  it("before a retry, waits as long as the provider requests, or for a doubling delay minus up to a quarter", async () => {
     const limited = failed({ kind: "rate-limited", delayMs: 7_000 });
     const asked = recordingWaits();
     await complete(withRetries(scriptedModel([limited, "Yes."]), asked), request);
@@ -86,7 +86,7 @@ describe("withRetries", () => {
     expect(events[0]?.type).toBe("start");
   });
 
-  it("retries after a partial answer when the caller sets restarts", async () => {
+  it("retries after a partial answer when the caller sets the option restarts", async () => {
     const script = scriptedModel([{ content: "Half an ans", failsWith: overloaded }, "Whole."]);
     const starts: string[] = [];
     const model = withRetries(script, recordingWaits({ restarts: true }));

@@ -12,7 +12,10 @@ export interface RetryOptions {
   readonly restarts?: boolean;
   /** Called before each wait. */
   readonly onRetry?: (retry: Retry) => void;
-  /** Returns a number from 0 to below 1. It spreads the retries of callers that failed together. */
+  /**
+   * Returns a random number from 0 to below 1. It makes callers that failed together retry at different
+   * times.
+   */
   readonly random?: () => number;
   /** Waits. Rejects as soon as the signal fires. */
   readonly wait?: (delayMs: number, signal: AbortSignal | undefined) => Promise<void>;
@@ -26,8 +29,8 @@ export interface Retry {
 }
 
 /**
- * Number of retries that clients of hosted models commonly use. Most temporary failures have passed by then,
- * and a lasting failure is reported soon.
+ * Number of retries that clients of hosted models commonly use. Most temporary failures have passed after two
+ * retries, and a lasting failure is reported soon.
  */
 const DEFAULT_RETRIES = 2;
 const FIRST_DELAY_MS = 500;

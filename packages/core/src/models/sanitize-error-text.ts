@@ -7,8 +7,8 @@ import type { ModelRequest } from "./port.ts";
  */
 const MAX_SHOWN_CHARACTERS = 400;
 /**
- * Maximum length of the text that is searched for echoes and keys. Longer texts are cut first. Enough text
- * for the display usually remains after echoes and keys are hidden.
+ * Maximum length of the text that is searched for keys and for echoes, which are quotes of the conversation.
+ * Longer texts are cut first. Enough text for the display usually remains after echoes and keys are hidden.
  */
 const MAX_READ_CHARACTERS = 2_000;
 /**

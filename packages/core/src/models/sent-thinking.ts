@@ -18,7 +18,7 @@ interface ReducedRequest {
 
 /**
  * Remembers which thinking blocks a model refused. A removed block must stay removed, because later thinking
- * is bound to a history without it.
+ * is bound to a history without that block.
  */
 export class ThinkingMemory {
   readonly #refused = new Set<string>();
@@ -103,9 +103,9 @@ function withSatisfiableThinking(request: ModelRequest): ModelRequest {
 }
 
 /**
- * Returns true if the next user message would change the content that the model sees, and so the cached
- * prefix. Older models drop the thinking of a turn when the user writes again, unless the request says
- * otherwise.
+ * Returns true if the model drops the thinking of the current turn when the user writes again. The content
+ * that the model sees then changes, and so does the cached prefix. Older models drop this thinking, unless
+ * the request says otherwise.
  */
 export function forgetsThinkingAtNextTurn(
   model: string,
@@ -117,6 +117,6 @@ export function forgetsThinkingAtNextTurn(
   return turn.some(({ content }) => contentBlocks(content).some(isThinking));
 }
 
-/** Returns true if the message starts a turn. A message with only tool results continues one. */
+/** Returns true if the message starts a turn. A message with only tool results continues a turn. */
 const isUserPrompt = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");

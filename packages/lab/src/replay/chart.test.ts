@@ -82,7 +82,7 @@ describe("replayChart", () => {
     expect(replayChart(replayOf("abc", all))).toContain("@media (prefers-color-scheme:dark)");
   });
 
-  it("marks calls with a rewritten history in the chart, unless every call has one", () => {
+  it("marks calls with a rewritten history in the chart, unless every call has a rewritten history", () => {
     const marked = replayChart(replayOf("abc", [policyOf("longhaul", sizes)]));
     expect(elementsIn(marked).filter((name) => name === "circle")).toHaveLength(3);
     const sliding = policyOf("keep-last", sizes);

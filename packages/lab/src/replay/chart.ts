@@ -125,8 +125,8 @@ const cellsOf = (policy: PolicyReplay, probes: number): readonly string[] => [
 type PlotContents = Pick<PlotOptions, "title" | "series" | "maximum" | "limit" | "format">;
 
 function contextPlot({ policies, window }: Replay): PlotContents {
-  // The line of the policy that keeps everything is so high that it would flatten the other lines. So it does
-  // not set the scale.
+  // The line of the policy that keeps everything is so high that it would flatten the other lines. So that
+  // line does not set the scale.
   const peaks = withinWindow(policies).map(({ peakTokens }) => peakTokens);
   const maximum = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
   const isLimitVisible = window.autoCompact <= maximum;

@@ -22,7 +22,7 @@ export interface PlotOptions {
   /** A labeled horizontal line, such as the size of the window. */
   readonly limit?: { readonly value: number; readonly title: string };
   readonly format: (value: number) => string;
-  /** Unique within the image. */
+  /** Id that is unique within the image. */
   readonly id: string;
 }
 

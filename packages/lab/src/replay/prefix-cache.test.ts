@@ -98,7 +98,7 @@ describe("PrefixCache", () => {
     expect(another.call(upTo(25), 1)).toMatchObject(parts(0, 250, 0));
   });
 
-  it("a summary call that extends a conversation reads the conversation from the cache and writes nothing to it", () => {
+  it("a summary call that extends a conversation reads it from the cache, and writes nothing to the cache", () => {
     const cache = newCache();
     const sent = { system: [words(50, "s")], messages: [user(words(500))] };
     cache.call(withCacheMarks(sent), 0);

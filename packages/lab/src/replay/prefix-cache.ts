@@ -164,8 +164,8 @@ class PromptNode {
 class BlockNumbers {
   readonly #byText = new Map<string, number>();
   /**
-   * Numbers of the objects, for each place in the prompt. The same object can occur in several places and has
-   * a number for each.
+   * Numbers of the objects, for each place in the prompt. The same object can occur in several places, and
+   * has a separate number for each place.
    */
   readonly #byObject = new Map<string, WeakMap<object, number>>();
   readonly #texts = new Map<string, ContentBlock>();

@@ -11,7 +11,7 @@ const calls = (built: ConversationBuilder, isRepeated = isSummaryEntry): Recorde
   recordedCalls({ entries: built.entries, isRepeated });
 
 describe("recordedCalls", () => {
-  it("returns one call for each response, with its reported tokens and the entries since the previous call", () => {
+  it("returns one call for each response, with the reported tokens and the entries since the previous call", () => {
     const built = new ConversationBuilder();
     built.user("fix the parser");
     built.assistant("I look", { usage: usage(100, 20) });
@@ -62,7 +62,7 @@ describe("recordedCalls", () => {
     expect(calls(built).calls).toEqual([]);
   });
 
-  it("starts a call at the time of the message before it and ends it at the time of its answer", () => {
+  it("a call starts at the time of the message before the call, and ends at the time of the answer", () => {
     const built = new ConversationBuilder();
     const asked = built.user("one");
     const answered = built.assistant("1");
@@ -107,7 +107,7 @@ describe("createTokenScale", () => {
     expect(scale.tokensOf(system ?? {}) / scale.overheadTokens).toBeCloseTo(1, 1);
   });
 
-  it("assumes a ratio of provider to estimated tokens if no usage is known, and limits overhead in a small window", () => {
+  it("assumes a token ratio if no usage is known, and limits the overhead (system prompt, tools) in a small window", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");

@@ -11,8 +11,8 @@ const WINDOW_TOKENS = 50_000;
 const MINUTE_MS = 60_000;
 
 /**
- * The test skips these sessions. Replaying them would take most of the test's time, and they contain other
- * numbers of probes than the rest.
+ * The test skips these sessions. Replaying them would take most of the test's time, and their numbers of
+ * probes differ from those of the other sessions.
  */
 const LONGEST = /6c0a282a|e0a6db83|large-conversation/;
 

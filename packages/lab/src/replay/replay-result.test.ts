@@ -59,7 +59,7 @@ describe("compare", () => {
     });
   });
 
-  it("never names a policy with more refused calls than longhaul as equal, or as the one with the most probes", () => {
+  it("a policy with more refused calls than longhaul is never the equal policy or the policy with the most probes", () => {
     const stuck = { ...replayed("keep-last", 1, 95), refusedCalls: 1 };
     const comparison = compare([replayed("longhaul", 6, 90), stuck, replayed("plain-summary", 10, 90)]);
     expect(comparison?.equal?.policy).toBe("plain-summary");

@@ -42,7 +42,7 @@ export interface PolicyReplay {
   readonly clearings: number;
   /** Total time that turns waited for compactions. */
   readonly stallMs: number;
-  /** Calls that read less from a warm cache than the previous call left in it. */
+  /** Calls that read less from a warm cache than the previous call left in the cache. */
   readonly cacheBreaks: number;
   /**
    * Calls that exceeded the window even after the policy removed content. The agent would have stopped there.

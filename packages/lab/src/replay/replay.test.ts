@@ -105,7 +105,7 @@ describe("replayEntries", () => {
     expect(result.turns.at(-1)?.cost).toBeLessThanOrEqual(result.cost.total);
   });
 
-  it("the policy that keeps everything reads or writes every input token in the cache and pays for none in full", async () => {
+  it("the policy that keeps everything reads each input token from the cache or writes it to the cache", async () => {
     const everything = of(await replay({ policies: ["everything"] }), "everything");
     expect(everything).toMatchObject({ cacheBreaks: 0, compactions: 0, stallMs: 0, summaryCalls: 0 });
     expect(everything.tokens.plain).toBe(0);

@@ -15,7 +15,7 @@ import { summaryModel, tooLong } from "./summary-model.ts";
 
 export const runLonghaul = (stage: ReplayEnvironment): Promise<RunOutcome> => new EngineRun(stage).run();
 
-/** Runs the engine the way a host does: three calls around each model call. */
+/** Runs the engine the way a host does: three calls to the engine around each model call. */
 class EngineRun {
   readonly #stage: ReplayEnvironment;
   readonly #compactor: Compactor;

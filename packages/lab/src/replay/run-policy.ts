@@ -34,8 +34,8 @@ class PolicyRun {
   readonly #policy: Policy | undefined;
   readonly #stage: ReplayEnvironment;
   /**
-   * Input of the policy: the whole history for a sliding policy, or the latest result of any other policy
-   * with the entries since then.
+   * Input of the policy. For a sliding policy, this is the whole history. For any other policy, this is the
+   * policy's latest result and the entries since that result.
    */
   #conversation: OutgoingConversation;
   #isFull = false;

@@ -1,6 +1,6 @@
 /**
- * An SVG fragment to embed in another one. Only the functions in this file create fragments, so that all text
- * in a fragment is escaped.
+ * An SVG fragment that can be embedded in another fragment. Only the functions in this file create fragments,
+ * so that all text in a fragment is escaped.
  */
 export interface Svg {
   readonly markup: string;

@@ -71,7 +71,9 @@ export function createTokenScale(
 
 const jsonTokens = (value: object): number => ESTIMATORS.o200k(JSON.stringify(value));
 
-/** Returns the reported growth divided by estimated growth, over the whole session. */
+/**
+ * Returns the reported growth of the conversation divided by its estimated growth, over the whole session.
+ */
 function learnRatio(calls: readonly RecordedCall[]): number | undefined {
   let estimatedSum = 0;
   let reportedSum = 0;

@@ -4,7 +4,7 @@ interface Sleeper {
 }
 
 /**
- * A clock that moves only on request. It wakes each sleeper when the clock reaches the sleeper's time. A
+ * A clock that moves only on request. A sleep ends when the clock reaches the end time of that sleep. A
  * session of several days replays in seconds, and a background task of one minute takes one minute of virtual
  * time.
  */

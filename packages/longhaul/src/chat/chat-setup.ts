@@ -21,10 +21,11 @@ export interface ChatSetup {
   readonly prompt?: string | undefined;
   readonly guide?: Guide | undefined;
   /**
-   * True if nobody is watching. The chat sends the guide's suggestions immediately and ends with the guide.
+   * True if nobody is watching. The chat sends the guide's suggestions immediately and ends when the guide
+   * ends.
    */
   readonly isUnattended?: boolean | undefined;
-  /** Returns the closing text that replaces the hint on how to resume. */
+  /** Returns the closing text that replaces the hint on how to resume the chat. */
   farewell?(agent: Agent): Promise<string>;
 }
 

@@ -17,8 +17,8 @@ import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
 /**
- * A second Ctrl-C within this time exits an idle chat. The hint about this is in the status line, because a
- * screen with plain lines shows no live activity.
+ * A second Ctrl-C within this time exits an idle chat. The hint about the second Ctrl-C is in the status
+ * line, because a screen with plain lines shows no live activity.
  */
 const LEAVE_WITHIN_MS = 2_000;
 /** Interval of display updates. The display shows seconds, so more frequent updates would only flicker. */
@@ -263,7 +263,10 @@ class Chat {
     };
   }
 
-  /** Shows errors that have a remedy. Any other error is a bug and ends the chat with its stack. */
+  /**
+   * Shows errors that have a remedy. Any other error is a bug: it ends the chat, and the program prints its
+   * stack.
+   */
   #failed(error: unknown): void {
     if (error instanceof LonghaulError) this.#view.error(error);
     else this.#fail(error);

@@ -23,7 +23,7 @@ const commandNeed = (command: string): Partial<PermissionNeed> => ({
 });
 
 describe("permission questions", () => {
-  it("a permission question grants something, so its options have no letter keys", async () => {
+  it("the options of a permission question have no letter keys, so that no single letter grants a permission", async () => {
     const { grants, options } = await askedFor({ scope: "npm test" });
     expect(grants).toBe(true);
     expect(options.map(({ key }) => key)).toEqual([undefined, undefined, undefined]);
@@ -40,7 +40,7 @@ describe("permission questions", () => {
     expect(title).toBe(`Agent "Run echo' fine \\u{1ac1}\\u{3164}": Run touch x`);
   });
 
-  it("shows a command below the title, unless the title already shows all of it", async () => {
+  it("shows a command below the title, unless the title already shows the whole command", async () => {
     expect((await askedFor(commandNeed("npm test"))).detail).toBeUndefined();
     for (const command of ["echo hi # a\nrm -rf ~", `echo ${" ".repeat(300)}; rm -rf ~`, "echo\trm"])
       expect((await askedFor(commandNeed(command))).detail).toBe(command);

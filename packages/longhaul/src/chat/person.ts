@@ -12,13 +12,13 @@ export interface PersonOptions {
   readonly screen: Pick<Screen, "choose">;
   /** Returns the description of a subagent by its id. */
   describe(agentId: string): string | undefined;
-  /** Called if the person declines a permission question without an answer. It stops the run. */
+  /** Stops the run. Called if the person declines a permission question without an answer. */
   interrupt(): void;
 }
 
 /**
- * Maximum columns for the description of a subagent. The model writes it, and it must not push the title off
- * the screen.
+ * Maximum columns for the description of a subagent. The model writes the description, and a long description
+ * must not push the title off the screen.
  */
 const DESCRIPTION_WIDTH = 40;
 
@@ -67,8 +67,8 @@ const titleOf = ({ title }: PermissionNeed): string => oneLine(withNothingHidden
 
 /**
  * Omits a command that the title already shows. The title replaces line breaks and repeated blanks with one
- * blank. So a command that contains line breaks or repeated blanks is shown in full, because a line break
- * starts another command.
+ * blank. So a command that contains line breaks or repeated blanks is shown too, and the person sees where a
+ * line break starts another command.
  */
 function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {
   if (need.detail === undefined) return {};

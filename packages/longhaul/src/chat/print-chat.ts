@@ -128,7 +128,7 @@ class Printing {
     else this.#setup.composition.terminal.print(JSON.stringify(report, null, 2));
   }
 
-  /** The model knows about refusals too, but may not mention them. */
+  /** The model knows about refusals too, but its answer does not always mention them. */
   noteRefused(): void {
     if (this.#refused.length === 0) return;
     const { note, colors } = this.#setup.composition.terminal;

@@ -47,7 +47,7 @@ describe("statusLine", () => {
     expect(textWidth(statusLine(STATUS, width, plain))).toBeLessThanOrEqual(width);
   });
 
-  it("colors the window gauge green at first, yellow from the warning threshold, and red from auto-compact", () => {
+  it("colors the window gauge green, then yellow from the warning threshold and red from the auto-compact threshold", () => {
     const { warning, autoCompact } = readingOf(0).thresholds;
     const at = (tokens: number): string => statusLine({ ...STATUS, reading: readingOf(tokens) }, 80, colored);
     expect(at(warning - 1)).toContain(colored.green("█████████░ 88%"));

@@ -97,7 +97,7 @@ export async function chat(
   });
 }
 
-/** Loads the simulator only here, so that an ordinary chat starts without it. */
+/** Loads the simulator only here, so that an ordinary chat starts without the simulator. */
 async function tour(choice: TourOptions, composition: Composition, host: ChatCommandHost): Promise<void> {
   const { runTour } = await import("../chat/tour/tour.ts");
   await runTour(choice, composition, host);
@@ -190,7 +190,7 @@ async function setupOf(
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
   // The option for the base URL applies to a model only if Anthropic's SDK serves both that model and the
-  // chosen model, or neither.
+  // chosen model, or neither of these two models.
   const modelNamed = (wanted: string): Promise<Model> =>
     chatModel(wanted, {
       baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,

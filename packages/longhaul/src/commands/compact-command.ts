@@ -38,7 +38,7 @@ export interface CompactCommandOptions
   readonly keepRecent?: number;
   readonly force?: boolean;
   readonly fromNotes?: boolean;
-  /** A message's uuid, or the beginning of it. */
+  /** Uuid of a message, or the beginning of the uuid. */
   readonly from?: string;
   readonly upTo?: string;
   /** False with `--no-hooks`. */
@@ -48,7 +48,7 @@ export interface CompactCommandOptions
   readonly restore?: boolean;
 }
 
-/** Summarizes the older part of a session so that it fits its window again. */
+/** Summarizes the older part of a session, so that the session fits its window again. */
 export const compact: SessionCommand<CompactCommandOptions> = async (query, options, composition) => {
   if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;

@@ -43,7 +43,7 @@ describe("evalView", () => {
     expect(shown).not.toContain(": not in the context");
   });
 
-  it("longhaul eval lists probes outside the context with --missing", () => {
+  it("longhaul eval --missing lists the probes that are not in the context", () => {
     const shown = evalView(report, { missing: true }, terminal(80));
     expect(shown).toMatch(/drop-oldest: not in the context\n {2}lost +directive-1/);
   });

@@ -22,7 +22,9 @@ export interface InspectOptions extends ProjectChoice, WindowChoice {
   readonly json?: boolean;
   /** Lists the user's prompts, with the ids for `compact --from` and `--up-to`. */
   readonly prompts?: boolean;
-  /** Id of a collapsed span, or the beginning of it. Shows its original messages. */
+  /**
+   * Id of a collapsed span, or the beginning of the id. The command shows the original messages of the span.
+   */
   readonly span?: string;
 }
 

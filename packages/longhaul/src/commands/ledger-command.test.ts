@@ -137,7 +137,7 @@ describe("ledgerView, the output of longhaul ledger", () => {
     expect(view).not.toContain("longhaul recall");
   });
 
-  it("shows the prompt version of a compaction if its boundary entry records it", () => {
+  it("shows the prompt version of a compaction if the boundary entry records that version", () => {
     expect(shown(report(compaction(ledgerOf(SOME), { promptVersion: 7 })))).toContain(
       "297,190 → 16,970 tokens · prompts v7",
     );
@@ -173,7 +173,7 @@ describe("ledgerView, the output of longhaul ledger", () => {
     expect(view).toMatch(/bbbbbbbb {2}2026-07-26 15:01 {2}manual$/);
   });
 
-  it("says that a conversation has no compaction if there is none", () => {
+  it("reports that a conversation has no compaction", () => {
     expect(shown(report())).toContain("This conversation has no compaction");
     // After a rewind, the session contains more than the context.
     expect(shown(report())).not.toContain("everything that was said");

@@ -41,7 +41,7 @@ const LONGEST_BAR = 40;
 /** Width of the columns before the bar. */
 const NUMBERS_WIDTH = 48;
 
-/** Shows the newest or the requested compaction in full, and one line for each earlier one. */
+/** Shows the newest or the requested compaction in full, and one line for each earlier compaction. */
 export function ledgerView(report: LedgerReport, options: LedgerViewOptions, terminal: Terminal): string {
   const [newest, ...earlier] = report.compactions;
   return joined([

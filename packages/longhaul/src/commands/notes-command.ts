@@ -53,7 +53,7 @@ export const notes: SessionCommand<NotesCommandOptions> = async (query, options,
   const result = isShown
     ? present
     : await build(session, { template, limits, timeLimits: timeLimitsIn(settings) }, options, composition);
-  // A dry run calls no model, and showing notes needs none.
+  // A dry run calls no model, and showing notes needs no model.
   const [asked, notAsked] = options.dryRun || isShown ? [undefined, options.model] : [options.model];
   const report = notesReport(session, result, limits, asked);
   const view = { modelNotAsked: notAsked, isDryRun: options.dryRun === true };

@@ -32,7 +32,7 @@ export async function recall(
   terminal.print(await recalled(path, words.join(" "), options, terminal, readingProgress(terminal)));
 }
 
-/** Formats search results, or the messages of an id, as text or JSON. */
+/** Formats the results of a search, or the messages with an id. The format is text or JSON. */
 export async function recalled(
   path: string,
   query: string,

@@ -59,7 +59,7 @@ describe("replayView, the output of longhaul replay", () => {
     expect(shown([replayOf(all)])).toContain("(recorded: 42K)");
   });
 
-  it("compares longhaul with the cheapest policy that keeps as many probes, or says that no other policy does", () => {
+  it("compares longhaul with the cheapest policy that keeps as many probes, or says that there is no such policy", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
     const rival = policyOf("plain-summary", { cost: { total: 10, summaries: 1 } });
     expect(shown([replayOf([ours, rival])])).toContain("longhaul costs 0.60 times as much as plain-summary");
@@ -86,7 +86,7 @@ describe("replayView, the output of longhaul replay", () => {
     expect(places).toEqual(places.toSorted((one, other) => one - other));
   });
 
-  it("compares longhaul with the policy that keeps the most probes if none keeps as many as longhaul", () => {
+  it("compares longhaul with the policy that keeps the most probes if no policy keeps as many as longhaul", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
     const rivals = [
       policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 40 }),

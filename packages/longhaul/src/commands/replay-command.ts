@@ -40,7 +40,7 @@ export interface ReplayCommandOptions {
   readonly force?: boolean;
 }
 
-/** Computes what sessions would have cost with this and other methods of context management. */
+/** Computes what sessions would have cost with longhaul and with other methods of context management. */
 export async function replay(
   queries: readonly string[],
   options: ReplayCommandOptions,
@@ -194,9 +194,9 @@ function totalSection(title: string, total: ReplayTotal, terminal: Terminal): st
 interface ReplayColumn {
   readonly title: string;
   readonly cell: (policy: PolicyReplay, probes: number) => string;
-  /** Omitted in a narrow terminal. */
+  /** True for a column that a narrow terminal omits. */
   readonly isWide?: boolean;
-  /** Omitted in a very narrow terminal. */
+  /** True for a column that only a very narrow terminal omits. */
   readonly isLesser?: boolean;
 }
 

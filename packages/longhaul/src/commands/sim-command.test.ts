@@ -160,7 +160,7 @@ describe("longhaul sim --config", () => {
     expect(await statusesWith({ config: configured({ apiKeys: ["other"] }) }, 1)).toEqual([401]);
   });
 
-  it("a configuration file accepts every switch of the simulator and options of the simulated coder", async () => {
+  it("a configuration file can contain every switch of the simulator, and options of the simulated coder", async () => {
     const config = {
       switches: { ...DEFAULT_SWITCHES, unknownBetas: "refused" },
       coder: { turns: 3, chattiness: 1, parallelPercent: 100, folder: "made", web: true },

@@ -98,7 +98,7 @@ function untilSignal(): Promise<void> {
   });
 }
 
-/** Facts about the running simulator for the first lines. */
+/** Facts about the running simulator that the first lines of the output show. */
 interface Greeting {
   readonly url: string;
   readonly counter: { readonly source: string };

@@ -24,7 +24,7 @@ export interface UndoCommandOptions extends WindowChoice, TargetChoice {
   readonly json?: boolean;
   readonly redo?: boolean;
   readonly list?: boolean;
-  /** A step's uuid, or the beginning of it. */
+  /** Uuid of a step, or the beginning of the uuid. */
   readonly to?: string;
 }
 
@@ -49,7 +49,7 @@ export const undo: SessionCommand<UndoCommandOptions> = async (query, options, c
 
 const LIST_STEPS = "`longhaul undo SESSION --list` lists all steps.";
 
-/** Finds a step by its uuid or the beginning of it. */
+/** Finds a step by its uuid, or by the beginning of the uuid. */
 function chooseStep(session: Session, wanted: string): string {
   const steps = undoableSteps(session).filter((step) => step.undo === undefined);
   return chooseId(

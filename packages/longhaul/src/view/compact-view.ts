@@ -14,7 +14,7 @@ interface CompactViewOptions {
   readonly showSummary: boolean;
   /** The model that a dry run did not call. */
   readonly modelNotAsked?: string | undefined;
-  /** True if the user wants to compact even if it is not worth it. */
+  /** True if the user wants the compaction even if it is not worthwhile. */
   readonly isForced?: boolean | undefined;
   /** The user's home folder, shown as `~`. */
   readonly home?: string | undefined;
@@ -148,8 +148,8 @@ function keptWords({ kept, cleared }: CompactReport): string {
 }
 
 /**
- * Reasons for not restoring a file that protect the user's files, because a session file could name any path.
- * Each reason has its words for people.
+ * Reasons why a file is not restored, each with its words for people. Both reasons protect the user's files,
+ * because a session file could name any path.
  */
 const LEFT_OUT: Readonly<Record<string, string>> = { "outside-project": "outside", secret: "secret" };
 const LEFT_OUT_SHOWN = 5;

@@ -21,7 +21,7 @@ const COLUMNS: Columns = [
   ">pays off",
 ];
 
-/** Names the model whose prices are used, and says if that is an assumption. */
+/** Names the model whose prices are used, and says whether these prices are only assumed. */
 export function pricesWords({ session, pricesOf, arePricesAssumed }: Priced): string {
   const words = `prices of ${oneLine(pricesOf)}`;
   if (!arePricesAssumed) return words;
@@ -36,7 +36,7 @@ interface Priced {
   readonly arePricesAssumed: boolean;
 }
 
-/** Compares the cost of the next calls for each option, and says which is worth it. */
+/** Compares the cost of the next calls for each option, and says which option is worthwhile. */
 export function costSection(
   cost: CostReport | null | undefined,
   model: string | null,

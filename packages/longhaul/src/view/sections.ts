@@ -27,7 +27,7 @@ export const sessionTitle = (word: string, { id, path }: Named, terminal: Termin
 export const factsTitle = (word: string, name: string, facts: string, terminal: Terminal): string =>
   `${titleLine(word, name, terminal)}\n${terminal.colors.dim(foldText(facts, terminal.width))}`;
 
-/** Shows a text after a label. Further lines are indented below it. */
+/** Shows a text after a label. Further lines of the text are indented below its first line. */
 export function labeled(label: string, text: string, { colors, width }: Terminal): string {
   const lead = `${label === "" ? "" : colors.bold(label)}${" ".repeat(LABEL_WIDTH - label.length)}`;
   return foldText(`${lead}${text}`, width, " ".repeat(LABEL_WIDTH));
@@ -48,7 +48,7 @@ export type Column = string | FlexibleColumn;
 
 interface FlexibleColumn {
   readonly title: string;
-  /** The part of a cell that is cut if there is too little room. Such cells have no colors. */
+  /** The part of a cell that is cut if there is too little room. Cells that can be cut have no colors. */
   readonly cut?: Cut;
   /**
    * Minimum width. If the minimum widths of all columns do not fit, columns with a `rank` are omitted first.
@@ -118,7 +118,7 @@ function withoutLesser(columns: readonly Measured[], room: number): readonly Mea
       );
 }
 
-/** Narrows the columns that can be cut, starting with the one that has the most to spare. */
+/** Narrows the columns that can be cut, starting with the column that has the most to spare. */
 function narrowed(columns: readonly Measured[], room: number): readonly Measured[] {
   const flexible = columns.filter(({ cut }) => cut !== undefined);
   const widths = new Map(columns.map((column) => [column, column.width]));

@@ -32,7 +32,10 @@ export function textWidth(text: string): number {
 const DECEIVING =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
 
-/** Replaces each deceiving character with a visible escape. Within JSON, the escape has the same value. */
+/**
+ * Replaces each deceiving character with a visible escape. Within JSON, the escape has the same value as the
+ * character.
+ */
 const withVisibleMarks = (text: string): string => text.replace(DECEIVING, escaped);
 
 const escaped = (mark: string): string =>
@@ -54,7 +57,7 @@ export const withNothingHidden = (text: string): string =>
 
 /**
  * Makes all output of longhaul safe. Keeps our own colors and turns every other control sequence into a
- * visible escape. Within JSON, the escape has the same value.
+ * visible escape. Within JSON, the escape has the same value as the sequence.
  */
 export const withOnlyColors = (text: string, hasColors: boolean): string =>
   withVisibleMarks(

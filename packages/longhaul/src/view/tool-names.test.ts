@@ -18,7 +18,7 @@ describe("fitToolName", () => {
     expect(fitToolName("mcp__fs__read_multiple_text_files", 24)).toBe("fs__read_multi…ext_files");
   });
 
-  it("cuts a long tool name that is not from MCP in the middle", () => {
+  it("removes the middle of a long tool name that is not from MCP", () => {
     expect(fitToolName("SomeToolWithAVeryLongName", 11)).toBe("SomeT…gName");
   });
 });

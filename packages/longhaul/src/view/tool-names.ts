@@ -50,8 +50,8 @@ function labelsOf(names: readonly string[], width: number): readonly string[] {
   while (shared < first.length && plain.every((name) => name[shared] === first[shared])) shared++;
   const start = fitText(first, Math.floor(width / 2));
   const room = width - textWidth(start);
-  // Shows the end of each name if it includes the difference. If not, shows the part where the names begin to
-  // differ.
+  // Shows the end of each name if the end includes the difference. If not, shows the part where the names
+  // begin to differ.
   return plain.map((name) =>
     textWidth(name.slice(shared)) < room
       ? `${start.slice(0, -1)}${fitText(name, room + 1, "front")}`

@@ -244,7 +244,7 @@ it("longhaul inspect wraps the facts about a session in 44 columns instead of cu
 });
 
 describe("skipped items in the output of longhaul compact", () => {
-  it("counts items that were not restored by type and reason", () => {
+  it("counts the skipped items for each type and reason", () => {
     const skipped: CompactReport["skipped"] = [
       { kind: "file", path: "/a", reason: "gone" },
       { kind: "file", path: "/b", reason: "gone" },

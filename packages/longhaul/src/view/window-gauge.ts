@@ -12,7 +12,7 @@ interface GaugeInput {
 }
 
 const INDENT = "  ";
-/** Room for the numbers after the bar, and for labels under its end. */
+/** Room for the numbers after the bar, and for labels under the end of the bar. */
 const LABEL_ROOM = 14;
 
 /** Draws the window as a bar with its thresholds below, colored by the fill level. */

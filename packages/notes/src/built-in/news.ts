@@ -5,8 +5,8 @@ export interface UpdateInput {
   /** Digest of the new entries only. */
   readonly digest: SessionDigest;
   /**
-   * The folder in which the session started. Paths are relative to it, so that a file keeps one name when the
-   * agent changes folders.
+   * The folder in which the session started. Paths are relative to this folder, so that a file keeps one name
+   * when the agent changes folders.
    */
   readonly root: string | undefined;
   readonly before: StateBefore;

@@ -12,8 +12,8 @@ import {
 import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
 /**
- * This file writes the section "Workflow" of the built-in notes. Other sections use its text for a command
- * run.
+ * This file writes the section "Workflow" of the built-in notes. Other sections use the function
+ * `commandText` of this file.
  */
 
 const MAX_ROUTINE_CHARS = 140;

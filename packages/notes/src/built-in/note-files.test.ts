@@ -91,7 +91,7 @@ describe("the Files and Functions section of built-in notes", () => {
     ]);
   });
 
-  it("when not all files fit into the notes, drops the files that were only read first, and changed files last", () => {
+  it("when not all files fit into the notes, first drops files that were only read, and drops changed files last", () => {
     const limits = { sectionTokens: 80, totalTokens: 800 };
     const many: Tell = (session) => {
       session.tool("e", "Edit", edit("/project/changed.ts"), "ok");

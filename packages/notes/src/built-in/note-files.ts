@@ -47,7 +47,10 @@ export function filesAndFunctions(before: readonly string[], news: UpdateInput):
     slots.set(file.path, file);
     noted.push(file.path);
   };
-  /** Returns the name that the notes already use for a path, if they use a different one. */
+  /**
+   * Returns the name that the notes already use for this path. Returns the path itself if there is no such
+   * name.
+   */
   const knownAs = (path: string): string =>
     slots.has(path) ? path : (noted.find((known) => isSamePath(known, path)) ?? path);
   for (const item of before) {

@@ -46,7 +46,7 @@ describe("fitSection", () => {
     ownItem([`- ${name}${more(6)}`, `- ${name}${more(2)}`, `- ${name}`]),
   );
 
-  it("fitSection shortens older items before it drops any, and keeps the newest item in full", () => {
+  it("fitSection shortens older items before it drops an item, and keeps the newest item in full", () => {
     expect(fitSection({ items, leftOut: 0 }, 80, count)).toBe(`- one\n- two\n- six\n- ten${more(6)}`);
     expect(fitSection({ items, leftOut: 0 }, 115, count)).toBe(
       `- one\n- two${more(2)}\n- six${more(2)}\n- ten${more(6)}`,
@@ -77,7 +77,7 @@ describe("fitSection", () => {
     for (const body of kept) if (body.includes("worthy")) expect(body).toContain("theirs");
   });
 
-  it("fitSection keeps all items in their shortest form when only these fit the budget", () => {
+  it("fitSection keeps all items in their shortest forms when only the shortest forms fit the budget", () => {
     expect(fitSection({ items, leftOut: 0 }, 24, count)).toBe("- one\n- two\n- six\n- ten");
   });
 
@@ -94,7 +94,7 @@ describe("fitSection", () => {
 });
 
 describe("allot, which divides the token budget among sections", () => {
-  it("allot gives each section what it needs within its share, and divides unused tokens among the others", () => {
+  it("allot gives each section what it needs within its share, and divides unused tokens among other sections", () => {
     const needs = [
       { tokens: 10, share: 0.5 },
       { tokens: 100, share: 0.25 },

@@ -42,7 +42,7 @@ export function keptItem(text: string, worth = 0): NoteItem {
   return ownItem([text, clip(oneLine(text), BRIEF_CHARS)], worth);
 }
 
-/** Turns a text of a model or a person into one item, with its other lines indented. */
+/** Turns a text of a model or a person into one item. Indents all lines after the first. */
 export function asBullet(text: string): string {
   return bulleted(text.replace(/\n(?=\S)/g, "\n  "));
 }

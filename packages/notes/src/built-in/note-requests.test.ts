@@ -14,7 +14,7 @@ const SMALL = { sectionTokens: 200, totalTokens: 2_000 };
 const start = emptyNotes(notesTemplate);
 
 describe("the Session Title section of built-in notes", () => {
-  it("the first update makes the session title, from more than a greeting if possible, and later updates keep it", () => {
+  it("the first update sets the session title, from more than a greeting if possible, and no later update changes it", () => {
     const notes = noted(
       (session) => session.user("hi"),
       (session) => session.user("Something else entirely, later on"),

@@ -135,8 +135,8 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
 
 /**
  * Returns the user messages that an earlier summary lists but the notes lack. If the notes contain some of
- * the listed messages, returns only the messages after the last one found. Earlier messages may be in the
- * notes in other words, because a model rewords messages.
+ * the listed messages, returns only the messages that follow the last of these in the list. Earlier messages
+ * may be in the notes in other words, because a model rewords messages.
  */
 function messagesBefore({ digest }: UpdateInput, list: MessageList): readonly string[] {
   const messages = listedMessages(digest.earlier);

@@ -128,8 +128,8 @@ function withoutOpening(text: string): string {
 }
 
 /**
- * Returns the person's question. Returns undefined if there is none, or if the notes list files that were
- * changed for the same request.
+ * Returns the person's question. Returns undefined if there is no question, or if the notes list files that
+ * were changed for the same request.
  */
 function askedIn(exchange: Exchange, { digest, before }: UpdateInput): string | undefined {
   const { message } = exchange;

@@ -13,7 +13,7 @@ const STATE = "Current State";
 const edit = (file_path: string): object => ({ file_path, old_string: "a", new_string: "b" });
 
 describe("the Current State section of built-in notes", () => {
-  it("the current state names the latest request and the files changed for it, and says that it appears done", () => {
+  it("the current state names the latest request and its changed files, and says that the request appears done", () => {
     const notes = noted((session) => {
       session.user("Add a retry to the fetcher");
       session.tool("e", "Edit", edit("/project/src/fetch.ts"), "ok");
@@ -123,7 +123,7 @@ describe("the Current State section of built-in notes", () => {
     expect(bodyOf(begun, STATE)).not.toContain("There are two ways");
   });
 
-  it("the current state says what a short user message replies to and which earlier request it continues", () => {
+  it("the current state says what a short user message replies to, and which earlier request the message continues", () => {
     const notes = noted(
       (session) => {
         session.user("Look for unused exports in the whole project, please, and list every one of them");
@@ -137,7 +137,7 @@ describe("the Current State section of built-in notes", () => {
     ]);
   });
 
-  it("the current state quotes the assistant's open question, or the next step that it announced", () => {
+  it("the current state quotes the assistant's open question, or the next step that the assistant announced", () => {
     const asked = noted((session) => {
       session.user("Plan the migration");
       session.assistant("There are two ways to do it. Which one do you prefer?");

@@ -123,7 +123,7 @@ function inShort(text: string): string {
 }
 
 /**
- * Returns the text that a short message replies to, in brackets. Finds the text in the new entries or in the
+ * Returns, in brackets, the text that a short message replies to. Finds the text in the new entries or in the
  * notes.
  */
 export function replyContext(

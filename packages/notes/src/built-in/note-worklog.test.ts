@@ -6,7 +6,7 @@ const bash = (id: string, command: string, output: string): Tell => {
 };
 
 describe("the Worklog section of built-in notes", () => {
-  it("the worklog has one line per request, oldest first, with its outcome", () => {
+  it("the worklog has one line for each request with the outcome of the request, oldest first", () => {
     const notes = noted(
       (session) => {
         session.user("Add the queue");

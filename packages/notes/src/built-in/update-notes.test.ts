@@ -191,7 +191,7 @@ Write the benchmark.`;
   });
 
   it.each(["no passing run since", "not seen to pass since"])(
-    "lists a failure with the ending %j in a summary only once, and marks it fixed after the next passing run",
+    "lists only once a failure that a summary shows with the ending %j, and marks it fixed after a passing run",
     (end) => {
       const earlierErrors = inFront(
         `## 4. Errors and Fixes\n- \`npm test\`: Error: timed out → ${end}\n1. The disk was full`,

@@ -131,7 +131,7 @@ function draftOf(section: NotesSection, news: UpdateInput, headings: ReadonlySet
   const items = rule.update(before.items, news);
   const isUnchanged =
     items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
-  // Each update replaces all items of such a section, so items that earlier updates dropped do not count.
+  // If each update replaces all items of the section, the items that earlier updates dropped do not count.
   const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
   const inside = items.map((item) => contained(item, headings));
   return { section, share: rule.share, items: inside, leftOut, isUnchanged };

@@ -11,8 +11,9 @@ import { problemOf, readTextFile } from "./text-file.ts";
 
 export interface FileStateOptions {
   /**
-   * Project folder. Only files inside it are restored, and no well-known secrets. The user must have chosen
-   * it, because a session's own `cwd` can be any folder. `sessionProject` determines it for a session file.
+   * Project folder. Only files inside this folder are restored, except well-known secrets. The user must have
+   * chosen the folder, because a session's own `cwd` can be any folder. `sessionProject` determines the
+   * folder for a session file.
    */
   readonly folder: string | undefined;
   /** Base of relative paths. Default: the folder itself. */
@@ -48,8 +49,8 @@ export function fileState(options: FileStateOptions): HostState {
 }
 
 /**
- * Reads memory files of a folder. If the folder is reached through a link, the session may name the folder by
- * another path than the user does.
+ * Reads memory files of a folder. Also compares the paths after resolving links, because a session may name
+ * the folder by another path than the user does.
  */
 function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });

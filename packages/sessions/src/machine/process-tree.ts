@@ -147,8 +147,8 @@ async function listByPs(): Promise<readonly SystemProcess[]> {
 }
 
 /**
- * Ends a process tree on Windows at once. A program without a window does not receive a termination signal
- * there.
+ * Ends a process tree on Windows at once, because a program without a window does not receive a termination
+ * signal on Windows.
  */
 async function endTreeOnWindows(pid: number): Promise<void> {
   await run("taskkill", ["/pid", String(pid), "/T", "/F"], { timeout: 2_000, windowsHide: true }).catch(

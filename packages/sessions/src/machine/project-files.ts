@@ -8,9 +8,9 @@ import { problemOf, readTextFile } from "./text-file.ts";
 
 /**
  * Reads files of one project folder. The paths come from a session file and are not trusted. So this function
- * resolves links and reads only regular files inside the folder, and no well-known secrets.
- * @param cwd base of relative paths. Default: the folder itself. This path may lead anywhere, because each
- * file is checked after its path is resolved.
+ * resolves links and reads only regular files inside the folder, except well-known secrets.
+ * @param cwd base of relative paths. Default: the folder itself. `cwd` may be any folder, because each file
+ * is checked after its path is resolved.
  */
 export function projectFiles(
   folder: string | undefined,
@@ -23,8 +23,8 @@ export function projectFiles(
 }
 
 async function readInside(folder: string | undefined, path: string): Promise<FileAnswer> {
-  // Checks the name first. Otherwise the result for a secret file could suggest that another folder would
-  // help.
+  // Checks the name first. Otherwise the result for a secret file could be `outside-project`, which suggests
+  // that another project folder would help.
   if (isSecretFile(path)) return unavailable("secret");
   if (folder === undefined || !isAbsolute(folder) || parse(folder).root === folder) {
     return unavailable("outside-project");
@@ -39,15 +39,15 @@ async function readInside(folder: string | undefined, path: string): Promise<Fil
   return file.state === "read" ? { ...file, displayPath: relative(root, real) } : file;
 }
 
-/** Converts a path under the folder's unresolved name to a path under the folder's resolved name. */
+/** Returns a path relative to the folder. A path outside the folder is returned unchanged. */
 function relativeTo(folder: string, path: string): string {
   const inside = relative(folder, resolve(folder, path));
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }
 
 /**
- * Checks whether a path is on another machine. Windows sends the user's name and password hash to the machine
- * in a path such as `\\\\host\\share`.
+ * Checks whether a path is on another machine. To open a path such as `\\\\host\\share`, Windows sends the
+ * user's name and password hash to that host.
  */
 const isOnOtherMachine = (path: string): boolean => process.platform === "win32" && /^[\\/]{2}/.test(path);
 

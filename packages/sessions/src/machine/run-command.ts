@@ -43,7 +43,8 @@ function start(request: CommandRequest): ChildProcessWithoutNullStreams {
     cwd: request.cwd === "" ? undefined : request.cwd,
     env: { ...process.env, ...request.environment },
     stdio: "pipe",
-    // A separate group on POSIX can be ended as a whole. On Windows it would open a console.
+    // On POSIX, a detached process leads its own group, which can be ended as a whole. On Windows, a detached
+    // process would open a console.
     detached: process.platform !== "win32",
     windowsHide: true,
   });
@@ -98,7 +99,7 @@ function keepFirst(stream: Readable): () => string {
     isCut ||= chunk.length > kept.length - size;
     size += chunk.copy(kept, size);
   });
-  // Streaming mode drops a character that the cut split. Invalid bytes become replacement characters.
+  // Streaming mode drops an incomplete character at the cut. Invalid bytes become replacement characters.
   return () => new TextDecoder().decode(kept.subarray(0, size), { stream: isCut });
 }
 
@@ -129,14 +130,17 @@ function letGo(
 /** Maximum length of a first line that is checked. A line that matters is short JSON with a flag. */
 const LONGEST_FIRST_LINE = 10_000;
 
-/** Lets the process end while the pipe is open. Pipes are sockets, although their type does not say so. */
+/**
+ * Lets the process end while the pipe is open. Pipes are sockets and have `unref`, although their type does
+ * not show this.
+ */
 function unref(pipe: object): void {
   if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
 }
 
 /**
  * Resolves when the work is done, or after a time limit. A busy event loop runs timers before it reads
- * pending input, so this allows one more round of reading.
+ * pending input, so this function allows one more round of reading after the time limit.
  */
 function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {

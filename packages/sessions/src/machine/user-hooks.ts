@@ -73,8 +73,8 @@ function readSmallFile(path: string): Promise<{ readonly text: string; readonly 
 }
 
 /**
- * Returns the reason why somebody else may have written the file, or undefined. Windows provides no
- * information about this.
+ * Returns the reason why somebody else may have written the file, or undefined if there is none. Always
+ * returns undefined on Windows, where Node reports no user id.
  */
 async function distrust(path: string, file: Stats): Promise<string | undefined> {
   const uid = process.getuid?.();

@@ -40,7 +40,7 @@ const ports: CompactionPorts = { now: () => new Date(++time), newUuid: randomUUI
 
 interface Step {
   readonly what: "clear" | "from" | "upTo" | "whole";
-  /** For a partial step: the cut, as a share of the conversation. */
+  /** Position of the cut of a partial step, as a share of the conversation. */
   readonly at: number;
   readonly keepNewest: number;
   readonly asNew: boolean;

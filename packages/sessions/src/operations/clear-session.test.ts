@@ -70,7 +70,7 @@ function thinkingSession(model: string): readonly Entry[] {
 }
 
 describe("clearing the stale tool results of a session", () => {
-  it("clears the oldest tool results until the target is reached, and lists each cleared one with tool and id", async () => {
+  it("clears the oldest tool results until the target is reached, and lists each with its tool and id", async () => {
     const session = deepFreeze(await loaded(longSession(90).entries));
     const { clearing, entries, tokensBefore, tokensAfter } = clearSession(session, {
       targetTokens: 20_000,

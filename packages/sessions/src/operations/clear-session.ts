@@ -52,7 +52,7 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
     snapshot,
     options,
   );
-  // If the provider counted less than our estimate, scale everything down, so that the session does not
+  // If the provider counted less than our estimate, scale our estimates down, so that the session does not
   // appear to grow.
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));
   const index = new ResultIndex();
@@ -146,7 +146,7 @@ const count = (number: number): string => number.toLocaleString("en-US");
 
 /**
  * Kinds of facts that may exist only in results. A clearing keeps all messages, so a later summary finds
- * facts of other kinds there.
+ * facts of other kinds in these messages.
  */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
 

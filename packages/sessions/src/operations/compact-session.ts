@@ -44,14 +44,14 @@ export interface CompactSessionOptions
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
   /**
-   * True to compact even if the saving is below `SMALLEST_WORTHWHILE_SAVING`. Instructions imply `force`.
-   * Otherwise such a compaction fails with `compaction-ineffective`.
+   * True to compact even if the saving is below `SMALLEST_WORTHWHILE_SAVING`. Without `force`, such a
+   * compaction fails with `compaction-ineffective`. Instructions imply `force`.
    */
   readonly force?: boolean | undefined;
   /**
-   * Use the session's notes instead of a summary, and keep messages that they do not cover. Calls no model.
-   * Cannot be combined with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` if the notes
-   * are not usable.
+   * Use the session's notes instead of a summary, and keep messages that the notes do not cover. Calls no
+   * model. Cannot be combined with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` if the
+   * notes are not usable.
    */
   readonly fromNotes?: SessionNotesSource | undefined;
   /**
@@ -66,8 +66,8 @@ export interface CompactSessionOptions
    */
   readonly project?: string | undefined;
   /**
-   * The user's folders: locations of sessions and plans, and the current folder. Without it, no store and no
-   * plan is searched, and the current folder is that of the process.
+   * The user's folders: locations of sessions and plans, and the current folder. Without `places`, no store
+   * and no plan is searched, and the current folder is that of the process.
    */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
@@ -142,7 +142,7 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
     coveredUuid,
     keep,
     thresholdTokens: targetTokens,
-    // No minimum here, because `compact` checks the saving of a compaction from notes too.
+    // No minimum saving is set here, because `compact` checks the saving of a compaction from notes too.
     leastSaving: "none",
     transcriptPath: transcriptPathOf(session),
     autonomous,
@@ -161,7 +161,8 @@ function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Se
 }
 
 /**
- * Returns a session id that is safe for hooks. Scripts build paths from it, and the file may claim anything.
+ * Returns a session id that is safe for hooks. Hook scripts build paths from the id, and a session file may
+ * claim any id.
  */
 const idForHooks = ({ id, path }: Session): string => (isSessionId(id) ? id : basename(path, ".jsonl"));
 
@@ -177,7 +178,8 @@ function stateOf(
   { restoreFiles, places, state }: CompactSessionOptions,
 ): HostState | undefined {
   if (restoreFiles === false) return undefined;
-  // Only Claude Code's store counts. A session from elsewhere could name the plan of any other session.
+  // The plan is read only for a session in Claude Code's store, because a session from elsewhere could name
+  // the plan of any other session.
   const plan = store === "claude-code" ? { entries: session.conversation, places } : {};
   return { ...fileState({ folder, cwd, ...plan }), ...state };
 }

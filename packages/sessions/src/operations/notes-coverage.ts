@@ -48,9 +48,9 @@ export function coverageOf(
 }
 
 /**
- * Returns the newest message of the conversation that the notes cover: the given one, its copy, or an earlier
- * one. The given line may be missing, because an undo does not rewrite lines that are never sent to the
- * model.
+ * Returns the newest message of the conversation that the notes cover: the given message, a copy of it, or an
+ * earlier message. The given message may be missing from the conversation, because an undo does not rewrite
+ * lines that are never sent to the model.
  */
 export function coveredIn(session: Session, coveredUuid: string): string {
   const { conversation } = session;
@@ -90,8 +90,8 @@ export function splitIntoSteps(entries: readonly Entry[], stepTokens: number): r
 }
 
 /**
- * Returns the newest message that the notes cover after this step. This includes following entries that only
- * repeat noted ones: right after a compaction, the context contains nothing else.
+ * Returns the newest message that the notes cover after this step. Entries after the step that only repeat
+ * noted entries are covered too: right after a compaction, the context contains nothing else.
  */
 export function coveredBy(step: readonly Entry[], history: SessionHistory): string | undefined {
   let covered = step.findLast(({ uuid }) => uuid !== undefined)?.uuid;

@@ -20,7 +20,7 @@ export function notesPath(sessionPath: string): string {
 /**
  * Opens notes in a file that only their owner can read. A person and several processes may write to it. So a
  * write is atomic, and succeeds only if the file has not changed since it was read. Links are not followed:
- * anybody who can place one beside a session must not choose the file that we overwrite.
+ * somebody who can place a link beside a session must not choose the file that we overwrite.
  */
 export function notesFile(path: string): NotesFile {
   return {
@@ -44,7 +44,7 @@ async function replace(path: string, text: string, replacing: string | undefined
   const expected = replacing === undefined ? undefined : Buffer.from(replacing);
   const isAsRead = async (): Promise<boolean> => {
     const found = await find(path);
-    // A rename ignores the file's permissions, but the owner marked it as read-only.
+    // A rename would ignore the file's permissions, but the owner marked the file as read-only.
     if (found?.isReadOnly) throw systemError("EACCES");
     return isSame(found?.bytes, expected);
   };
@@ -155,7 +155,8 @@ function tooLong(path: string): LonghaulError {
 
 function notesNotWritten(path: string, cause: unknown): LonghaulError {
   if (cause instanceof LonghaulError) return cause;
-  // An existing file name is a result, not an error, so EEXIST can only mean that a file blocks the folder.
+  // If the file name exists, the write returns false instead of throwing. So EEXIST can only mean that a file
+  // is at the path of the folder.
   const isFolderTaken = field(cause, "code") === "EEXIST";
   const { code, reason } = whyNotWritten(isFolderTaken ? systemError("ENOTDIR") : cause);
   return new LonghaulError(

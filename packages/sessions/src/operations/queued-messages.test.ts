@@ -74,8 +74,8 @@ async function compactInPlace(path: string, keepRecentTokens: number): Promise<v
 }
 
 /**
- * Checks that every parent exists. Claude Code follows parents, so a missing one would end its conversation
- * there.
+ * Checks that every parent exists. Claude Code follows parents, so a missing parent would cut off the
+ * conversation.
  */
 function expectSoundLines(path: string): void {
   const lines = rawLines(path);

@@ -74,7 +74,10 @@ export interface CallCost {
 export type WeighedCompaction =
   /** A computed compaction. */
   | Pick<SessionCompaction, "plan" | "compaction">
-  /** A compaction whose summary this model would write. The size of that summary is an estimate. */
+  /**
+   * A compaction that has not been computed. `summaryBy` is the model that would write its summary. The size
+   * of that summary is an estimate.
+   */
   | { readonly summaryBy: string };
 
 /**

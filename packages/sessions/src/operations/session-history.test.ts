@@ -60,7 +60,7 @@ describe("sessionHistory", () => {
     expect(said(history)).toEqual(["one", "two", "three", "four", "five"]);
   });
 
-  it("the history of a session begins with the summary when the file has no messages before it", async () => {
+  it("the history of a session begins with the summary when the file has no earlier messages", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("what came before");

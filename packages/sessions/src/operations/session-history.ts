@@ -113,15 +113,18 @@ function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()):
 }
 
 /**
- * Checks whether an entry repeats earlier ones. All lines of our compactions name their boundary. Other
- * agents keep messages with their ids.
+ * Checks whether an entry repeats earlier entries. All lines of our compactions name their boundary. Other
+ * agents keep messages under their old ids, so those messages are not repeated.
  */
 function isRepeated(entry: Entry, boundaries: ReadonlySet<string>): boolean {
   if (isCompactBoundary(entry) || isSummaryEntry(entry)) return true;
   return boundaries.has(stringField(entry, "writtenWith") ?? "");
 }
 
-/** Returns the message that copies a line on an abandoned branch, or the place where the branch starts. */
+/**
+ * Returns the place of a message. For a message on an abandoned branch, returns the place of its copy, or
+ * else the place where the branch starts.
+ */
 function placeFrom(
   uuid: string,
   entries: readonly Entry[],
@@ -147,8 +150,8 @@ function placeFrom(
 }
 
 /**
- * Returns the line above an entry. An undone compaction is on an abandoned branch, and starts a separate
- * tree.
+ * Returns the id of the line above an entry. A boundary has no parent and names the line above it in
+ * `logicalParentUuid`. An abandoned branch contains a boundary if a compaction was undone.
  */
 const lineAbove = (entry: Entry | undefined): string | null | undefined =>
   entry !== undefined && isCompactBoundary(entry) ? entry.logicalParentUuid : entry?.parentUuid;

@@ -90,9 +90,9 @@ function ledgersOf(stretches: readonly HistorySegment[]): readonly SessionLedger
 }
 
 /**
- * Returns the facts from which the next compaction continues: those of the newest compaction that led to the
- * conversation, by any agent. An undo does not count. Returns the same facts as {@link sessionLedgers}, but
- * faster, because it does not locate them.
+ * Returns the facts from which the next compaction continues: those of the newest compaction, by any agent,
+ * that led to the current conversation. An undo does not count as a compaction. {@link sessionLedgers}
+ * returns the same facts, but takes longer, because it also locates the facts.
  */
 export function knownFacts(session: Session): PreviousLedger | undefined {
   const current = session.boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
@@ -117,7 +117,10 @@ export function knownFacts(session: Session): PreviousLedger | undefined {
   return previous;
 }
 
-/** Maximum number of lines of a segment to read into memory. A context window never has more. */
+/**
+ * Maximum number of lines of a segment to read into memory. A conversation that fits a context window never
+ * has more lines.
+ */
 const LINES_AT_ONCE = 10_000;
 
 /**
@@ -182,7 +185,9 @@ function computeLedger(compaction: CompactionInFile): Ledger {
   });
 }
 
-/** Computes the facts of {@link computeLedger} without their locations. This takes half the time. */
+/**
+ * Computes the same facts as {@link computeLedger}, but without their locations, which takes half the time.
+ */
 function computeFacts(compaction: CompactionInFile): KnownFacts {
   const { facts, earlier } = factSheet(compaction, partsOf(compaction));
   return { facts: listedFacts(facts), earlier };
@@ -210,8 +215,8 @@ interface Parts {
 }
 
 /**
- * Splits the result of a compaction into its parts. New work, which is not included, starts with a request or
- * the agent's next words.
+ * Splits the result of a compaction into its parts. Leaves out new work, which starts with the next request
+ * or the agent's next words.
  */
 function partsOf({ after, before, boundary }: CompactionInFile): Parts {
   const known = new Set(before.flatMap(({ uuid }) => uuid ?? []));

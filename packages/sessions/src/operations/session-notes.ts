@@ -76,10 +76,11 @@ export interface BuiltNotes extends ReadNotes, NotesTally {
 }
 
 /**
- * Updates the notes of a session, or builds them from everything that was said, including messages before
- * compactions. Reads only the messages that the notes do not cover yet. Throws if the notes name no message,
- * or one that is not in this session, because somebody else wrote them. `rebuild` replaces them. With a
- * model, each step is written, so that paid work is not lost. Without one, everything is written at once.
+ * Updates the notes of a session with the messages that the notes do not cover yet. If there are no notes,
+ * builds them from the whole session, including messages before compactions. Throws if the notes do not name
+ * a message of this session, because then somebody else may have written the notes. With `rebuild`, replaces
+ * the notes instead. With a model, writes the file after each step, so that paid work is not lost. Without a
+ * model, writes the file once at the end.
  */
 export async function buildNotes(session: Session, options: BuildNotesOptions = {}): Promise<BuiltNotes> {
   const opened = await open(session, options);
@@ -115,7 +116,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
 /**
  * Updates the notes after a rewind. If they cover abandoned messages, rebuilds them without a model from
  * everything that led to the current conversation. Otherwise a compaction would bring back what the rewind
- * removed. Other notes stay unchanged, including those that name no message.
+ * removed. Notes that cover no abandoned message stay unchanged, and so do notes that name no message.
  */
 export async function undoNotes(session: Session, place: NotesPlace = {}): Promise<void> {
   const covered = (await open(session, place)).notes.coveredUuid ?? "";
@@ -203,8 +204,8 @@ export function counterFor(
 }
 
 /**
- * Derives the template from the notes file, so that nobody has to name it each time. Returns the built-in
- * template if the file has no other headings.
+ * Derives the template from the notes file, so that nobody has to pass the template each time. Returns the
+ * built-in template if the file has no other headings.
  */
 function templateIn(text: string): NotesTemplate {
   const ours = parseTemplate(NOTES_TEMPLATE);

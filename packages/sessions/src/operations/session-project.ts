@@ -13,8 +13,8 @@ import {
 } from "../transcript/locations.ts";
 
 /**
- * Folder from which a session may restore files. A session file is untrusted, so its own claims never widen
- * it.
+ * Folder from which a session may restore files. A session file is untrusted, so nothing that the file claims
+ * can widen this folder.
  */
 export interface SessionProject {
   /** Files outside this folder are never restored. If undefined, no file is restored. */
@@ -24,8 +24,8 @@ export interface SessionProject {
   /** Reason why there is no folder. */
   readonly problem: ProjectProblem | undefined;
   /**
-   * Working directory of hooks and base of relative paths: the session's own one if it is inside `folder`,
-   * otherwise `folder`, otherwise the user's current folder.
+   * Working directory of hooks and base of relative paths: the session's own working directory if that is
+   * inside `folder`, otherwise `folder`, otherwise the user's current folder.
    */
   readonly cwd: string;
   readonly store: SessionAgent | undefined;
@@ -34,15 +34,18 @@ export interface SessionProject {
 export type ProjectSource = "option" | "store" | "current-folder";
 
 /**
- * Reason why there is no project folder. `too-wide`: it would be the home folder or a parent of it.
- * `not-found`, `ambiguous`: no folder or several folders match the session's location in the store.
+ * Reason why there is no project folder. `too-wide`: the folder would be the home folder or one of its
+ * parents. `not-found`, `ambiguous`: no folder or several folders match the session's location in the store.
  */
 export type ProjectProblem = "too-wide" | "not-found" | "ambiguous";
 
 export interface SessionProjectOptions {
   /** Existing folder that the user has chosen. It may be the home folder, but not a whole disk. */
   readonly project?: string | undefined;
-  /** Folders of the user. Without it no store is searched, and the current folder is that of the process. */
+  /**
+   * Folders of the user. Without `places`, no store is searched, and the current folder is that of the
+   * process.
+   */
   readonly places?: UserPlaces | undefined;
 }
 

@@ -66,7 +66,7 @@ export function undoSession(session: Session, options: UndoSessionOptions = {}):
   const restored = restoredEntries(back);
   const { entries: carried, blocks } = carriedEntries(back, findModel(session.model).bindsThinking === true);
   const { contextTokens: tokens, overheadTokens, ratio } = measureConversation({ entries: restored }, {});
-  // If the provider counted less than our estimate, scale everything down.
+  // If the provider counted less than our estimate, scale our estimates down.
   const measured = Math.max(1, measureEntries(restored, ESTIMATORS.o200k));
   const tokenRatio = Math.min(ratio, (tokens - overheadTokens) / measured);
   return {
@@ -97,8 +97,8 @@ export async function writeUndo(
   };
   const source = {
     inPlace: () => {
-      // Claude Code continues from the newest message of a type that it knows, and may not read past the last
-      // boundary.
+      // For Claude Code, writes the conversation again. Claude Code continues from the newest message of a
+      // type that it knows, and may not read lines above the last boundary.
       if (session.version !== undefined) return again();
       const { mark, carried: copies } = continueBefore(back, carried, left, tokensAfter, ports);
       const moved = (back.moved ?? []).map((line) => markMoved(line, mark));
@@ -168,16 +168,16 @@ export interface SessionRewind {
   /** Parent of the mark. Undefined if there was nothing before the prompt. */
   readonly leafUuid: string | undefined;
   /**
-   * Mark that returns the session to the state before the prompt. Append it to the transcript before anything
-   * else. It is the parent of the next entry, and so the last entry of the conversation that continues. It is
-   * never sent.
+   * Mark that returns the session to the state before the prompt. Append the mark to the transcript before
+   * anything else. Then the mark is the last entry of the conversation, and the next entry has the mark as
+   * its parent. The mark is never sent to the model.
    */
   readonly mark: Entry;
 }
 
 /**
- * Returns the messages of people on the way to the current conversation, newest first, including those before
- * compactions. Excludes messages of a conversation that an earlier rewind abandoned.
+ * Returns the messages of people that led to the current conversation, newest first, including messages
+ * before compactions. Excludes messages of a conversation that an earlier rewind abandoned.
  */
 export async function rewindPoints(path: string): Promise<readonly RewindPoint[]> {
   const { entries } = await loadSession(path);
@@ -190,8 +190,8 @@ export async function rewindPoints(path: string): Promise<readonly RewindPoint[]
 }
 
 /**
- * Returns the conversation exactly as it was before a prompt, and a mark that returns the session to it. The
- * prompt may be any in the file, even in an abandoned conversation.
+ * Returns the conversation exactly as it was before a prompt, and a mark that returns the session to that
+ * conversation. The prompt may be any prompt in the file, even in an abandoned conversation.
  */
 export async function rewindSession(
   path: string,
@@ -240,9 +240,9 @@ function promptNotFound(path: string, uuid: string): LonghaulError {
 }
 
 /**
- * Returns all lines that led to the current conversation, including those before compactions, each with the
- * number of compactions since. Newest first, each once, at its first position: copies for a compaction or an
- * undo do not count.
+ * Returns all lines that led to the current conversation, newest first, including lines before compactions.
+ * Each line has the number of compactions since that line. Each line occurs once, at its first position:
+ * copies that a compaction or an undo wrote do not count.
  */
 function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
   const places = new Set<number>();

@@ -7,7 +7,7 @@ import type { Session } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 
-/** Target of a write. `in-place` appends to the session itself. A path creates a new session there. */
+/** Target of a write. `in-place` appends to the session itself. A path creates a new session at that path. */
 export type WriteTarget =
   | { readonly mode: "in-place" }
   | { readonly mode: "new-session"; readonly path: string };

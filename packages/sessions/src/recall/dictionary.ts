@@ -38,7 +38,7 @@ export class Dictionary {
   }
 
   /**
-   * Returns the encoded list of the documents that contain a term, with its count in each, see {@link
+   * Returns the encoded list of documents that contain a term, with the count of the term in each, see {@link
    * eachPosting}.
    */
   list(term: string): Buffer | undefined {
@@ -58,7 +58,7 @@ export class Dictionary {
       const end = texts.indexOf(TEXT_END, start);
       if (end < 0) damaged("a text without an end");
       found.push(this.#termAt(texts, start, end));
-      // The same byte may end one text and start the next.
+      // Includes the byte at `end`, because the needle may start with the byte that separates two texts.
       at = texts.indexOf(needle, end);
     }
     return found;

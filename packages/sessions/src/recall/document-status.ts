@@ -13,7 +13,7 @@ import { damaged } from "./dictionary.ts";
 import { hasThinking } from "./documents.ts";
 import { type DocumentRecord, MARKS, nameOf, type Segment, uuidHashes } from "./segment.ts";
 
-/** Relation of a document to the current conversation, one byte each. */
+/** Flags for the relation of a document to the current conversation, one byte per document. */
 export const STATUS = {
   /** The agent's context contains the document. */
   inContext: 1,
@@ -80,9 +80,10 @@ function joinedColumns(segments: readonly Segment[]): JoinedColumns {
 }
 
 /**
- * Finds documents that a newer line with the same id replaces. The newer line needs a document of the same
- * kind in the same block, or one with the same content. A result that the newer line has cleared exists only
- * in the older one. Call the function for each document, newest first.
+ * Finds documents that a newer line with the same id replaces. A document is replaced only if the newer line
+ * has a document of the same kind in the same block, or a document with the same content. A tool result that
+ * the newer line has cleared is not replaced, because only the older line contains it. Call the returned
+ * function for each document, newest first.
  */
 function newerLines(
   segments: readonly Segment[],
@@ -124,9 +125,9 @@ const keyAt = (pairs: Uint32Array, at: number): number =>
 const NO_UUID = keyOf(0, 0);
 
 /**
- * Matches copies of messages with their originals. A compaction may write the messages it keeps again, under
- * new ids. Searches find the first occurrence. The first occurrence counts as in the context if one of its
- * copies is in the context.
+ * Matches copies of messages with their originals. A compaction may write kept messages a second time, under
+ * new ids. Searches find only the first occurrence of a message. The first occurrence counts as in the
+ * context if one of its copies is in the context.
  */
 function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;

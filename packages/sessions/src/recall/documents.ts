@@ -133,7 +133,7 @@ function attachmentDocuments(entry: AttachmentEntry): readonly SearchDocument[] 
 
 function systemDocuments(entry: Entry): readonly SearchDocument[] {
   const text = stringField(entry, "content") ?? "";
-  // Facts are looked up by id, so the boundary must be a document.
+  // Facts are looked up by id, so the boundary that contains them must be a document.
   if (isCompactBoundary(entry)) {
     return text === "" && ledgerFactIds(entry).length === 0 ? [] : [{ kind: "summary", block: 0, text }];
   }
@@ -142,7 +142,7 @@ function systemDocuments(entry: Entry): readonly SearchDocument[] {
   return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
 }
 
-/** Types of encoded bytes, and of content that only the provider can read. */
+/** Names of fields with encoded bytes, or with content that only the provider can read. */
 const UNREADABLE: ReadonlySet<string> = new Set([
   "data",
   "signature",
@@ -150,7 +150,7 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   "encrypted_index",
 ]);
 
-/** Maximum depth of inputs, which can be nested to any depth. Nobody searches deeper than this. */
+/** Maximum depth at which the values of an input are listed one by one. A deeper value is added as JSON. */
 const DEEPEST = 12;
 
 /**

@@ -15,7 +15,7 @@ export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearche
 export interface ScanRequest {
   /** Document numbers, in the order of the results. */
   readonly candidates: readonly number[];
-  /** Text that appears unchanged in the bytes of a line. Empty if unknown. */
+  /** Text that every line with a match contains unchanged in its bytes. Empty if no such text is known. */
   readonly bytes: string;
   readonly find: (texts: readonly string[]) => readonly Found[];
   readonly skip: number;
@@ -153,7 +153,10 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
   return found;
 }
 
-/** Returns documents with a piece, including those with words of which only the beginning is in the index. */
+/**
+ * Returns documents with a word that contains the piece. Includes all documents with words of which only the
+ * beginning is in the index.
+ */
 function documentsWithPiece(segment: Segment, { text, where }: Piece): Uint32Array | undefined {
   const terms = segment.words.termsWith(text, where, MAX_TERMS);
   if (terms.length === MAX_TERMS) return undefined;

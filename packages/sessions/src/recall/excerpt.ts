@@ -73,10 +73,12 @@ function densest(matches: readonly Match[], width: number): number {
   return best;
 }
 
-/** Pattern of a color code. A word starts after it, although a letter precedes it. */
+/**
+ * Pattern of a color code. A word can start directly after the code, although the code ends with a letter.
+ */
 const COLOR = "\\u001b\\[[\\d;]*m";
 
-/** Finds the words of a query in a text: whole words, or otherwise parts of words. */
+/** Finds the words of a query in a text: whole words if there are any, otherwise parts of words. */
 export function wordMatches(text: string, words: string): readonly Match[] {
   const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
   const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);

@@ -17,9 +17,9 @@ import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFac
  */
 const INDEX_VERSION = 2;
 
-/** Mark that ends the file, so that a truncated one is detected immediately. */
+/** Mark that ends the file, so that a truncated file is detected immediately. */
 const END_MARK = Buffer.from("longhaul recall\n");
-/** Size of the end: length and checksum of the directory, then the mark. */
+/** Size of the end of the file: length and checksum of the directory, then the mark. */
 const END_BYTES = 8 + END_MARK.length;
 /** Bytes of the first read, enough to read the directory of most files together with the end. */
 const FIRST_READ_BYTES = 16 * 1024;
@@ -122,7 +122,7 @@ function checked(bytes: Buffer, crc: number): Buffer {
   return bytes;
 }
 
-/** Creates a segment that is not in a file, or not yet. */
+/** Creates a segment in memory, which no file contains, or no file contains yet. */
 export function segmentInMemory({ facts, sections }: SegmentBytes): Segment {
   return new Segment(
     facts,

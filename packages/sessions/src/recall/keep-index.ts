@@ -40,7 +40,7 @@ import {
 export interface IndexOptions {
   /** Path of the index file. Undefined if none is kept. */
   readonly indexPath: string | undefined;
-  /** Reports progress while a session is read that has no index or has grown a lot. */
+  /** Reports progress while reading a session that has no index or has grown a lot. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** True to ignore the stored index, because it does not match the session. */
   readonly mustRebuild?: boolean | undefined;

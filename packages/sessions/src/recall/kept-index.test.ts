@@ -100,7 +100,8 @@ describe("the recall index file beside a session", () => {
     await fc.assert(fc.asyncProperty(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), check), {
       numRuns: 40,
     });
-    // A wrong or missing document would still look like a valid result.
+    // Damages each byte of the postings too. If such damage went unnoticed, a wrong or missing document would
+    // still look like a valid result.
     const file = IndexFile.open(index);
     const postings = file?.directory().segments[0]?.sections.wordPostings;
     file?.close();

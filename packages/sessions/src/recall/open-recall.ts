@@ -23,7 +23,7 @@ export interface RecallOptions {
 /** Searches content of a session that is no longer in the context. Never writes to the session. */
 export interface Recall {
   search(query: RecallQuery): Promise<RecallPage>;
-  /** Reads everything that belongs to an id, or to the beginning of one: verbatim, one page at a time. */
+  /** Reads everything that belongs to an id, or to the beginning of an id: verbatim, one page at a time. */
   read(id: string, options?: ReadOptions): Promise<RecallReading>;
 }
 

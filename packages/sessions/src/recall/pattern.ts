@@ -83,7 +83,7 @@ export class GuardedPattern {
 
   /**
    * Returns the first match in each text, or "too-slow" if the search took too long. After `slowAtMost` slow
-   * texts, all further ones are "too-slow".
+   * texts, the result for every further text is "too-slow".
    */
   findIn(texts: readonly string[], slowAtMost: number = Number.POSITIVE_INFINITY): readonly Found[] {
     const found: Found[] = [];
@@ -94,7 +94,8 @@ export class GuardedPattern {
       if (slow < slowAtMost) this.#run(this.#script, from);
       else this.#search.at = from;
       for (let at = from; at < this.#search.at; at++) found.push(matchOf(this.#search.found[at]));
-      // A single text used up the whole time, so it is skipped. Otherwise the text gets another attempt.
+      // If the first text used up the whole time, it is skipped. If a later text was interrupted, it gets
+      // another attempt.
       if (this.#search.at === from) {
         found.push("too-slow");
         slow++;

@@ -115,7 +115,7 @@ class Scores {
       const held = SATURATION * (1 - LENGTH_SHARE) + byLength * (lengths[local] as number);
       const worth = rarity * ((count * (SATURATION + 1)) / (count + held));
       values[document] = (values[document] as number) + worth;
-      // A document with the whole word also contains its parts, and has already been counted.
+      // A document with the whole word also contains the parts of the word, and has already been counted.
       if (share < 1 && lastTerm[document] === nth) return;
       coverage[document] = (coverage[document] as number) + share;
       if (share === 1) lastTerm[document] = nth;

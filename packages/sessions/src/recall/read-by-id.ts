@@ -18,7 +18,7 @@ const MAX_CANDIDATES = 20;
  * next page.
  */
 const MIN_SHARE = 1 / 8;
-/** Minimum length of the beginning of an id. A shorter one matches too many ids. */
+/** Minimum length of the beginning of an id. A shorter beginning matches too many ids. */
 const SHORTEST_BEGINNING = 4;
 
 /**
@@ -74,8 +74,8 @@ function documentsOfName(session: IndexedSession, name: string): readonly number
 }
 
 /**
- * Returns the documents of an entry. A session made from another one may lack the line itself. Then its copy
- * is returned.
+ * Returns the documents of an entry. A session made from another one may lack the line itself. Then the copy
+ * of that line is returned.
  */
 function documentsOfEntry(session: IndexedSession, uuid: string): readonly number[] {
   const own = session.withId(nameOf("entry", uuid));

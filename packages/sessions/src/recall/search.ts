@@ -20,7 +20,7 @@ import { NAMES, nameOf } from "./segment.ts";
 /** Number of hits that an agent can read at once. */
 export const HITS_PER_PAGE = 8;
 /**
- * Tokens of a page of hits, or of a page of an entry. It is small, so that it takes little of a context
+ * Tokens of a page of hits, or of a page of an entry. A page is small, so that it takes little of a context
  * window.
  */
 export const PAGE_TOKENS = 4_000;

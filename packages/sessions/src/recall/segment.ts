@@ -126,8 +126,8 @@ export const NAMES = {
 } as const;
 
 /**
- * Maximum number of terms in a text. A text of one megabyte has fewer. One with more is data, and its index
- * would be larger than the text.
+ * Maximum number of terms in a text. A text of one megabyte has fewer terms. A text with more terms is data,
+ * and its index would be larger than the text.
  */
 const MAX_TERMS = 50_000;
 
@@ -143,8 +143,8 @@ export const LONG_WORDS: string = `${NAMES.mark}long`;
 /** Name under which the index lists documents with too many words to index. Every exact search reads them. */
 export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
 /**
- * Name under which the index lists documents whose line escapes plain letters in an unusual way. Their bytes
- * cannot be searched.
+ * Name under which the index lists documents whose line escapes plain letters in an unusual way. The bytes of
+ * such a line cannot be searched.
  */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
@@ -160,7 +160,7 @@ export interface DocumentPlace extends DocumentLine {
   readonly copiedIds: readonly string[];
 }
 
-/** Properties that are needed for all documents at once, one byte each. */
+/** Properties that are needed for all documents at once, as flags in one byte per document. */
 export const MARKS = {
   retold: 1,
   copy: 2,
@@ -203,7 +203,7 @@ export class SegmentWriter implements TermSink {
   readonly #names = new TermTable();
   /**
    * Terms of ids. They are separate from the names, because there are many ids, and nobody searches for the
-   * middle of one.
+   * middle of an id.
    */
   readonly #ids = new TermTable();
   readonly #scanner = new WordScanner(this);

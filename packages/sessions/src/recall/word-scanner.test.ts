@@ -55,7 +55,7 @@ describe("termsOf", () => {
 });
 
 describe("neededTerms", () => {
-  it("an exact search text requires its inner words as whole words, and the words at its ends in part", () => {
+  it("an exact search text requires its inner words as whole words, its first and last only as parts of words", () => {
     expect(neededTerms("ror: cannot read prop")).toEqual({
       whole: ["cannot", "read"],
       pieces: [

@@ -7,8 +7,8 @@ export const LONGEST_TERM = 64;
 const MAX_PARTS = 12;
 
 /**
- * Receiver of every term of a text. `units` from `from` to `to` are its characters in lower case, valid only
- * during the call. A part arrives after its whole term.
+ * Receiver of every term of a text. `units` from `from` to `to` are the term's characters in lower case,
+ * valid only during the call. A part arrives after its whole term.
  */
 export interface TermSink {
   term(hash: number, check: number, units: Uint16Array, from: number, to: number): void;
@@ -22,8 +22,8 @@ const SMALL = 1;
 const CAPITAL = 2;
 const UNDERSCORE = 3;
 /**
- * Class of characters in scripts without spaces between words: every two neighbors form a term. So do the two
- * halves of an emoji.
+ * Class of characters in scripts without spaces between words: every two neighboring characters form a term.
+ * The two halves of an emoji form a term too.
  */
 const IDEOGRAPH = 4;
 
@@ -46,7 +46,7 @@ const ASCII_CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 128 }, (_,
   return character === "_" ? UNDERSCORE : SEPARATOR;
 });
 
-/** Lower-case letter of each ASCII character, or 0 if it is not part of a word. */
+/** Lower-case letter of each ASCII character, or 0 if the character is not part of a word. */
 const ASCII_SMALL: Readonly<Uint8Array> = ASCII_CLASSES.map((kind, code) =>
   kind === SEPARATOR ? 0 : kind === CAPITAL ? code | 0x20 : code,
 );
@@ -56,7 +56,8 @@ const isWordLetter = (code: number): boolean =>
   code < 128 ? ASCII_SMALL[code] !== 0 : classOf(code) === SMALL;
 
 /**
- * Checks whether this character continues a term. A term at the edge of a query may be part of a longer one.
+ * Checks whether this character can be part of a term. If a query starts or ends with such a character, its
+ * first or last term may be only a part of a longer term in the text.
  */
 const isWordUnit = (code: number): boolean =>
   (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
@@ -78,7 +79,8 @@ function classOf(code: number): number {
   if (code >= 0xe000 && code <= 0xf8ff) return SEPARATOR;
   if (code >= 0xfe10 && code <= 0xfe6f) return SEPARATOR;
   if (code >= 0xff00) return isFullWidthSign(code) ? SEPARATOR : IDEOGRAPH;
-  // Scripts with spaces between words, above the ideographs. Hangul is searched in pairs too.
+  // The range of `SMALL` contains scripts with spaces between words. Hangul, above this range, is searched in
+  // pairs, like ideographs.
   return code >= 0xa4d0 && code < 0xac00 ? SMALL : IDEOGRAPH;
 }
 
@@ -214,7 +216,7 @@ export class WordScanner {
       this.#emit(this.#units, this.#starts[nth] as number, this.#ends[nth] as number, true);
   }
 
-  /** Reports a term, or a part of one, that has no hashes yet. */
+  /** Computes the hashes of a term, or of a part of a term, and reports it. */
   #emit(units: Uint16Array, from: number, to: number, isPart: boolean): void {
     let hash = HASH_START;
     let check = CHECK_START;

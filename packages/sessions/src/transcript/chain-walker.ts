@@ -62,7 +62,7 @@ export class ChainWalker {
 
   /**
    * @param asOf file position of the next line to write. Compactions above it have happened. If the leaf is a
-   * summary with kept messages, the walk starts at the newest of these.
+   * summary with kept messages, the walk starts at the newest kept message.
    */
   walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
     // An interrupted walk may have left unfinished lookups of kept messages.
@@ -96,7 +96,8 @@ export class ChainWalker {
       }
       const above = this.#boundaryMissingAbove(parent);
       if (above !== undefined) return { needs: { uuid: above } };
-      // A segment ends exactly at its tail, even if the tail is a summary that other kept messages follow.
+      // The kept messages end exactly at the tail that the boundary names, even if the tail is a summary that
+      // other kept messages follow.
       const isNamed = until !== undefined && link === start;
       const splice = this.#spliceBetween(parent, link.child, isNamed);
       if (splice !== undefined) {
@@ -127,7 +128,8 @@ export class ChainWalker {
       if (from < 0) continue;
       const anchor = this.#anchorOf(boundary);
       // If the oldest messages were kept, the summary comes after them, and the children of the last kept
-      // message come after the summary. This does not apply if a later segment ends with that message.
+      // message come after the summary. This does not apply if a later boundary names that message as the
+      // last message that it kept.
       const isBelowSummary = from === 0 && anchor === boundary && !isNamed;
       return { kept: isBelowSummary ? [...this.#summaryOf(boundary), ...kept] : kept.slice(from), anchor };
     }
@@ -157,8 +159,8 @@ export class ChainWalker {
    */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#kept.has(boundary)) return this.#kept.get(boundary);
-    // The boundary counts as one without kept messages until they are known, so that circular links cannot
-    // cause endless recursion.
+    // Until the kept messages are known, the boundary counts as a boundary without kept messages, so that
+    // circular links cannot cause endless recursion.
     this.#kept.set(boundary, undefined);
     const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
     if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
@@ -167,7 +169,7 @@ export class ChainWalker {
 
   /**
    * Returns the kept lines that the boundary lists, newest first. Returns undefined if it lists none, or
-   * lists one that cannot have been kept: a missing line, a later line, or a boundary.
+   * lists a line that cannot have been kept: a missing line, a later line, or a boundary.
    */
   #listedBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     const { positions, isWholeFile } = this.#index;
@@ -196,16 +198,16 @@ export class ChainWalker {
     if (isMoreNeeded(chain)) return chain;
     const path = [...chain.newestFirst];
     if (entries[path.at(-1) ?? -1]?.uuid === field.headUuid) return path;
-    // The head is on a side branch of the tail's line (a parallel result). Everything at or below it was
-    // kept.
+    // The head is on a side branch of the tail's line (a parallel result). Everything at or below the head
+    // was kept.
     const cut = path.findIndex((position) => position < head);
     const below = cut < 0 ? path : path.slice(0, cut);
     return below.length === 0 ? undefined : [...below, head];
   }
 
   /**
-   * Requests more of the file. The head is the topmost kept message, so reading the file up to the head reads
-   * all kept messages at once.
+   * Requests more of the file. If the missing line is the last kept message of a boundary, requests the file
+   * up to the first kept message, so that all kept messages are read at once.
    */
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };

@@ -27,8 +27,8 @@ export interface EntryIndex {
   /** Positions of messages that only the queue contains, oldest first. */
   readonly queued: readonly number[];
   /**
-   * True if queue lines above the part that was read may belong to messages in it. Only the whole file shows
-   * whether they do.
+   * True if only a part of the file was read, and queue lines above that part may belong to messages in it.
+   * Only the whole file shows whether they do.
    */
   readonly isQueueUncertain: boolean;
   /** Records of kept messages by the position of their finished compaction, oldest first. */
@@ -82,8 +82,8 @@ function positionsOf(entries: readonly Entry[]): Positions {
 }
 
 /**
- * Returns the records of kept messages by boundary. Omits obsolete ones: a fork copies kept messages to below
- * the boundary.
+ * Returns the records of kept messages by boundary. Omits obsolete records: a fork copies kept messages to
+ * below the boundary, so the record no longer applies.
  */
 function preservedAt(
   entries: readonly Entry[],
@@ -174,7 +174,7 @@ export function boundaryAt(index: EntryIndex, position: number): CompactBoundary
 
 /**
  * Returns the position of the line with this uuid.
- * @param below a child of that line, which is usually the next line
+ * @param below position of a child of that line, usually the position directly below the line
  */
 export function positionOf(index: EntryIndex, uuid: string, below: number): number | undefined {
   if (index.hasUniqueIds && index.entries[below - 1]?.uuid === uuid) return below - 1;
@@ -183,8 +183,8 @@ export function positionOf(index: EntryIndex, uuid: string, below: number): numb
 
 /**
  * Returns the position at which the history of an entry ends: only lines above that position count for its
- * parent. After an undo it is the position of the undone step. After a rewind it is the prompt to which the
- * session was rewound.
+ * parent. After an undo, this is the position of the undone step. After a rewind, this is the position of the
+ * prompt to which the session was rewound.
  */
 export function continuedBefore(index: EntryIndex, position: number): number {
   const entry = index.entries[position];
@@ -210,7 +210,7 @@ export function previousOnMainThread(
 interface Preserved {
   /** Line that the first kept message follows: the boundary or its summary. */
   readonly anchorUuid: string | undefined;
-  /** All kept lines in order. Undefined if the boundary names only the first and the last. */
+  /** All kept lines in order. Undefined if the boundary names only the first and the last line. */
   readonly uuids: readonly string[] | undefined;
   /** First and last kept line. A reader follows `parentUuid` between them. */
   readonly segment: { readonly headUuid: string; readonly tailUuid: string } | undefined;
@@ -255,10 +255,10 @@ export function indexLines(
 }
 
 /**
- * Removes repeated lines. Writers repeat a line to update it or to retry a write. The last line with a uuid
- * has the agent's content. The first one has the position in the conversation, so a repeat neither rewinds
- * the session nor moves a call after its result. A line always follows its parent, so occurrences above the
- * parent do not count.
+ * Removes repeated lines. Writers repeat a line to update it or to retry a write. Of several lines with the
+ * same uuid, the last line has the agent's content. The first line has the position in the conversation, so a
+ * repeat neither rewinds the session nor moves a call after its result. A line always follows its parent, so
+ * occurrences above the parent do not count.
  *
  * Returns the same list, and `positions` by uuid, if nothing is repeated.
  */

@@ -14,7 +14,9 @@ import type { CompactMetadata, Entry } from "@longhaul/core/messages";
  */
 export type HoldEntry = (entry: Entry, offset: number, bytes: number) => Entry;
 
-/** Converter of lines into entries that records damage. Never throws because of a line's content. */
+/**
+ * Converter of lines into entries. It records damaged lines, and never throws because of a line's content.
+ */
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
@@ -154,7 +156,10 @@ export function entryFromJson(value: unknown): Entry | undefined {
   }
 }
 
-/** Creates a message entry without a queue mark, which has no meaning on disk. Only the reader may set it. */
+/**
+ * Creates a message entry. Removes the mark `fromQueue`, which only the reader may set, so a mark on disk has
+ * no meaning.
+ */
 function messageEntry(value: JsonRecord): Entry {
   if (value.fromQueue === undefined) return asEntry(value);
   const { fromQueue: _, ...message } = value;
@@ -163,7 +168,7 @@ function messageEntry(value: JsonRecord): Entry {
 
 function systemEntry(value: JsonRecord): Entry | undefined {
   if (value.subtype === "compact_boundary" && !isRecord(value.compactMetadata)) {
-    // Dropping the boundary would bring back all the old history, so it becomes one with minimal metadata.
+    // Dropping the boundary would bring back all the old history, so the boundary gets minimal metadata.
     const compactMetadata: CompactMetadata = { trigger: "auto", preTokens: 0 };
     return asEntry({ ...value, compactMetadata });
   }
@@ -204,7 +209,10 @@ const asEntry = (value: unknown): Entry => value as Entry;
  */
 const SCAN_BUDGET_IN_LINES = 8;
 
-/** Start of a line in a session file. Inside a lost piece, only this counts as a new entry. */
+/**
+ * Start of a line in a session file. In unreadable text, only such a start counts as the start of a new
+ * entry.
+ */
 const ENTRY_START =
   /\{"(?:parentUuid|type|uuid|sessionId|isSidechain|cwd|timestamp|messageId|logicalParentUuid)":/g;
 
@@ -272,7 +280,7 @@ function nextEntryStart(text: string, from: number): number {
 
 /**
  * Checks whether a value is an entry. A content block or a message inside a lost entry also has a type, but
- * is not one.
+ * is not an entry.
  */
 function hasEnvelope(value: object): boolean {
   if ("uuid" in value) return "parentUuid" in value;
@@ -305,11 +313,11 @@ export interface Damage {
 export type DamageKind =
   /** Several entries on one line, all of them recovered. */
   | "glued-lines"
-  /** Line that is not JSON, or only in part. */
+  /** Line that is not JSON, or of which only a part is JSON. */
   | "broken-line"
   /** The last line, cut off by a crash of its writer. */
   | "torn-last-line"
-  /** Bytes that are not text. Each was read as U+FFFD. */
+  /** Bytes that are not text. They were read as U+FFFD. */
   | "invalid-utf8"
   /** Gaps that a crash of the machine leaves in a file. */
   | "nul-bytes"

@@ -79,7 +79,9 @@ const CHUNK_BYTES = 1024 * 1024;
 
 export interface FileRange {
   readonly from: number;
-  /** End of the range. Excludes lines that a running agent appends after it, so that none is read in part. */
+  /**
+   * End of the range. Excludes lines that a running agent appends after it, so that no line is read in part.
+   */
   readonly to: number;
 }
 

@@ -31,7 +31,8 @@ const LONGEST_LABEL = 40;
 
 /** Finds the session file for a path, an id, the start of an id, or `latest`. */
 export async function findSession(query: string, places: UserPlaces): Promise<string> {
-  // The reader reports a missing path, because it knows more about possible problems.
+  // Does not check whether the path exists. The code that reads the file reports a missing path, because that
+  // code knows more about possible problems.
   if (/[\\/]|\.jsonl$/.test(query) || (await isFileOrFolder(query, "file"))) return query;
   if (!isSessionId(query)) throw notFound(query);
   if (query === "latest") return (await findLatest(places)).path;
@@ -222,7 +223,7 @@ function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
       lastLineThat(head, ANSWER_MARKS, answerIn) ??
       (bytes > END_BYTES && (await hasAnswerAbove(readAt, bytes)));
     // A file may claim any folder. Its location in the store proves the claim, unless Claude Code truncated
-    // the name.
+    // the name of the store folder.
     const isCut = agent === "claude-code" && name.length > LONGEST_FOLDER_NAME;
     return { folder: isCut ? (began ?? last) : began, isConversation };
   });

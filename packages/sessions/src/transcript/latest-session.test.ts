@@ -63,7 +63,7 @@ describe("latestSession", () => {
     expect(await home.latest(own)).toBe("mine");
   });
 
-  it("prefers the newest session of the current project, by either agent, to newer ones of other projects", async () => {
+  it("prefers the newest session of the current project, by either agent, to newer sessions of other projects", async () => {
     const home = new Home();
     const here = home.folder("work/here");
     home.session(here, "old");

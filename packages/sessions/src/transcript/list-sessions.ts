@@ -123,7 +123,7 @@ const NOTHING: SessionGlance = {
 
 /**
  * Reads facts for lists of thousands of sessions: searches the raw bytes at both ends for marks, and parses
- * only those lines.
+ * only lines with such marks.
  */
 export function peekSession(path: string, bytes: number): Promise<SessionGlance> {
   return withQuietReader(path, NOTHING, async (readAt) => {
@@ -173,7 +173,7 @@ async function searchFirstPrompt(readAt: ReadAt, bytes: number): Promise<string 
 const summarizedRequest = (entry: Entry): string | undefined =>
   readLedger(entry)?.facts.findLast(({ kind }) => kind === "directive")?.text;
 
-/** Reads a file of a list. Returns `nothing` if it is missing, unreadable or damaged. */
+/** Reads a file for a list of sessions. Returns `nothing` if it is missing, unreadable or damaged. */
 export function withQuietReader<T>(
   path: string,
   nothing: T,
@@ -206,7 +206,7 @@ export async function linesBetween(readAt: ReadAt, from: number, to: number): Pr
   return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
 }
 
-/** Parses lines that contain one of the marks, from the end, until `answer` returns a value for one. */
+/** Parses lines that contain one of the marks, from the end, until `answer` returns a value for a line. */
 export function lastLineThat<T>(
   lines: Buffer,
   marks: readonly Buffer[],
@@ -224,7 +224,7 @@ export function lastLineThat<T>(
   return undefined;
 }
 
-/** Parses lines that contain one of the marks, from the start, until `answer` returns a value for one. */
+/** Parses lines that contain one of the marks, from the start, until `answer` returns a value for a line. */
 export function firstLineThat<T>(
   lines: Buffer,
   mark: Buffer,
@@ -289,8 +289,9 @@ interface ContextMark {
 }
 
 /**
- * Reads the context size from an entry. A compaction invalidates the last usage before it, so it counts as a
- * mark even without a figure. The same applies to a rewind, and to an undo, whose copies report no usage.
+ * Reads the context size from an entry. A compaction invalidates the last usage before it, so the compaction
+ * counts as a mark even without a figure. The same applies to a rewind, and to an undo, whose copies report
+ * no usage.
  */
 function contextMarkOf(entry: Entry): ContextMark | undefined {
   const back = rewindRecordOf(entry);

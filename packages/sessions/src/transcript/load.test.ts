@@ -38,7 +38,7 @@ describe("loadSession", () => {
     );
   });
 
-  it("reports its progress while it loads a session", async () => {
+  it("reports progress while it loads a session", async () => {
     const path = join(folder, "long.jsonl");
     const [question] = twoEntries();
     writeFileSync(
@@ -160,7 +160,7 @@ describe("damaged session files", () => {
     expect(JSON.stringify(session.entries)).toContain("\uFFFDuestion");
   });
 
-  it("does not report a replacement character that the file itself contains as damage", async () => {
+  it("does not report damage for a replacement character that the file itself contains", async () => {
     const session = await loadBytes(linesOf([new ConversationBuilder().user("\uFFFD")]));
     expect(session.damage).toEqual([]);
   });

@@ -113,7 +113,7 @@ export async function readEntries(
   return reader;
 }
 
-/** Indexes each uuid once, without unfinished writes. `lines` includes the repeated ones. */
+/** Indexes each uuid once, without unfinished writes. `lines` includes the repeated lines. */
 export function indexWithoutDuplicates(
   { entries, damage }: ReadEntries,
   isWholeFile = true,

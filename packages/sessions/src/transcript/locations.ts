@@ -6,7 +6,7 @@ import { LonghaulError } from "@longhaul/core/errors";
 export interface UserPlaces {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Current folder of the user. `latest` prefers the sessions of its project. */
+  /** Current folder of the user. `latest` prefers the sessions of this folder's project. */
   readonly cwd?: string;
 }
 
@@ -29,8 +29,8 @@ export function isSessionId(text: string): boolean {
 export function agentFolder(agent: SessionAgent, { home, env }: UserPlaces): string {
   const [given, name] =
     agent === "longhaul" ? [env.LONGHAUL_HOME, ".longhaul"] : [env.CLAUDE_CONFIG_DIR, ".claude"];
-  // A relative folder would be inside the project, which may come from anybody. Its settings would count as
-  // the user's.
+  // Ignores a relative path. Its folder would be inside the project, which may come from anybody, but the
+  // settings in the folder would count as the user's.
   return given !== undefined && isAbsolute(given) ? given : join(home, name);
 }
 

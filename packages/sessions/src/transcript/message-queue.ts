@@ -16,8 +16,8 @@ import {
 import type { Entry, UserEntry } from "@longhaul/core/messages";
 
 /**
- * Reason that means that the agent received a text. Newer versions record why a text left the queue. The
- * agent received the text only if the reason is this one or is missing.
+ * Reason that means that the agent received a text. Newer versions of Claude Code record why a text left the
+ * queue. The agent received the text only if the record has this reason or no reason.
  */
 const RECEIVED = "absorbed_mid_turn";
 
@@ -37,44 +37,45 @@ export interface QueuedMessage<Place> {
   readonly timestamp: string | undefined;
   /** Place of the line that contains the text. */
   readonly textPlace: Place;
-  /** Place of the line at which the agent received it. */
+  /** Place of the line at which the agent received the message. */
   readonly place: Place;
 }
 
 /**
  * Queue of texts that were typed while the agent worked, followed line by line. A text that leaves the queue
- * by `remove` has reached the agent. Newer versions then write the text as an attachment, before or after
- * that line. Other versions write nothing. Texts are matched by content. The newest of several equal texts
- * matches, so that the end of a file gives the same result as the whole file.
+ * by `remove` has reached the agent. Newer versions of Claude Code also write the text as an attachment,
+ * before or after the `remove` line. Other versions do not. Texts are matched by content. The newest of
+ * several equal texts matches, so that reading only the end of a file has the same result as reading the
+ * whole file.
  */
 export class MessageQueue<Place> {
   readonly #isWholeFile: boolean;
   #open: Queued<Place>[] = [];
-  /** Received messages that a line before the next response may still show. */
+  /** Received messages that a line before the next response may still contain. */
   #received: QueuedMessage<Place>[] = [];
   /**
    * Number of dequeued texts whose user lines have not appeared yet. A `dequeue` line does not identify its
    * text.
    */
   #dequeued = 0;
-  /** Texts that lines since the last response show, and whose `enqueue` line is missing. */
+  /** Texts that lines since the last response contain, and whose `enqueue` line is missing. */
   readonly #shown = new Set<string>();
   #responseId: string | undefined;
   #isUncertain = false;
   #messages: QueuedMessage<Place>[] = [];
   #hasMessages = false;
 
-  /** @param isWholeFile false if lines above the first one are unknown */
+  /** @param isWholeFile false if the lines above the first added line are unknown */
   constructor(isWholeFile: boolean) {
     this.#isWholeFile = isWholeFile;
   }
 
-  /** True if lines above the first one could change the result. */
+  /** True if unknown lines above the first added line could change the result. */
   get isUncertain(): boolean {
     return !this.#isWholeFile && (this.#isUncertain || this.#hasMessages);
   }
 
-  /** True if a later line may still show the message that was received last. */
+  /** True if a later line may still contain the message that was received last. */
   get isOpen(): boolean {
     return this.#received.length > 0;
   }
@@ -147,7 +148,7 @@ export class MessageQueue<Place> {
     });
   }
 
-  /** Handles a response. A line after it cannot be the message that the response answers. */
+  /** Handles a response. A line after a response cannot be the message that the response answers. */
   #response(id: string | undefined): void {
     if (id === undefined || id !== this.#responseId) this.#settle();
     this.#responseId = id;
@@ -188,7 +189,7 @@ export class MessageQueue<Place> {
   }
 
   /**
-   * Removes the newest waiting text with this content, or a message whose text is unknown, and returns it.
+   * Removes and returns the newest waiting text with this content, or else a message whose text is unknown.
    */
   #take(text: string): Queued<Place> | undefined {
     const trimmed = text.trim();
@@ -217,7 +218,9 @@ export class MessageQueue<Place> {
   }
 }
 
-/** Returns an id that is the same in every reading of the file, and in copies of the file. */
+/**
+ * Returns an id for a queued message that is the same on every read of the file, and in copies of the file.
+ */
 export function messageId(line: Entry): string {
   const key = [stringField(line, "timestamp") ?? "", stringField(line, "content")?.trim() ?? ""];
   const hash = createHash("sha256").update(JSON.stringify(key)).digest("hex");
@@ -236,8 +239,8 @@ export function typedContent(entry: Entry): unknown {
 }
 
 /**
- * Returns texts that an entry shows as received. Includes the text of each block, because for a message with
- * images the queue may record only the typed text.
+ * Returns the texts in an entry that the user typed. Includes the text of each block, because for a message
+ * with images the queue may record only the typed text.
  */
 function shownTexts(entry: Entry): readonly string[] {
   const content = typedContent(entry);

@@ -79,7 +79,7 @@ describe("abandoned branches", () => {
     expect(found(b.entries)).toEqual(["e-3", "e-4"]);
   });
 
-  it("leaves out an abandoned response with the same parent and text as the current one", () => {
+  it("leaves out an abandoned response with the same parent and text as the current response", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant("answer", { id: "m" });
@@ -98,7 +98,7 @@ describe("abandoned branches", () => {
     expect(found(b.entries)).toEqual(["e-1", "e-5"]);
   });
 
-  it("leaves out a subagent's tool result, even if it has the id of a call in the main conversation", () => {
+  it("leaves out a subagent's tool result, even if the result has the id of a call in the main conversation", () => {
     const b = new ConversationBuilder();
     b.user("question");
     b.assistant([toolUse("a", "Task", {})], { id: "m" });

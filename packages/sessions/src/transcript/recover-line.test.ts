@@ -18,7 +18,7 @@ describe("recoverLine", () => {
     );
   });
 
-  it("recovers the entry that follows an unfinished one on the same line", () => {
+  it("recovers the entry that follows an unfinished entry on the same line", () => {
     const whole = entry("b");
     const torn = JSON.stringify(entry("a", 'said "}{" and {"type":"text"}')).slice(0, -8);
     const { values, lostBytes } = recoverLine(torn + JSON.stringify(whole));

@@ -107,7 +107,7 @@ class Life {
     };
   }
 
-  /** Collapses two neighbors in one batch. The second may be stale or missing. */
+  /** Collapses two neighboring spans in one batch. The second span may be stale or missing. */
   #collapse(start: number, length: number): void {
     const cuts = soundCuts(this.memory).flatMap((isSound, at) => (isSound ? [at] : []));
     const uuidsFrom = (nth: number): readonly string[] =>

@@ -94,7 +94,7 @@ describe("loadSparsely", () => {
     expect(hold(line, 1_000, bytes)).toBe(line);
   });
 
-  it("returns the whole conversation if the newest line only mentions a boundary, but is not one", async () => {
+  it("returns the whole conversation if the newest line only mentions a boundary, but is not a boundary", async () => {
     const c = new ConversationBuilder();
     c.user("question");
     c.tool("t1", "Read", { file_path: "/project/a.ts" }, "text", { usage: usage(10, 5) });
@@ -112,7 +112,7 @@ describe("loadSparsely", () => {
     expect(conversation).toBe(entries);
   });
 
-  it("refuses to reload a line that was released from memory if its file was replaced", async () => {
+  it("refuses to reload a line that was released from memory if the session file was replaced", async () => {
     const c = new ConversationBuilder();
     c.user("one");
     c.boundary();

@@ -50,8 +50,8 @@ const LINE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fields of a response's message that are read again in the same way. Its id, model and usage are needed for
- * every line.
+ * Fields of a response's message that are also read from the file again on access. The message's id, model
+ * and usage stay in memory, because they are needed for every line.
  */
 const MESSAGE_FIELDS_IN_FILE = [
   "container",
@@ -119,7 +119,7 @@ class ReleasedResponse extends ReleasedLine {
   }
 }
 
-/** Fields of a response that are needed for every line. The lines of one response share them. */
+/** Fields of a response that are needed for every line. The lines of one response share these fields. */
 interface ReportedFields {
   readonly id: unknown;
   readonly model: unknown;
@@ -162,7 +162,7 @@ for (const name of MESSAGE_FIELDS_IN_FILE) {
 }
 
 /**
- * Releases each line above a file position as it is read, because most of these are not part of the
+ * Releases each line above a file position as it is read, because most of these lines are not part of the
  * conversation.
  */
 export function lineReleaser(path: string, before: number): HoldEntry {
@@ -234,8 +234,8 @@ class StoredLines {
   }
 
   /**
-   * Returns the entry of the line at this position. Throws if the file was replaced and has another line
-   * there.
+   * Returns the entry of the line at this position. Throws if the file was replaced and has another line at
+   * this position.
    */
   read(offset: number, bytes: number, uuid: string | undefined): Entry {
     if (this.#newest?.offset === offset) return this.#newest.entry;

@@ -77,7 +77,7 @@ describe("currentConversation", () => {
 });
 
 describe("missing and circular parent links", () => {
-  it("treats the line above as the parent if the parent is missing, and reports that", () => {
+  it("treats the line above an entry as its parent if the parent is missing, and reports the missing parent", () => {
     const b = new ConversationBuilder();
     b.user("one");
     b.assistant("two");
@@ -288,9 +288,12 @@ describe("kept messages that the boundary lists", () => {
     ["names its own summary", listed("e-2", "e-7")],
     ["names its own boundary", listed("e-6", "e-2")],
     ["has 50,000 unknown ids", listed(...Array.from({ length: 50_000 }, (_, nth) => `x-${nth}`))],
-  ])("finds kept messages by their first and last line if the list of them %s", (_, preservedMessages) => {
-    expect(found(round(preservedMessages).entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-4", "e-5"]);
-  });
+  ])(
+    "finds kept messages by their first and last line if the list of kept messages %s",
+    (_, preservedMessages) => {
+      expect(found(round(preservedMessages).entries)).toEqual(["e-6", "e-7", "e-2", "e-3", "e-4", "e-5"]);
+    },
+  );
 
   it("keeps the order of messages that a fork copied, even after a rewind to one of them", () => {
     for (const preservedMessages of [listed("e-3", "e-4", "e-5"), undefined]) {

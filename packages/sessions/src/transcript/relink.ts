@@ -46,7 +46,7 @@ export function currentConversation(entries: readonly Entry[]): Conversation {
 /** Returns the conversation of an indexed whole file. */
 export const conversationOf = (index: EntryIndex): Conversation => asConversation(currentLines(index));
 
-/** Returns the current conversation as the file has it. */
+/** Returns the lines of the current conversation, as the file contains them. */
 export const currentLines = (index: EntryIndex): ConversationLines => linesOrNone(linesFrom(index));
 
 const NO_LINES: ConversationLines = Object.freeze({
@@ -85,8 +85,8 @@ export interface ConversationLines extends Omit<Conversation, "entries"> {
 }
 
 /**
- * Returns the lines of a conversation, or requests more of the file.
- * @param walker walker of this index. Pass it to read many conversations of one session.
+ * Returns the lines of a conversation, or requests more of the file if too little was read.
+ * @param walker walker of this index. Pass the same walker when you read many conversations of one session.
  */
 export function linesFrom(
   index: EntryIndex,
@@ -140,7 +140,7 @@ export function historyBefore(entries: readonly Entry[], boundary: CompactBounda
 export const indexedBefore = (index: EntryIndex, line: Entry): Conversation =>
   asConversation(indexedLinesBefore(index, line));
 
-/** Returns the conversation before a line as the file has it. */
+/** Returns the lines of the conversation before a line, as the file contains them. */
 export function indexedLinesBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): ConversationLines {
   const moment = momentBefore(index, line);
   return linesOrNone(moment && linesFrom(index, moment.leaf, moment.before, walker));
@@ -179,7 +179,8 @@ function momentBefore(
  * several entries, and each parallel result has its own call as parent. The next response has only the last
  * result as parent, so all other results are side leaves. Branches that the user abandoned stay out.
  *
- * The part before an undo is as it was before the undone step, so lines in between are not part of it.
+ * The part before an undo is as it was before the undone step, so lines between that step and the undo are
+ * not part of it.
  *
  * @param mayTake true if a line off the chain can belong to the conversation
  */
@@ -207,8 +208,8 @@ function reattachParallelEntries(
 }
 
 /**
- * Checks whether a line off the chain could belong to it. Without such lines, a long session needs no memory
- * for calls.
+ * Checks whether a line off the chain could belong to the conversation. If no line could, a long session
+ * needs no memory for calls.
  */
 function hasOffChainLines(index: EntryIndex, chain: Int32Array, before: number): boolean {
   const onChain = new PositionSet();
@@ -238,8 +239,8 @@ class Round {
   readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();
   readonly #answered = new Set<string>();
   /**
-   * Entries off the chain that are neither call nor result. They connect a selected entry to one that may be
-   * selected later.
+   * Entries off the chain that are neither call nor result. They connect a selected entry to an entry that
+   * may be selected later.
    */
   readonly #connectors = new Set<number>();
   readonly #extrasBySlot = new Map<number, number[]>();
@@ -286,8 +287,8 @@ class Round {
   }
 
   /**
-   * Adds a queued message at the start. In a file that starts in the middle of a session, it may precede
-   * every other message.
+   * Adds a queued message at the start. In a file that starts in the middle of a session, a queued message
+   * may precede every other message.
    */
   offerFirst(before: number): void {
     const queued: number[] = [];

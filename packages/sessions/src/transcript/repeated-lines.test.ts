@@ -72,7 +72,7 @@ describe("repeated lines in a session", () => {
     }
   });
 
-  it("keeps a tool result in its place when its call is repeated after it", async () => {
+  it("keeps the position of a tool result when the line of its tool call is repeated after the result", async () => {
     const lines = compactedSession();
     const call = lines[6] as Entry;
     const { conversation } = await read([...lines.slice(0, 8), call, ...lines.slice(8)]);

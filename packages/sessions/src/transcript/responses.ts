@@ -7,7 +7,8 @@ export interface ModelResponse {
   readonly requestId: string | undefined;
   readonly model: string | undefined;
   /**
-   * Usage of the last line with usage. All lines repeat the usage, but only the last one has the full output.
+   * Usage in the last line that reports usage. All lines of a response repeat the usage, but only the last
+   * line has the full output.
    */
   readonly usage: Usage | undefined;
   /** True if the agent wrote the response in the model's name, without a model call. */
@@ -54,7 +55,7 @@ function responseOf(group: readonly AssistantEntry[]): ModelResponse {
 
 /**
  * Removes entries that an earlier session of the list already has, so that totals over several files count
- * them once. A fork copies its history into a new file, with a new session id and the same uuids.
+ * each entry once. A fork copies its history into a new file, with a new session id and the same uuids.
  */
 export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[] }>(
   sessions: readonly T[],

@@ -171,7 +171,7 @@ describe("resumeSession", () => {
     expect((await resumeSession(path)).conversation).toEqual(b.entries.slice(1));
   });
 
-  it("a resume reads above the boundary if the user rewound to a message before it", async () => {
+  it("a resume reads above the boundary if the user rewound to a message before that boundary", async () => {
     const b = new ConversationBuilder();
     for (let turn = 0; turn < 50; turn++) b.user(`turn ${turn}`);
     b.boundary();
@@ -182,7 +182,7 @@ describe("resumeSession", () => {
     expect(resumed.conversation).toEqual([...b.entries.slice(0, 40), ...b.entries.slice(-1)]);
   });
 
-  it("reports the byte offset of damage, and no line number, when it resumes a session", async () => {
+  it("a resume reports a damaged line with its byte offset and without a line number", async () => {
     const b = new ConversationBuilder();
     b.user("first");
     b.boundary();

@@ -91,8 +91,8 @@ async function modelAbove(
 
 /**
  * Returns the position at which to start reading.
- * @param atLeast minimum number of bytes to read upward. The caller doubles the part that was read each time,
- * to avoid many small steps.
+ * @param atLeast minimum number of bytes to read upward. To avoid many small steps, the caller passes the
+ * number of bytes that it has read so far.
  */
 async function startOf(
   readAt: ReadAt,
@@ -112,8 +112,8 @@ const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(
 
 /**
  * Number of bytes above the part that was read in which to search for repeated lines. Nearly every session is
- * shorter, and the search takes a few milliseconds. The limit exists, because the time to resume must not
- * grow with the file.
+ * shorter, and the search takes a few milliseconds. The limit exists because the time to resume must not grow
+ * with the file.
  */
 const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 
@@ -124,9 +124,9 @@ const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 const MAX_SEARCHED_LINES = 8;
 
 /**
- * Finds a line of the conversation that also occurs above `before`, in the part that was not read. The upper
- * occurrence would decide the position of the line. A line below its parent has its position in the part that
- * was read. So the search includes only the other lines.
+ * Finds a line of the conversation that also occurs above `before`, in the part that was not read. If there
+ * is such an upper occurrence, it decides the position of the line. A line below its parent has its position
+ * in the part that was read, so the search skips such lines.
  */
 async function repeatedAbove(
   readAt: ReadAt,

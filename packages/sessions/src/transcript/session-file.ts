@@ -9,7 +9,8 @@ export interface OpenSessionFile {
   readonly readAt: ReadAt;
   readonly bytes: number;
   /**
-   * File descriptor for many small synchronous reads in a row: each one finishes faster than an await would.
+   * File descriptor for many small synchronous reads in a row. Each of these reads takes less time than an
+   * await.
    */
   readonly fd: number;
 }

@@ -18,7 +18,7 @@ async function models(): Promise<readonly (string | undefined)[]> {
 
 describe("the model of a session", () => {
   it.each([undefined, "2.1.325"])(
-    "knows the model after a compaction that keeps no message (Claude Code version %s)",
+    "finds the model of a session after a compaction that kept no message (Claude Code version %s)",
     async (version) => {
       const fields = version === undefined ? {} : { version };
       writeFileSync(path, linesOf(longSession(6).entries.map((entry) => ({ ...entry, ...fields }))));

@@ -16,7 +16,8 @@ function split(bytes: Buffer, cuts: readonly number[]): SeenLine[] {
   const places = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   let start = 0;
   for (const end of places) {
-    // The caller reuses its buffer, so a view that outlives the call would show other bytes.
+    // Like a real caller, overwrites the chunk after the call. If the splitter kept a view of the chunk, the
+    // view would show the new bytes.
     const chunk = Buffer.from(bytes.subarray(start, end));
     splitter.push(chunk);
     chunk.fill(0x2a);

@@ -46,7 +46,7 @@ describe("sessions with many undos", () => {
 });
 
 describe("stepBack after a compaction that copied kept messages", () => {
-  it("returns only new messages as messages since a compaction, and not the copies of kept messages", () => {
+  it("returns only the new messages since a compaction, and not the copies of kept messages", () => {
     const c = new ConversationBuilder();
     c.user("first");
     const kept = c.assistant("kept");

@@ -25,7 +25,10 @@ import { type ConversationLines, currentLines, indexedLinesBefore, stretchBefore
 /** Operation on the whole conversation that can be undone, such as a compaction. */
 export interface Step {
   readonly kind: StepKind;
-  /** Line that identifies the step: the boundary, the first marker, or the mark of a commit. */
+  /**
+   * Line that identifies the step: the boundary, the last marker of a snip, or the mark of a collapse, an
+   * expansion or an undo.
+   */
   readonly line: Entry;
   /**
    * Record of the undone step, if this step is an undo. Only a redo reverts an undo. A second undo does not.
@@ -174,8 +177,8 @@ function stepEndingAt(lines: readonly Entry[], at: number): Omit<Step, "since"> 
 }
 
 /**
- * Returns true for a line above the boundary. A mark there is among messages that the compaction kept in
- * place, and belongs to a step before the compaction.
+ * Returns true for a line above the boundary. A mark above the boundary is among messages that the compaction
+ * kept in place, so it belongs to a step before the compaction.
  */
 function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: Entry): boolean {
   return placeOf(index, line) < placeOf(index, boundary);
@@ -194,7 +197,10 @@ function messagesSince(index: EntryIndex, stretch: ConversationLines, boundary: 
   return toWireEntries(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
 }
 
-/** Returns the messages since the boundary, including messages since an undone step that the undo copied. */
+/**
+ * Returns the messages since the boundary. If an undo wrote the boundary, also returns the messages after the
+ * undone step, which the undo copied.
+ */
 function messagesSinceWithCopies(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
   const { boundary, lines } = stretch;
   if (boundary === undefined) return [];
@@ -213,8 +219,8 @@ function toWireEntries({ lines, boundary, clearedToolUseIds }: ConversationLines
 }
 
 /**
- * Checks whether an entry is a message. An unsettled stand-in does not count, because an undo restores the
- * messages that it replaces.
+ * Checks whether an entry is a message. A stand-in (a snip marker or a collapsed span) does not count while
+ * an undo can restore the messages that it replaces.
  */
 function isMessage(entry: Entry): boolean {
   if ((isStandIn(entry) && !isSettled(entry)) || isCompactBoundary(entry)) return false;
@@ -222,9 +228,9 @@ function isMessage(entry: Entry): boolean {
 }
 
 /**
- * Returns a predicate for the lines after a boundary that belong to its compaction: the summary, repeated
- * messages that were kept, restored content and hook output. Our lines name their boundary. For lines of
- * other agents, the compaction ends before the first new message of the user or the model.
+ * Returns a predicate for the lines after a boundary that belong to its compaction: the summary, copies of
+ * kept messages, restored content and hook output. Our lines name their boundary. For lines of other agents,
+ * the compaction ends before the first new message of the user or the model.
  */
 function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry) => boolean {
   const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;

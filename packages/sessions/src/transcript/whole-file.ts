@@ -7,7 +7,7 @@ import { isSystemError } from "./file-bytes.ts";
 
 /**
  * Writes a file atomically, readable only by its owner. When everything is on the disk under a temporary
- * name, calls `giveName`, which decides what happens to an existing file of the final name. Returns the
+ * name, calls `giveName`, which decides what happens to an existing file with the final name. Returns the
  * result of `giveName`. If `giveName` does not move the temporary file, nothing has changed.
  *
  * @param isLasting false for a file that can be rebuilt. Such a file is written without waiting for the disk.

@@ -149,7 +149,7 @@ describe("appending to a transcript", () => {
 });
 
 describe("an append that fails", () => {
-  it("an append that fails because the disk is full leaves the file unchanged, at whatever byte it fails", async () => {
+  it("an append that fails at any byte because the disk is full leaves the file unchanged", async () => {
     const before = linesOf(entries(1));
     const lines = linesOf(entries(3, "f"));
     for (let room = 0; room < lines.length; room++) {
@@ -204,7 +204,7 @@ describe("an append that fails", () => {
     expect(file.synced.toString()).toBe(linesOf(entries(1)));
   });
 
-  it("explains why it cannot open a read-only file, a folder or a missing file", async () => {
+  it("the writer explains why it cannot open a read-only file, a folder or a missing file", async () => {
     const path = freshPath();
     writeFileSync(path, linesOf(entries(1)));
     chmodSync(path, 0o400);

@@ -140,7 +140,7 @@ class GroupCommitWriter implements TranscriptWriter {
       if (this.#expectedBytes !== undefined && bytes !== this.#expectedBytes) {
         throw this.#changed("another program wrote to it since longhaul read it");
       }
-      // A killed writer may have left half a line, which must not merge with ours.
+      // A killed writer may have left half a line. The newline separates that half line from our first line.
       const payload = endsWithNewline ? lines : Buffer.concat([Buffer.from("\n"), lines]);
       await this.#writeOrUndo(payload, bytes);
       if (this.#expectedBytes !== undefined) this.#expectedBytes = bytes + payload.length;

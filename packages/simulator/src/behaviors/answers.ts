@@ -32,7 +32,8 @@ export function echo(): Behavior {
 
 /**
  * Creates a behavior that calls the tool after every human message, but not after a tool result.
- * @param options.thenSay text that answers the tool result. Without it, the next behavior answers the result.
+ * @param options.thenSay text that answers the tool result. Without `thenSay`, the next behavior answers the
+ * tool result.
  */
 export function callTool(
   name: string,

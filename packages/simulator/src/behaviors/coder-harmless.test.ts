@@ -47,7 +47,7 @@ const SHOWN_OUTSIDE = [
   "$HOME/a.json",
 ].join("\n");
 
-describe("the simulated coder with a client that runs its tool calls", () => {
+describe("the simulated coder with a client that runs the coder's tool calls", () => {
   it("the coder uses no path outside the working folder, even if tool results show such paths", () => {
     const calls = callsIn(playWith(SHOWN_OUTSIDE, 300));
     const paths = calls.flatMap(pathsOf);
@@ -96,7 +96,7 @@ describe("the simulated coder with a client that runs its tool calls", () => {
     for (const { input } of changed) expect(input.file_path).toMatch(/^\/home\/dev\/shop\/longhaul-sim\//);
   });
 
-  it("the coder reads only files that a tool result showed or that it wrote itself", () => {
+  it("the coder reads only files that a tool result showed or that the coder wrote", () => {
     const shown = new Set([`${ROOT}/src/main.ts`, `${ROOT}/src/cart.ts`]);
     for (const { name, input } of callsIn(playWith(SHOWN_OUTSIDE, 200))) {
       if (name === "Write") shown.add(String(input.file_path));

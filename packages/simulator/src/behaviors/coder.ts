@@ -111,8 +111,8 @@ export function coder(options: CoderOptions): Behavior {
 }
 
 /**
- * True if a subagent makes the call. Only Claude Code says so in its headers. For other clients, the first
- * message shows it.
+ * True if a subagent makes the call. Only the headers of Claude Code name the subagent. For other clients,
+ * the first message shows that the caller is a subagent.
  */
 function isSubagent({ purpose, messages }: SeenRequest): boolean {
   return purpose === "subagent" || isDelegation(contentText(messages[0]?.content));
@@ -162,8 +162,8 @@ interface Call {
 }
 
 /**
- * Makes a call that differs from the latest calls. If it finds none, it repeats a call for the first call of
- * a turn, and returns undefined for an additional call.
+ * Makes a call that differs from the latest calls. If every attempt repeats one of them, returns the
+ * repetition as the first call of a turn, and undefined instead of an additional call.
  */
 function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[]): Call | undefined {
   const { name } = action.tool;

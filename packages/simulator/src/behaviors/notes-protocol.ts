@@ -27,7 +27,10 @@ export interface SeenNotesRequest {
   readonly isRefused: boolean;
 }
 
-/** Maximum answers to search through. No caller accepts more answers. */
+/**
+ * Maximum number of answers after a notes request. The search for the request stops there, because no caller
+ * accepts more answers.
+ */
 const MAX_ANSWERS = 8;
 
 /**

@@ -36,7 +36,7 @@ describe("scriptedTurns, a simulated model that answers from a list", () => {
     expect(script.remaining()).toBe(1);
   });
 
-  it("with repeatLast, scriptedTurns repeats the last turn, even one that was added later", () => {
+  it("with repeatLast, scriptedTurns repeats the last turn, even a turn that was added later", () => {
     const script = scriptedTurns(["one"], { repeatLast: true });
     expect([script(hello), script(hello)]).toEqual([textTurn("one"), textTurn("one")]);
     script.add("two");
@@ -172,7 +172,7 @@ describe("the ready-made behaviors always, echo and callTool", () => {
     );
   });
 
-  it("the behavior callTool() calls a tool, and answers its result only if thenSay is set", () => {
+  it("the behavior callTool() calls a tool, and answers the tool result only if thenSay is set", () => {
     const result = { type: "tool_result", tool_use_id: "x", content: "done" } as const;
     const answered = request({ role: "user", content: [result] });
     expect(callTool("Read", { path: "a" })(hello)?.blocks).toEqual([

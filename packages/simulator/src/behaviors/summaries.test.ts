@@ -77,7 +77,7 @@ describe("summaries, the simulated model for summary requests", () => {
     expect(kept).not.toContain("whoever goes on with the work");
   });
 
-  it("goodSummary answers a summary request in the same message as the last tool results", () => {
+  it("goodSummary answers a summary request that is in the same message as the last tool results", () => {
     const prompt: ContentBlock = { type: "text", text: summaryPrompt() };
     const request = seen([...conversation.slice(0, 2), { role: "user", content: [result, prompt] }]);
     expect(presentSections(textOf(goodSummary()(request)))).toEqual(SECTION_NAMES);
@@ -154,7 +154,7 @@ describe("badSummary, which writes summaries that are bad on purpose", () => {
     }
   });
 
-  it("the bad summary injected contains tags that close it early, and a false boundary", () => {
+  it("the bad summary injected contains tags that end the summary early, and a false boundary", () => {
     const text = bad("injected");
     expect(text.match(/<\/summary>/g)).toHaveLength(3);
     expect(text).toContain('"subtype":"compact_boundary"');

@@ -83,7 +83,10 @@ function goodSummaryTurn(wanted: string, request: SeenRequest): Turn {
   return textTurn(`<analysis>\n${analysis}\n</analysis>\n\n<summary>\n${summary}\n</summary>`);
 }
 
-/** Writes the summary without tags, as the provider's own compaction puts it into its block. */
+/**
+ * Writes the summary without tags. The provider's own compaction puts such a summary into its compaction
+ * block.
+ */
 export function compactionSummary(
   messages: readonly ApiMessage[],
   instructions?: string,

@@ -94,7 +94,7 @@ describe("a thinking block that is sent back in a changed conversation", () => {
     expect(failing(provider, longer)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("on accounts without enforcement, lists thinking that does not match its conversation, but keeps it", () => {
+  it("on accounts without enforcement, keeps and lists thinking that does not match its conversation", () => {
     const { provider, talk } = started();
     const changed = { ...talk, system: "Be long." };
     const lenient: CallOptions = { ...DROP, switches: { enforceBinding: false } };
@@ -184,7 +184,7 @@ describe("signatures of thinking blocks", () => {
 });
 
 describe("thinking that another model wrote", () => {
-  it("drops thinking of another model if the current model cannot read it, and does not count its tokens", () => {
+  it("drops thinking of another model that the current model cannot read, and does not count the dropped tokens", () => {
     const { provider, talk } = started(BINDING);
     for (const model of [UNBOUND, OTHER_BINDING]) {
       const prepared = provider.call({ ...talk, model });

@@ -18,8 +18,8 @@ export interface SummarizedPrefix {
 }
 
 /**
- * Digests of conversations as clients sent them, without thinking and cache marks. Requests share the nodes
- * of equal beginnings, so only new blocks are hashed.
+ * Digests of conversations as clients sent them, without thinking and cache marks. A tree stores the blocks,
+ * and conversations with the same beginning share its nodes, so only new blocks are hashed.
  */
 export class BoundPrefixes {
   readonly #tree = new PrefixTree();
@@ -68,7 +68,7 @@ export class BoundPrefixes {
 
 /**
  * Walks through a conversation block by block. At each position, it knows the prefix to which a thinking
- * block would be bound.
+ * block at this position is bound.
  */
 export class PrefixWalk {
   readonly toolsDigest: string;
@@ -84,8 +84,8 @@ export class PrefixWalk {
   #role: string | undefined;
   #blocks = 0;
   /**
-   * Prefixes that the last summary replaces. If the next message allows it, the walk continues from these
-   * prefixes too.
+   * Prefixes that the last summary replaces. If the next message is not a system message, the walk continues
+   * from these prefixes too.
    */
   #resumable: readonly PrefixNode[] = [];
 

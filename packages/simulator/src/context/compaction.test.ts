@@ -54,7 +54,7 @@ describe("the provider's compaction at a threshold", () => {
     expect(prepared.appliedEdits).toEqual([]);
   });
 
-  it("compacts at the trigger of the request and not below it, by default at 150,000 tokens", () => {
+  it("compacts only at or above the trigger of the request, which is 150,000 tokens by default", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
     const { tokens } = provider.call(talk);
@@ -121,7 +121,7 @@ describe("a compaction block from a threshold compaction", () => {
   const provider = new TestProvider();
   const reply = assistant(block({ content: "one" }), said("answer"));
 
-  it("hides everything before the last compaction block, whether the client still sends it or not", () => {
+  it("the model sees no message before the last compaction block, even if the client still sends such messages", () => {
     const messages = [asked("a"), assistant(block({ content: "zero" })), asked("b"), reply, asked("c")];
     const shown = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
     expect(shown).toEqual([{ role: "user", content: [said("one")] }, assistant(said("answer")), asked("c")]);

@@ -32,8 +32,9 @@ interface NoSummary {
 }
 
 /**
- * Function that writes the summary of a compaction. Return undefined or a blank text for a model that answers
- * with something else. To simulate a provider that cannot summarize now, throw {@link compactionUnavailable}.
+ * Function that writes the summary of a compaction. To simulate a model that answers without a summary,
+ * return undefined or a blank text. To simulate a provider that cannot summarize now, throw {@link
+ * compactionUnavailable}.
  */
 export type Summarize = (
   messages: readonly ApiMessage[],
@@ -59,7 +60,7 @@ export interface CompactionOutcome {
   readonly iteration: CompactionIteration;
 }
 
-/** Creates the error that asks the client to retry. A test's summarizer throws it. */
+/** Creates the error that asks the client to retry. The summarizer of a test can throw this error. */
 export const compactionUnavailable = (): ApiRefusal => refusal("compactionUnavailable");
 
 interface Summarizer {
@@ -242,8 +243,8 @@ function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
 }
 
 /**
- * Refuses summaries that differ from those that the provider returned. Only summaries at a threshold have no
- * signature, so an unsigned summary requires the beta for threshold compaction.
+ * Refuses summaries that differ from those that the provider returned. Only summaries of threshold
+ * compactions have no signature, so an unsigned summary requires the beta for threshold compaction.
  */
 export function checkSummaries(
   messages: readonly ApiMessage[],

@@ -45,7 +45,7 @@ describe("prepareContext, which prepares a request for the model", () => {
     expect(prepared.inputTransformations).toBeUndefined();
   });
 
-  it("inputTransformations is an empty list for a request with the beta if no thinking was transformed", () => {
+  it("inputTransformations is empty if the request has the thinkingBinding beta and no thinking was transformed", () => {
     expect(
       new TestProvider().call(withMessages(newTalk(), [asked("a")]), { betas: CONTROLS })
         .inputTransformations,
@@ -90,7 +90,7 @@ describe("prepareContext, which prepares a request for the model", () => {
     );
   });
 
-  it("accepts input plus max_tokens above the window only if the model can stop at the window", () => {
+  it("accepts a request whose input plus max_tokens exceeds the window only if the model can stop at the window", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("hello")]);
     const { tokens } = provider.call(talk);

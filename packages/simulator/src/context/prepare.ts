@@ -81,7 +81,7 @@ export interface PreparedContext<Built> {
   /** The built prompt. Its tokens are the input of the call. */
   readonly prompt: Built;
   readonly tokens: number;
-  /** Tokens before edits: `context_management.original_input_tokens` of a count. */
+  /** Tokens before edits: `context_management.original_input_tokens` in the answer of `count_tokens`. */
   readonly originalTokens: number;
   readonly appliedEdits: readonly AppliedEdit[];
   /** Transformations of the input. Undefined if the response has no such field. */
@@ -91,7 +91,7 @@ export interface PreparedContext<Built> {
   readonly reportsIterations: boolean;
   /** Signs the thinking of the reply, block by block. */
   readonly signer: ReplySigner;
-  /** Thread of the request, if any. It stores the reply, or is released if there is no reply. */
+  /** Thread of the request, if any. The thread stores the reply, or is released if there is no reply. */
   readonly thread: ThreadTurn | undefined;
 }
 

@@ -22,7 +22,10 @@ export class Sealer {
     this.#secret = secret;
   }
 
-  /** Seals the fields. They must not contain the separator. Digests, counts and encoded names never do. */
+  /**
+   * Seals the fields. The fields must not contain the separator. Digests, counts and encoded names never
+   * contain it.
+   */
   seal(fields: readonly string[]): string {
     const text = fields.join(SEPARATOR);
     return Buffer.from(`${text}${SEPARATOR}${this.#mac(text)}`).toString("base64");

@@ -76,13 +76,13 @@ describe("changes of a request that keep earlier thinking valid", () => {
     }
   });
 
-  it("new thinking stays valid while thinking that was removed earlier from the start stays removed", () => {
+  it("new thinking stays valid if thinking blocks were removed before it was written and stay removed", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
     expect(failing(provider, withTurns(provider, trimmed, 1))).toEqual([]);
   });
 
-  it("earlier thinking stays valid when texts become blocks and messages are split by block", () => {
+  it("earlier thinking stays valid when a string becomes a text block and each block becomes a message", () => {
     const { provider, talk } = started();
     const messages = talk.messages.flatMap((message) =>
       message.role === "assistant" && typeof message.content !== "string"
@@ -152,7 +152,7 @@ describe("changes of a request that make earlier thinking invalid", () => {
     expect(failing(provider, gap)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
   });
 
-  it("restoring removed thinking makes the thinking invalid that was written without it", () => {
+  it("restoring removed thinking blocks makes the thinking invalid that was written after their removal", () => {
     const { provider, talk } = started();
     const trimmed = withoutThinking(talk, (number) => number < 3);
     const longer = withTurns(provider, trimmed, 1);

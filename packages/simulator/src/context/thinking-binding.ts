@@ -14,7 +14,10 @@ import {
   thinkingDigest,
 } from "./signatures.ts";
 
-/** Rules for checking the thinking of a request. They follow from its options and from the account. */
+/**
+ * Rules for checking the thinking of a request. The rules follow from the options of the request and from the
+ * account.
+ */
 export interface BindingRules {
   /**
    * True if a thinking block that does not match its conversation is refused or dropped. Otherwise it is only
@@ -161,8 +164,8 @@ export class ThinkingBinder {
   }
 
   /**
-   * True if the model can read the thinking block. It can if it wrote the block itself, or if the model that
-   * wrote the block does not bind thinking.
+   * True if the model can read the thinking block. A model can read its own thinking, and the thinking of
+   * models that do not bind thinking.
    */
   #isReadable({ signature }: SentThinking, model: SimulatedModel): boolean {
     if (signature === undefined || signature.model === model.id) return true;
@@ -281,8 +284,8 @@ function refuseInvalid(
 }
 
 /**
- * Problem with the thinking before a block: a thinking block is missing from the middle, or a removed one has
- * returned.
+ * Problem with the thinking before a block: a thinking block is missing from the middle, or a removed
+ * thinking block has returned.
  */
 type Disorder = "missing" | "put-back" | undefined;
 

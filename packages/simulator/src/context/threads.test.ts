@@ -42,7 +42,7 @@ describe("message threads, which store a conversation on the server", () => {
     expect(third.request.body.messages).toEqual(third.conversation.messages);
   });
 
-  it("compares the whole thread with the window, and the client can continue the thread after a refusal", () => {
+  it("compares the tokens of the whole thread with the window, and a client can continue the thread after a refusal", () => {
     const provider = created();
     const tooLong = continuation("msg_1", asked("x".repeat(500)));
     expect(provider.refusal(tooLong, { ...THREADS, windowTokens: 300 }).message).toContain("too long");
@@ -115,7 +115,7 @@ describe("message threads, which store a conversation on the server", () => {
     expect(provider.call(body, THREADS).thread).toBeDefined();
   });
 
-  it("refuses the field `thread` without the beta, and when threads are disabled", () => {
+  it("refuses the field `thread` without the beta for threads, and when threads are disabled", () => {
     const provider = new TestProvider();
     const unknown = continuation("msg_9", asked("x"));
     expect(provider.refusal(unknown).message).toBe("thread: Extra inputs are not permitted");

@@ -152,7 +152,7 @@ const standardUsage: ExpectedUsage = {
   cache_read_input_tokens: 0,
 };
 
-/** Replies that the recorded answers contain, unless `replies` of a subject differ. */
+/** Replies that the recorded answers contain, unless the field `replies` of a subject overrides them. */
 export const STANDARD_REPLIES: Readonly<Record<ReplyScenario, ExpectedReply>> = {
   text: {
     content: [standardText],

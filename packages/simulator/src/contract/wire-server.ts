@@ -10,7 +10,7 @@ export interface ReceivedRequest {
   readonly body: unknown;
 }
 
-/** A loopback server that plays recorded answers, one per request. The last one repeats. */
+/** A loopback server that plays recorded answers, one per request. The last answer repeats. */
 export interface WireServer {
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];

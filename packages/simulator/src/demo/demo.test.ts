@@ -44,14 +44,14 @@ function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
 const responses = groupsOf(assistants, (entry) => entry.message.id ?? "");
 
 describe("the demo session as a file", () => {
-  it("creates the same demo session for the same seed, byte for byte, and another for another seed", () => {
+  it("creates the same demo session for the same seed, byte for byte, and a different session for another seed", () => {
     const bytes = JSON.stringify(session);
     // Compares booleans instead of texts, because a failure would print a diff of two megabytes.
     expect(JSON.stringify(createDemoSession()) === bytes).toBe(true);
     expect(JSON.stringify(createDemoSession({ seed: 7 })) === bytes).toBe(false);
   });
 
-  it("links every entry of the demo session except the first to an earlier one", () => {
+  it("links every entry of the demo session except the first to an earlier entry", () => {
     const seen = new Set<string>();
     const roots = [];
     for (const entry of session) {
@@ -113,7 +113,7 @@ describe("the usage in the demo session", () => {
     expect(Math.abs(reported - DEMO_CONTEXT_TOKENS) / DEMO_CONTEXT_TOKENS).toBeLessThan(0.03);
   });
 
-  it("all lines of a response in the demo session report the same input, and the last line the most output", () => {
+  it("all lines of a response in the demo session report the same input, and the last line reports the most output", () => {
     for (const lines of responses) {
       const usages = lines.map(usageOf);
       expect(new Set(usages.map(inputTokens)).size).toBe(1);
@@ -329,7 +329,7 @@ interface Shown {
 }
 
 /** Replays the edits of the session. Each tool result must match the files at that moment. */
-describe("tool results of the demo session compared with the project files at that moment", () => {
+describe("tool results of the demo session compared with the project files at the time of each call", () => {
   const cwd = "/home/mara/code/harbour/";
   const config = "src/config.ts";
   const atStart = new Map(demoFilesAtStart());
@@ -370,7 +370,7 @@ describe("tool results of the demo session compared with the project files at th
     expect(replay({})).toEqual(demoFiles());
   });
 
-  it("each edit of the demo session replaces a text that occurs once in the file at that moment", () => {
+  it("each edit of the demo session replaces a text that occurs once in the file at the time of the edit", () => {
     let edits = 0;
     replay({
       changed: ({ originalFile, oldString }, _path, before) => {
@@ -393,7 +393,7 @@ describe("tool results of the demo session compared with the project files at th
     });
   });
 
-  it("each read in the demo session shows the file at that moment, with line numbers and tabs", () => {
+  it("each read in the demo session shows the file at the time of the read, with line numbers and tabs", () => {
     let reads = 0;
     replay({
       read: ({ content, startLine, totalLines }, printed, text) => {
@@ -407,7 +407,7 @@ describe("tool results of the demo session compared with the project files at th
     expect(reads).toBeGreaterThan(50);
   });
 
-  it("each search in the demo session finds lines of the files at that moment", () => {
+  it("each search in the demo session finds lines of the files at the time of the search", () => {
     let hits = 0;
     replay({
       found: (line, files) => {

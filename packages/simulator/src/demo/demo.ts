@@ -97,7 +97,7 @@ class StoryBuilder {
   readonly entries: Entry[] = [];
   /** New parents for entries whose parent was removed, by the uuid of the removed parent. */
   readonly #standIns = new Map<string | null | undefined, string | null | undefined>();
-  /** Context tokens so far, minus those at the same place of the recording. */
+  /** Context tokens so far, minus the context tokens at the same position of the recording. */
   #shift = 0;
   #response: string | undefined;
   #read = 0;

@@ -66,7 +66,7 @@ const TOOLS_PREAMBLE_TOKENS = 346;
 
 /**
  * Tokens of the markup around the system prompt and around each turn. The markup names the speaker and marks
- * the end.
+ * the end of the section.
  */
 const SECTION_TOKENS = 4;
 

@@ -49,7 +49,7 @@ describe("writing and reading the prompt cache", () => {
     expect(usage.input_tokens).toBe(0);
   });
 
-  it("other calls can read a cache entry only after the response of its call has begun", () => {
+  it("other calls can read a cache entry only after the response to the call that writes the entry has begun", () => {
     const first = scene.begin(marked);
     expect(scene.begin(marked).usage.cache_read_input_tokens).toBe(0);
     first.commit();

@@ -206,9 +206,9 @@ class CacheEntries {
   }
 
   /**
-   * `wanted` contains the results to delete. Finds the entry from which the most of these results are already
-   * deleted, and no other results. The provider can delete results from a cached prefix, but cannot restore
-   * them.
+   * `wanted` contains the results to delete. Finds the entry from which the largest number of these results,
+   * and no other result, is already deleted. The provider can delete results from a cached prefix, but cannot
+   * restore them.
    */
   find(node: PrefixNode, scope: string, wanted: ReadonlySet<string>, at: number): CacheEntry | undefined {
     let best: CacheEntry | undefined;

@@ -89,8 +89,8 @@ function checkThinking({ body, betas }: SimulatedRequest, model: SimulatedModel)
 }
 
 /**
- * Checks the thinking budget. With interleaved thinking it covers all replies of a turn, so one reply may be
- * shorter.
+ * Checks the thinking budget. With interleaved thinking, the budget covers all replies of a turn, so it may
+ * exceed `max_tokens` of one reply. Call this function only without interleaved thinking.
  */
 function checkBudget({ budget_tokens: budget }: JsonRecord, { max_tokens: maxTokens }: JsonRecord): void {
   if (typeof budget === "number" && typeof maxTokens === "number" && budget >= maxTokens) {

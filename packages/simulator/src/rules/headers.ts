@@ -55,7 +55,7 @@ function readVersion(headers: IncomingHttpHeaders): ApiVersion {
   return VERSIONS.find((version) => version === given) ?? refuse("versionUnknown", { version: given });
 }
 
-/** Checks the content type. A call without a body needs none. */
+/** Checks the content type. A call without a body needs no content type. */
 function checkContentType(headers: IncomingHttpHeaders): void {
   const hasBody =
     headers["transfer-encoding"] !== undefined || Number(headerText(headers, "content-length")) > 0;

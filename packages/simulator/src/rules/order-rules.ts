@@ -30,8 +30,8 @@ export function checkOrder(messages: readonly SentMessage[], inspection: Inspect
 }
 
 /**
- * For a compaction, checks that there is something to summarize: a user or assistant message with more than a
- * failed compaction.
+ * For a compaction, checks that there is something to summarize: a user or assistant message that contains
+ * more than the block of a failed compaction.
  */
 function checkSomethingToSummarize(messages: readonly SentMessage[], inspection: Inspection): void {
   if (!asksForCompaction(inspection.request)) return;
@@ -102,7 +102,7 @@ function checkOpening(messages: readonly SentMessage[]): void {
   refuse("firstRole");
 }
 
-/** Consecutive messages of one role, which the provider treats as one. */
+/** Consecutive messages of one role, which the provider treats as one message. */
 interface Turn {
   readonly role: Role;
   readonly messages: readonly SentMessage[];
@@ -306,8 +306,8 @@ function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
 }
 
 /**
- * True if the provider paused the turn, in one of its own tools or after its own summary. A client may send
- * such a turn back unchanged.
+ * True if the provider paused the turn: during a tool that the provider runs, or after the provider's own
+ * summary. A client may send such a turn back unchanged.
  */
 function isResumable(last: PlacedBlock | undefined): boolean {
   if (last === undefined) return false;

@@ -188,7 +188,7 @@ describe("BodyMemory, which parses only the new part of a request body", () => {
     expect(third[10]).not.toBe((other.messages as readonly unknown[])[0]);
   });
 
-  it("BodyMemory replaces the earlier body of a growing conversation, and keeps the body of a small one", () => {
+  it("BodyMemory replaces the earlier body of a growing conversation, and keeps the body of another conversation", () => {
     const memory = new BodyMemory(1_000);
     const parse = (model: string, ...contents: readonly string[]): readonly unknown[] =>
       memory.parse(

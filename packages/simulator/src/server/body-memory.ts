@@ -142,8 +142,8 @@ function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
 }
 
 /**
- * True if the key `messages` may occur again after the list, even in escaped form. In JSON, the last
- * occurrence of a key counts.
+ * True if the key `messages` may occur again after the list of messages, even in escaped form. In JSON, the
+ * last occurrence of a key counts.
  */
 const mayNameMessages = (bytes: Buffer): boolean => bytes.includes('"messages"') || bytes.includes("\\u");
 

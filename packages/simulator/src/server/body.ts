@@ -87,7 +87,7 @@ export function parseBody(content: Buffer): JsonRecord {
 
 /**
  * Decodes the content like `toString()`, but faster. If a body is not pure ASCII, `toString()` takes about as
- * long as parsing. Decoding through UTF-16 takes half of that.
+ * long as parsing. Decoding through UTF-16 takes half of that time.
  */
 export function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");

@@ -40,7 +40,7 @@ const DEFAULT_OUTPUT_SHARE = 0.25;
 export class Catalog {
   readonly #models = new Map<string, SimulatedModel>();
 
-  /** @param windowTokens window of every Claude model. Their maximum output does not change. */
+  /** @param windowTokens window of every Claude model. The maximum output of these models does not change. */
   constructor(added: readonly ModelOptions[] = [], windowTokens?: number) {
     for (const [id, facts] of Object.entries(MODELS)) {
       if (!id.startsWith("claude") || FAMILIES.has(id)) continue;

@@ -62,7 +62,7 @@ describe("the stop reason of a reply", () => {
     expect([reply.stopReason, reply.stopSequence]).toEqual(["stop_sequence", "END"]);
   });
 
-  it("a reply has the stop reason of the scripted turn, and the details of a refusal", () => {
+  it("a reply has the stop reason and the refusal details of the scripted turn", () => {
     const reply = compose({ blocks: [], stopReason: "refusal", stopDetails: { category: "cyber" } });
     expect(reply.stopReason).toBe("refusal");
     expect(reply.stopDetails).toMatchObject({ type: "refusal", category: "cyber", explanation: null });

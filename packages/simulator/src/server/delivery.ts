@@ -67,7 +67,7 @@ export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
 
 /**
  * Delivers an answer. Returns true if a fault ended the stream with an error event. If the stream has fewer
- * events than the fault waits for, it ends as usual.
+ * events than the fault waits for, the stream ends as usual.
  */
 export async function deliver(
   answer: Answer,

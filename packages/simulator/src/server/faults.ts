@@ -125,7 +125,7 @@ const TEXT_OF_STATUS = {
 /** Every status for which the simulator has an error text. */
 export const FAULT_STATUSES: readonly number[] = [...Object.keys(TEXT_OF_STATUS).map(Number), 429];
 
-/** Creates the refusal of a status fault, with the API's text unless the fault has its own. */
+/** Creates the refusal of a status fault, with the API's text unless the fault has its own text. */
 export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
   const { status, message, details, type } = wordsFor(fault, organization, model);
   const wait = retryAfter(fault);

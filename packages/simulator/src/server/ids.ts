@@ -14,8 +14,8 @@ export interface Ids {
 
 /**
  * Creates a generator of ids. An id depends on the seed, on the number of earlier ids, and on the context.
- * The context is needed if a conversation continues on another simulator with the same seed: its ids must not
- * repeat.
+ * Because of the context, ids do not repeat when a conversation continues on another simulator with the same
+ * seed.
  */
 export function createIds(seed: number): Ids {
   const counts = new Map<string, number>();

@@ -7,9 +7,9 @@ export interface TextRow {
   /** True for a text that is quoted or captured. */
   readonly verified?: true;
   readonly text: string;
-  /** Status of its error. Default: 400. */
+  /** HTTP status of the error with this text. Default: 400. */
   readonly status?: number;
-  /** `error_code` in the error's details. Clients should branch on it. */
+  /** `error_code` in the error's details. Clients should decide by this code, not by the text. */
   readonly code?: string;
 }
 
@@ -302,8 +302,8 @@ export const CONTEXT_TEXTS = {
     text: "That setting requires the `{beta}` value in the `anthropic-beta` header.",
   },
   /**
-   * The documentation says that such a sentence follows, but not its wording. The same applies to the texts
-   * below.
+   * The documentation says that a sentence about the change follows, but does not quote the sentence. The
+   * same applies to the texts below.
    */
   systemDiffers: { text: "The `system` prompt differs from when this block was created." },
   toolsDiffer: { text: "The `tools` list differs from when this block was created." },

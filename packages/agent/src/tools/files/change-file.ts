@@ -152,8 +152,8 @@ function writeNew(path: string, bytes: Buffer): WriteOutcome {
 
 /**
  * Replaces the content of a file if it still has the old content. The last check runs as late as possible,
- * and no await follows it. So no other agent of this process can interfere, and another process would have to
- * hit an interval of microseconds. The file keeps its mode and is complete at all times.
+ * and no await follows it. So no other agent of this process can interfere. Another process can interfere
+ * only within microseconds. The file keeps its mode and is complete at all times.
  */
 export async function replaceFile(
   path: string,
@@ -251,13 +251,13 @@ function holds(file: number, bytes: Buffer): boolean {
 
 async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
   await handle.writeFile(bytes);
-  // A power failure without this sync can leave the new name without content.
+  // Without this sync, a power failure can leave the new name without content.
   await handle.sync();
 }
 
 /**
- * Creates a temporary file in the same folder, so that it can replace the file in one step. Always removes it
- * afterwards.
+ * Creates a temporary file in the folder of `path`, so that it can replace the file at `path` in one step.
+ * Always removes the temporary file afterwards.
  */
 async function withTemporary<T>(path: string, work: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = join(dirname(path), `.longhaul-${randomBytes(6).toString("hex")}.tmp`);

@@ -4,8 +4,8 @@ import { applyEdit, type TextEdit } from "./edit-file.ts";
 import { placesOf } from "./find-text.ts";
 
 /**
- * Character of the generated texts. There are only a few, so that texts repeat and overlap. Some take several
- * bytes.
+ * Character of the generated texts. There are only a few different characters, so that texts repeat and
+ * overlap. Some characters take several bytes.
  */
 const character = fc.constantFrom("a", "b", " ", "\n", "\r\n", "\t", "é", "€", "😀", "\u0301");
 const text = fc.string({ unit: character, maxLength: 30 });

@@ -28,7 +28,7 @@ const change = (old_string: string, new_string: string, more: object = {}): Prom
 const now = (): string => readFileSync(path, "utf8");
 
 describe("the Edit tool", () => {
-  it("replaces the only occurrence of a text in a file, names its line, and shows the diff", async () => {
+  it("replaces the only occurrence of a text in a file, reports the line number, and shows the diff", async () => {
     await given("one\ntwo\nthree\nfour\nfive\nsix\n");
     const outcome = await callTool(edit, { file_path: "a.ts", old_string: "four", new_string: "4\n4b" });
     expect(now()).toBe("one\ntwo\nthree\n4\n4b\nfive\nsix\n");

@@ -42,7 +42,7 @@ describe("permissions of the file tools", () => {
     expect(await needsOf(read, { file_path: 1 })).toEqual([]);
   });
 
-  it('the question about a file change shows its diff, and the answer "always" covers all ordinary edits', async () => {
+  it('the question about a file change shows the diff, and the answer "always" covers all ordinary edits', async () => {
     const input = { file_path: "a.txt", old_string: "two", new_string: "2" };
     const detail = "@@ -1,2 +1,2 @@\n one\n-two\n+2";
     expect(await needsOf(edit, input)).toEqual([
@@ -67,7 +67,7 @@ describe("permissions of the file tools", () => {
     expect(needs).toMatchObject([{ kind: "change", detail: "@@ -1,1 +1,1 @@\n-three\n+3" }]);
   });
 
-  it("a question about a link names the target file, and reading and writing it need separate permissions", async () => {
+  it("a question about a link names the target file, and reading and writing this file need separate permissions", async () => {
     const [reading] = await needsOf(read, { file_path: "link" });
     const [writing] = await needsOf(write, { file_path: "link", content: "x" });
     expect(reading).toMatchObject({ key: `path:${outside}`, scope: `reading ${outside}` });

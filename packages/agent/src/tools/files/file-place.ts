@@ -68,7 +68,7 @@ export async function needsForReading(place: FilePlace, path: string): Promise<r
   return [{ kind: "outside-path", title, key: `path:${realPath}`, scope: `reading ${realPath}` }];
 }
 
-/** Checks for credentials: both the path itself and the file that a link leads to. */
+/** Checks whether the path itself, or the file that a link leads to, can contain credentials. */
 export const isSecret = ({ path, realPath }: ResolvedPath): boolean =>
   isSecretFile(path) || isSecretFile(realPath);
 
@@ -99,7 +99,10 @@ export async function needsForChange(
   return [{ kind: "outside-path", title, detail, key, scope: `changes to ${realPath}` }];
 }
 
-/** Describes where a file is. In a folder that is too wide, no file counts as inside. */
+/**
+ * Describes where a file is. If the working folder is too wide, such as the home folder, no file counts as
+ * inside.
+ */
 const whereOf = ({ cwd }: FilePlace, { realPath }: ResolvedPath): string =>
   isWithin(realPath, cwd) ? "in a folder where every access needs permission" : "outside the working folder";
 
@@ -150,8 +153,8 @@ async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<Guar
 }
 
 /**
- * Returns true if the path is below a folder that git treats as a repository, which is any folder with these
- * files. A file named `HEAD` is already guarded by its name.
+ * Returns true if the path is below a folder that git treats as a repository, which is any folder with `HEAD`
+ * and one of the other names below. A file named `HEAD` is already guarded by its name.
  */
 async function isInGitFolder(path: string): Promise<boolean> {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
@@ -172,7 +175,10 @@ export const isThere = (path: string): Promise<boolean> =>
     (error: unknown) => !["ENOENT", "ENOTDIR"].includes(systemCode(error)),
   );
 
-/** Detects hard links. The other name may be anywhere, for example a startup file of the shell. */
+/**
+ * Detects a file with several hard links. Its other names may be anywhere, and can be startup files of the
+ * shell.
+ */
 const hasSeveralNames = (path: string): Promise<boolean> =>
   lstat(path).then(
     (found) => found.isFile() && found.nlink > 1,
@@ -180,8 +186,8 @@ const hasSeveralNames = (path: string): Promise<boolean> =>
   );
 
 /**
- * Returns the path of the main session, also for a subagent's session, which is stored next to it. So the
- * same files are guarded for both.
+ * Returns the path of the main session, also for the session of a subagent, which is stored next to the main
+ * session. So the same files are guarded for the main agent and its subagents.
  */
 const mainSession = (sessionPath: string): string =>
   sessionPath.replace(/\.agents[\\/][^\\/]+\.jsonl$/, ".jsonl");

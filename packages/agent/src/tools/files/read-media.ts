@@ -26,7 +26,7 @@ const MAX_PDF_BYTES = 6 * 1024 * 1024;
 const MAX_PDF_PAGES = 20;
 
 type MediaReading =
-  | { readonly block: ContentBlock /** Such as "PNG image, 800×600". */; readonly words: string }
+  | { readonly block: ContentBlock /** Description, such as "PNG image, 800×600". */; readonly words: string }
   | { readonly refusal: string };
 
 /**
@@ -83,7 +83,7 @@ const megabytes = (bytes: Buffer): string => (bytes.length / 1024 / 1024).toFixe
 /** Range in which PDF readers search for the file header. */
 const HEAD_BYTES = 1_024;
 const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
-/** Pattern of object streams. Newer files store their objects there, including pages. */
+/** Pattern of object streams. Newer PDF files store their objects in such streams, including the pages. */
 const PACKED = /\/Type\s*\/ObjStm[\s\S]{0,500}?stream\r?\n/g;
 /** Maximum unpacked size. An object stream that unpacks to more is not a list of pages. */
 const MAX_UNPACKED_BYTES = 1024 * 1024;

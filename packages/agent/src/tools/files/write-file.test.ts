@@ -76,7 +76,7 @@ describe("the Write tool", () => {
     expect(realpathSync(join(cwd, "dangling"))).toBe(join(cwd, "new/later.txt"));
   });
 
-  it("keeps the byte order mark, the encoding and the line ends of a file that it overwrites", async () => {
+  it("the Write tool keeps the byte order mark, the encoding and the line ends of a file that it overwrites", async () => {
     put("win.txt", "\ufeffa\r\nb\r\n");
     put("wide.txt", Buffer.from("\ufeffa\n", "utf16le"));
     await read("win.txt");

@@ -26,7 +26,7 @@ describe("globPattern", () => {
     expect(matches(pattern, other)).toBe(false);
   });
 
-  it("a glob reports every folder on the way to its matches as worth searching, and few other folders", () => {
+  it("a glob selects every folder above a match for the search, and selects few other folders", () => {
     const name = fc.constantFrom("a", "b", "ab");
     const step = fc.constantFrom("a", "*", "**", "?b", "{a,b}", "*b");
     fc.assert(

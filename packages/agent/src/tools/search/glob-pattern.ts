@@ -7,7 +7,10 @@ import { isDynamicPattern } from "tinyglobby";
  * names. The time of this matcher is bounded by the lengths of the pattern and the path.
  */
 
-/** Maximum number of alternatives. Nobody writes more, but the numbers of consecutive braces multiply. */
+/**
+ * Maximum number of alternatives. Nobody writes more alternatives, but their numbers multiply in consecutive
+ * braces.
+ */
 const MAX_ALTERNATIVES = 200;
 
 /** Pattern that matches paths in bounded time. */
@@ -89,7 +92,7 @@ export function targetOf(
 const LONGEST_PATTERN_CHARS = 1_000;
 const MAX_STARS = 20;
 
-/** Explains why a pattern cannot be used. Returns undefined if it can. */
+/** Explains why a pattern cannot be used. Returns undefined if the pattern can be used. */
 export function problemWithPattern(pattern: string): string | undefined {
   if (pattern.length > LONGEST_PATTERN_CHARS)
     return `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`;

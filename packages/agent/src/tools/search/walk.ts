@@ -42,8 +42,8 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   const { root, patterns, signal } = request;
   const named = new Set([root, ...patterns].flatMap((text) => text.split(/[\\/{},]/)));
   const skipped = USUALLY_SKIPPED.filter((name) => !named.has(name));
-  // If the search names one of these folders, the model wants to see its contents. Most .gitignore files
-  // exclude these folders, so their rules do not apply.
+  // If the search names one of the usually skipped folders, the model wants to see its contents. Most
+  // .gitignore files exclude these folders, so no .gitignore rules apply then.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
   const search = new TreeSearch(request, new Set(skipped), rules);
   await search.visit([]);
@@ -80,8 +80,8 @@ export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: str
   shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
 
 /**
- * Returns the ignore rules, or undefined if the search starts inside an excluded folder, because then its
- * files are wanted.
+ * Returns the ignore rules, or undefined if the search starts inside an excluded folder, because then the
+ * model wants the files of that folder.
  */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
   const rules = new IgnoreRules((await gitRootOf(root)) ?? root);

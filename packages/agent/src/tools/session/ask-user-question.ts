@@ -79,7 +79,7 @@ const questionFor = ({ question, header, options, multiSelect }: Asked) => ({
   mayChooseSeveral: multiSelect ?? false,
 });
 
-/** Formats an answer in the form in which a compaction finds it. */
+/** Formats an answer in the form that a compaction searches for. */
 const answered = (question: string, said: readonly string[]): string =>
   `${JSON.stringify(question)}=${JSON.stringify(said.join(", "))}`;
 

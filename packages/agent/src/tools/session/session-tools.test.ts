@@ -160,7 +160,7 @@ describe("the plan mode tools", () => {
     expect((await stat(state.planPath)).mode & 0o777).toBe(0o600);
   });
 
-  it('the result of an accepted plan says "approved", which a compaction looks for', async () => {
+  it('the result of an accepted plan says "approved", the word that a compaction looks for', async () => {
     state.setPlanMode(true);
     const { content } = await exitPlanModeTool({ state }).call({ plan: "x" }, context);
     expect(content).toMatch(/\bapproved\b/);

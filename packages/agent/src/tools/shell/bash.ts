@@ -17,8 +17,8 @@ const USUAL_TIMEOUT_MS = 120_000;
 /** Maximum timeout. Longer commands belong in the background. */
 const LONGEST_TIMEOUT_MS = 600_000;
 /**
- * Maximum length of a result: about 10,000 tokens. It is enough to see a failure, and several results fit
- * into one window.
+ * Maximum length of a result: about 10,000 tokens. This length is enough to see a failure, and several such
+ * results fit into one window.
  */
 const LONGEST_RESULT_CHARS = 30_000;
 /** Characters of a result that are reserved for the line about how the command ended. */
@@ -100,7 +100,7 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
     description: "Stops a background command and everything that it started.",
     input: z.object({ shell_id: z.string().describe("The id that Bash returned.") }),
     title: ({ shell_id }) => shell_id,
-    // The tool ends only commands that the agent was allowed to start.
+    // The tool needs no permission, because it ends only commands that the agent was allowed to start.
     needs: () => [],
     call: async ({ shell_id }) => {
       const running = shells.find(shell_id);

@@ -58,7 +58,7 @@ describe("permissions for commands that read files", () => {
     "pytest ../outside.txt",
     "npm test -- ../outside.txt",
   ])(
-    "a permission for %s covers only exactly this command, because it reads outside the folder",
+    "a permission for %s covers only exactly this command, because it reads outside the working folder",
     async (command) => {
       expect(await needOf(command)).toMatchObject({
         kind: "outside-path",

@@ -24,7 +24,7 @@ export interface CommandToAllow {
   readonly isBackground: boolean;
 }
 
-/** Maximum length of a question's title. Its detail has the whole command. */
+/** Maximum length of a question's title. The question's detail contains the whole command. */
 const TITLE_CHARS = 200;
 /**
  * Maximum length of a command. Linux refuses longer commands, and searching a megabyte for names would take
@@ -34,7 +34,10 @@ const LONGEST_COMMAND_CHARS = 131_072;
 
 type Place = Pick<Workplace, "cwd" | "paths">;
 
-/** Builds the question about a command. "Always" covers as much as the command's text and paths allow. */
+/**
+ * Builds the question about a command. The answer "always" covers as much as the command's text and paths
+ * allow.
+ */
 export async function commandNeed(place: Place, toAllow: CommandToAllow): Promise<PermissionNeed> {
   const { command, line, isBackground } = toAllow;
   const run = isBackground ? "Run in the background" : "Run";
@@ -103,7 +106,7 @@ async function takesMore({ paths }: Place, words: readonly string[]): Promise<bo
     : found.some((each) => each?.isDirectory());
 }
 
-/** Returns the reach of a read-only git command, which settings of the repository can extend. */
+/** Returns how far a read-only git command reaches. Settings of the repository can extend this reach. */
 async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
   if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
   const { key, scope } = exactKey(command);
@@ -172,7 +175,8 @@ const namesIn = (command: string): readonly string[] =>
 const isPathLike = (name: string): boolean => /[./~]/.test(name);
 
 /**
- * Finds words of the command that name credentials. A name such as `x.key` is code more often than a file.
+ * Finds words of the command that name credentials. A name without a folder, such as `x.key`, counts only if
+ * the file exists, because such a name is code more often than a file.
  */
 async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
   const names = namesIn(withoutMessage(command));
@@ -184,7 +188,10 @@ async function secretIn({ paths }: Place, command: string): Promise<string | und
   return undefined;
 }
 
-/** Returns the values in a word. Option values can be attached and options bundled, as in `curl -sT.env`. */
+/**
+ * Returns the values in a word. Several options can be bundled, and a value can be attached to its option, as
+ * in `curl -sT.env`.
+ */
 const valuesIn = (name: string): readonly string[] =>
   /^-[^-]/.test(name) ? [2, 3, 4, 5].map((from) => name.slice(from)).filter((value) => value !== "") : [];
 

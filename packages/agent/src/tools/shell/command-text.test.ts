@@ -26,7 +26,7 @@ describe("commandKey", () => {
     ["python -m pytest -q tests", "shell:python -m pytest"],
     ["tsc --noEmit -p .", "shell:tsc"],
   ])(
-    "the command %s gets the permission key %s of its first words, because its effect is known",
+    "for the command %s, the permission key %s contains only the first words, because they decide the effect",
     (command, key) => {
       expect(commandKey(command)).toMatchObject({ key, scope: `commands that begin with ${key.slice(6)}` });
     },

@@ -1,7 +1,7 @@
 /**
  * Analyzes a command by its text alone, without running or resolving anything. It decides how far a
- * permission for the command reaches (`commandKey`), and whether all parts of a combined command only read or
- * change no file.
+ * permission for the command reaches (`commandKey`). It also decides whether all parts of a combined command
+ * only read (`isOnlyLooking`), and whether no part changes a file (`changesNoFile`).
  *
  * There are two kinds of keys:
  * - `shell:…` for one simple command. For the commands in the lists below, the key is their first words
@@ -14,7 +14,7 @@
 
 interface CommandKey {
   readonly key: string;
-  /** Description of what "always" would allow. */
+  /** Description of what the answer "always" would allow. */
   readonly scope: string;
   /** Words of the command, without their quotes. Undefined if the key covers only exactly this command. */
   readonly words?: readonly string[];
@@ -104,7 +104,10 @@ const STARTS_OTHERS =
  * letters are harmless in git and grep.
  */
 const ELSEWHERE = /^-[Co]/;
-/** Pattern of a variable assignment. In the middle of `make test SHELL=/tmp/x`, it can name a program. */
+/**
+ * Pattern of a variable assignment. After the name of a program, as in `make test SHELL=/tmp/x`, an
+ * assignment can name another program.
+ */
 const SETTING = /^[A-Za-z_]\w*[:+]*=/;
 
 function mayRunOthers(quoted: readonly string[]): boolean {
@@ -193,8 +196,8 @@ const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
 const RUNS_SCRIPTS = oneOf("(?:npm|pnpm|yarn|bun) run", "npm run-script");
 const TARGETS = names("make gmake just");
 /**
- * Pattern of options for parallelism and verbosity. All other options, in full or abbreviated, can lead to a
- * file with other rules.
+ * Pattern of the options of `make` for parallelism and verbosity. Any other option, in full or abbreviated,
+ * can make `make` read a file with other rules.
  */
 const OPTION_OF_MAKE = /^-(?:j\d*|k|s)$/;
 /** Pattern of the name of a script or a target: no option, no path, no quotes. */

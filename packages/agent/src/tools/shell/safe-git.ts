@@ -18,8 +18,8 @@ interface SafeGit {
 
 /**
  * Rewrites a read-only git command. Returns undefined for every other command, which runs unchanged. A
- * combination of several read-only commands gets the settings through its environment. That does not cover
- * the programs of drivers, which `repositoryAt` detects before the question.
+ * combination of several read-only commands gets the settings through its environment. The environment does
+ * not switch off the programs of diff and merge drivers. `repositoryAt` detects these before the question.
  */
 export function safeGit(command: string): SafeGit | undefined {
   if (!isGitReader(command))
@@ -81,7 +81,7 @@ const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   blame: "--no-textconv --no-ignore-revs-file",
 };
 
-/** Returns the settings as variables, after those of the user's own environment. */
+/** Returns the settings as numbered variables, which continue the numbers of the user's own environment. */
 function safeEnvironment(): Readonly<Record<string, string>> {
   const first = Number(process.env.GIT_CONFIG_COUNT) || 0;
   const variables = SAFE_SETTINGS.flatMap((setting, at) => {

@@ -148,7 +148,7 @@ class RunningCommand implements ShellCommand {
 
   /**
    * Waits for the remaining output and ends the processes that the command left in its group. Returns true if
-   * there were any.
+   * there were such processes.
    */
   async #clearUp(reading: Promise<void>): Promise<boolean> {
     await this.#drain(reading);

@@ -4,8 +4,8 @@
  */
 
 /**
- * Maximum length of a line that is held back. A line is held back until it is complete, because a carriage
- * return may void it. Longer lines are released anyway.
+ * Maximum length of a line that is held back. A line is held back until it is complete, because output after
+ * a carriage return may overwrite it. Longer lines are released anyway.
  */
 const LONGEST_HELD_CHARS = 16_384;
 
@@ -57,7 +57,10 @@ export class TerminalText {
       .join("");
   }
 
-  /** Returns the text that was held back. It can no longer be voided. */
+  /**
+   * Returns the line that was held back because later output could overwrite it. After this call, the line is
+   * final.
+   */
   flush(): string {
     const rest = this.#line;
     this.#line = "";
@@ -79,7 +82,8 @@ export class TerminalText {
     if (part === "\r") this.#isReturned = true;
     else if (part === BACKSPACE) this.#line = this.#line.slice(0, -1);
     else if (part !== "") {
-      // Only a new character voids the line, because `\r\n` is an ordinary line end.
+      // Only a character after the carriage return overwrites the line, because `\r\n` is an ordinary line
+      // end.
       if (this.#isReturned) this.#line = "";
       this.#isReturned = false;
       this.#line += part;

@@ -22,7 +22,10 @@ const MAX_RECEIVED_BYTES = 12 * MIB;
  * page needs many.
  */
 const MAX_BYTES_BEFORE_RESPONSE = 64 * KIB;
-/** Maximum bytes of one set of headers: the default of Node, kept even if its command line raises it. */
+/**
+ * Maximum bytes of one set of headers: the default of Node. This limit applies even if Node's command line
+ * raises the default.
+ */
 const MAX_HEADER_BYTES = 16 * KIB;
 /** Status codes of redirects. Other codes, such as 304, do not say where the page is. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -196,7 +196,7 @@ describe("a hostile name server", () => {
     expect(names).toEqual([NAME]);
   });
 
-  it("refuses a redirect if the host name has meanwhile changed to a private address", async () => {
+  it("refuses a redirect if the host name meanwhile leads to a private address", async () => {
     const server = await serving(response("302 Found\r\nlocation: /b"));
     for (const later of ["127.0.0.2", "::1"]) {
       const { lookup, names } = lookupThatAnswers(["127.0.0.1"], [later]);
@@ -539,7 +539,7 @@ describe("the text of a hostile page", () => {
     expect(textIn(content)).toBe("Gr\ufffd\ufffde aus K\ufffdln an alle Leser");
   });
 
-  it("cuts a page at two million characters when nested quotes make its text far longer", async () => {
+  it("cuts a page at two million characters when nested quotes make its text longer than that", async () => {
     // Each line gets 190 quote markers: 62 KB of markup become over 4 MB of text.
     const html = "<blockquote>".repeat(190) + "a<br>".repeat(12_000);
     const { content, summary } = await outcomeOf(response("200 OK\r\ncontent-type: text/html", html));

@@ -105,7 +105,7 @@ const WORK = `
 
 /**
  * Converts a page in a worker thread that can be stopped, because some pages of a few kilobytes take the
- * parser minutes. The fallback for those only removes the tags.
+ * parser minutes. The fallback for such pages only removes the tags.
  */
 export async function htmlText(
   html: string,

@@ -19,7 +19,7 @@ import { type OtherAddress, type PrivateNetwork, readRedirect, type WebAddress }
 const CACHE_MS = 15 * 60 * 1_000;
 /** Maximum characters in the cache: two pages of the greatest size, some 40 MB of memory. */
 const CACHE_CHARS = 20_000_000;
-/** Time limit for all redirects, the download and the conversion of one page. A person waits for it. */
+/** Time limit for all redirects, the download and the conversion of one page. A person waits for the page. */
 const TIMEOUT_MS = 30_000;
 
 export interface PagesOptions {
@@ -32,7 +32,7 @@ export interface PagesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Fetcher of pages within their permissions. Caches them for a while. */
+/** Fetcher of web pages within the granted permissions. Caches the pages for a while. */
 export class Pages {
   readonly #options: PagesOptions;
   /**
@@ -70,8 +70,8 @@ export class Pages {
   }
 
   async get({ url, isPrivate }: WebAddress, { callId, signal, onProgress }: ToolContext): Promise<Fetched> {
-    // The user may have answered before the host turned out to be private, so what counts is what the
-    // question named.
+    // The user may have answered before the host turned out to be private. Only a question that named the
+    // private network allows a private address.
     const mayBePrivate = this.#askedAsPrivate.delete(callKey(callId, url)) || isPrivate;
     const pageKey = `${mayBePrivate ? "private" : "public"} ${url.href}`;
     const kept = this.#kept.get(pageKey);

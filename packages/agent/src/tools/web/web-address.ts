@@ -82,7 +82,7 @@ const IPV4: readonly (readonly [string, number])[] = [
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
-  // Documentation: nothing public ever answers there.
+  // Addresses for documentation, which no public server uses.
   ["192.0.2.0", 24],
   ["198.51.100.0", 24],
   ["203.0.113.0", 24],
@@ -93,7 +93,7 @@ const IPV4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 3],
 ];
 const IPV6: readonly (readonly [string, number])[] = [
-  // Unspecified, loopback, and IPv4 addresses in a deprecated notation.
+  // The unspecified address, the loopback address, and IPv4 addresses in a deprecated notation.
   ["::", 96],
   ["fc00::", 7],
   ["fe80::", 10],
@@ -103,7 +103,7 @@ const IPV6: readonly (readonly [string, number])[] = [
   ["2002::", 16],
   ["2001::", 23],
   ["64:ff9b:1::", 48],
-  // Discarded, documentation, and segment routing.
+  // Addresses for discarded packets, for documentation and for segment routing.
   ["100::", 64],
   ["2001:db8::", 32],
   ["3fff::", 20],
@@ -125,8 +125,8 @@ export function privateNetwork(): PrivateNetwork {
   const hasAddress = (address: string): boolean => {
     const plain = ipv4Within(address) ?? address;
     const kind = isIP(plain);
-    // Text that is not an address counts as private, so that nothing connects to it. Only local addresses
-    // have a zone.
+    // Text that is not an address counts as private, so that nothing connects to it. An address with a zone
+    // (after `%`) counts as private too, because only local addresses have a zone.
     return kind === 0 || plain.includes("%") || list.check(plain, kind === 4 ? "ipv4" : "ipv6");
   };
   return {

@@ -168,7 +168,7 @@ describe("redirects", () => {
     expect(textIn(content)).toBe("here");
   });
 
-  it("does not follow a redirect to another host, but reports the address that it leads to", async () => {
+  it("does not follow a redirect to another host, but reports the address that the redirect leads to", async () => {
     const other = origin.replace("127.0.0.1", "localhost");
     for (const target of [`${other}/b`, "https://example.org/", "//169.254.169.254/keys"]) {
       answers.set("/a", sendsTo(target));
@@ -207,7 +207,7 @@ describe("fetching a long page", () => {
     expect(sent.endsWith("what is it?")).toBe(true);
   });
 
-  it("limits the page for the small model and its answer to 100,000 characters each", async () => {
+  it("the page that the small model reads and the model's answer are limited to 100,000 characters each", async () => {
     answers.set("/", says("text/plain", "\u{1f600}".repeat(200_000)));
     const smallModel = scriptedModel(["y".repeat(300_000)]);
     const { content } = await fetched("/", webFetchTool({ smallModel }));

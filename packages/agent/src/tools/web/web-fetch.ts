@@ -158,8 +158,8 @@ function fromWeb(heading: string, text: string): string {
 }
 
 /**
- * Puts foreign text between two random marks. Its author cannot know the mark, so the text cannot fake its
- * own end.
+ * Puts foreign text between two random marks. The author of the text cannot know the marks, so the text
+ * cannot fake its own end.
  */
 function fenced(text: string): { readonly mark: string; readonly block: string } {
   const mark = `page-${randomUUID()}`;

@@ -39,8 +39,8 @@ export interface CompactedEntries {
   /** Place of the kept messages: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
-   * True if the kept messages are new entries. They are if a kept message was changed, or if the conversation
-   * differs from its lines on disk.
+   * True if the kept messages are new entries. This is the case if a kept message was changed, or if the
+   * conversation differs from its lines on disk.
    */
   readonly isKeptRenewed: boolean;
   /**
@@ -109,13 +109,14 @@ export function assemble(
 }
 
 /**
- * Returns true for an entry that records a change made only in memory. On disk, the line of the entry comes
- * later, perhaps among the lines of the kept messages. Those lines still have their content from before the
- * change. After an undo or a rewind, an abandoned compaction may have kept the same messages, and a reader
- * would see the messages as that compaction changed them.
+ * Returns true for an entry that records a change made only in memory. With such an entry, the kept messages
+ * must be copied, because their lines on disk still have the content from before the change. The line of the
+ * entry itself comes later, perhaps among those lines. After an undo or a rewind, an abandoned compaction may
+ * have kept the same messages. Without copies, a reader would see the messages as that compaction changed
+ * them.
  *
- * A message that only the queue contains has no line that a boundary could name. Copies of the kept messages
- * give it a line.
+ * A message that only the queue contains has no line that a boundary could name. A copy of the message has
+ * such a line.
  */
 const isRewrite = (entry: Entry): boolean =>
   isStandIn(entry) ||

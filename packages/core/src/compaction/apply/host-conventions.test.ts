@@ -6,7 +6,7 @@ const ATTACHMENTS_ONLY = { preservedSegments: false, attachments: true };
 const NEITHER = { preservedSegments: false, attachments: false };
 
 describe("session file conventions that an agent version supports", () => {
-  it("assumes that longhaul wrote a session without an agent version, and enables every convention", () => {
+  it("treats a session without an agent version as longhaul's own session, and enables every convention", () => {
     expect(conventionsOf(undefined)).toBe(CURRENT_CONVENTIONS);
     expect(CURRENT_CONVENTIONS).toEqual(BOTH);
   });

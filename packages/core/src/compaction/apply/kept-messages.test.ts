@@ -30,7 +30,7 @@ const from = (at: number): CompactionPlan => planCompaction({ entries }, { varia
 const hasThinking = (value: unknown): boolean => JSON.stringify(value).includes('"signature"');
 
 describe("kept messages on a model that binds thinking to earlier messages", () => {
-  it("drops thinking from kept messages after our summary, and reuses kept messages without thinking", async () => {
+  it("drops thinking from kept messages after our summary, and does not copy kept messages that have no thinking", async () => {
     const plan = upTo(16);
     const { kept, boundary } = await compact(plan, countingPorts(), {
       bindsThinking: true,

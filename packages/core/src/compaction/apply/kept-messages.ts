@@ -29,7 +29,8 @@ export interface KeepOptions {
 
 /**
  * Returns the kept messages as they can be sent. A model that binds thinking to the history refuses thinking
- * in messages after a change. Messages before the change keep their history, and so their thinking.
+ * in messages after a change. For messages before the change, the history stays the same, so they keep their
+ * thinking.
  */
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
   const { bindsThinking } = options;

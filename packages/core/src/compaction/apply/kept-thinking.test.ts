@@ -30,7 +30,7 @@ function talk(turns: number): ConversationBuilder {
 }
 
 describe("kept messages after their thinking was dropped", () => {
-  it("counts kept tokens without dropped thinking, and records the id of the last kept message", () => {
+  it("counts the kept tokens without the dropped thinking, and records the id of the last kept message", () => {
     const c = talk(4);
     const plan = upTo([...c.entries, TITLE], 4);
     const kept = keptMessages(plan, BOUND);
@@ -44,7 +44,7 @@ describe("kept messages after their thinking was dropped", () => {
     expect(kept.tokens).toBe(plan.keptTokens - difference);
   });
 
-  it("records no end of dropped thinking when the kept messages had no thinking", () => {
+  it("records no id up to which thinking was dropped when the kept messages had no thinking", () => {
     const c = new ConversationBuilder();
     for (let turn = 0; turn < 4; turn++) c.user(`request ${turn}`);
     const plan = upTo(c.entries, 2);
@@ -100,24 +100,24 @@ describe("thinking that an earlier compaction dropped", () => {
   const markAfter = (plan: CompactionPlan): string | undefined =>
     keptMessages(plan, { bindsThinking: false, isSigned: false }).withoutThinkingUpTo;
 
-  it("keeps the recorded end of dropped thinking while that message is kept", () => {
+  it("keeps the recorded id up to which thinking was dropped while the message with this id is kept", () => {
     const { entries } = marked("e-6");
     expect(markAfter(upTo(entries, 3))).toBe("e-6");
     expect(markAfter(from(entries, 7))).toBe("e-6");
   });
 
-  it("removes the recorded end of dropped thinking once all messages up to it are summarized", () => {
+  it("removes the recorded id up to which thinking was dropped once all messages up to this id are summarized", () => {
     expect(markAfter(upTo(marked("e-4").entries, 6))).toBeUndefined();
   });
 
-  it("ends dropped thinking at the last kept message when the recorded message is summarized", () => {
+  it("records the last kept message instead when the message up to which thinking was dropped is summarized", () => {
     const { entries } = marked("e-8");
     expect(markAfter(from(entries, 4))).toBe("e-4");
     const titled = [...entries.slice(0, 4), TITLE, ...entries.slice(4)];
     expect(markAfter(from(titled, 5))).toBe("e-4");
   });
 
-  it("returns no end of dropped thinking when no boundary records one or the recorded message is missing", () => {
+  it("returns no id up to which thinking was dropped when no boundary records an id or its message is missing", () => {
     expect(markAfter(upTo(marked(undefined).entries, 3))).toBeUndefined();
     expect(markAfter(upTo(marked("elsewhere").entries, 3))).toBeUndefined();
     expect(markAfter(from(marked("elsewhere").entries, 3))).toBeUndefined();

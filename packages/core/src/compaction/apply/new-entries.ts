@@ -162,11 +162,11 @@ export function createMetaEntry(
 export type Linked = Extract<Entry, EntryLink>;
 
 /**
- * Copies kept messages as new entries. They get new ids, because a reader that collects a response by its id
- * would also find the old lines and answer to the old ids. They have no usage, because the figures of the
- * long conversation no longer apply. They keep their times, except for the last message and the entries
- * after it. Some readers continue from the line with the newest time, and would otherwise find the old end of
- * the conversation.
+ * Copies kept messages as new entries. They get new ids, because a reader that collects the lines of a
+ * response by its id would also find the old lines, and its answers would refer to the old ids. They have no
+ * usage, because the figures of the long conversation no longer apply. They keep their times, except for the
+ * last message and the entries after it. Some readers continue from the line with the newest time, and would
+ * otherwise find the old end of the conversation.
  */
 export function renewEntries(
   kept: readonly Entry[],

@@ -12,7 +12,7 @@ import type { Entry } from "../../messages/entry.ts";
 import { renewEntries } from "./new-entries.ts";
 
 describe("renewEntries", () => {
-  it("copies kept messages under new ids, links each copy to the previous one, and updates the time of the last", () => {
+  it("copies kept messages under new ids, links each copy to the previous copy, and updates the last copy's time", () => {
     const c = new ConversationBuilder();
     const [question, answer] = [c.user("question"), c.assistant("answer")];
     const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
@@ -75,7 +75,7 @@ describe("renewEntries", () => {
       expect(timestamp).toBe("2026-06-01T00:00:00.000Z");
   });
 
-  it("gives copied entries of one response the same new message id, and each response a different one", () => {
+  it("gives all copied entries of one response the same new message id, and gives each response a different id", () => {
     const c = new ConversationBuilder();
     c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(90_000, 5) });
     c.assistant([toolUse("b", "Read", {})], { id: "A" });

@@ -20,8 +20,8 @@ export function linesInPlace(
   const { boundary, summary, keptPlace } = compacted;
   const after = afterCore(compacted).map((entry) => asHostReads(entry, conventions));
   if (after.length > 0 || keptPlace === "before") return [boundary, summary, ...after];
-  // A reader starts at the newest line. That line must be linked to the last kept message, or the reader
-  // misses the kept messages.
+  // A reader starts at the newest line. That line must be linked to the last kept message, because the reader
+  // would otherwise miss the kept messages.
   return [boundary, summary, marker(compacted, segment.tailUuid, ports)];
 }
 

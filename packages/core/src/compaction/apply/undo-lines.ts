@@ -34,7 +34,8 @@ interface Continued {
 }
 
 /**
- * Returns lines that follow the newest line before the undone step: a mark, and copies of the later messages.
+ * Returns lines that follow the newest line before the undone step: a line that records the undo, and copies
+ * of the later messages.
  */
 export function continueBefore(
   back: StepBack,

@@ -28,7 +28,7 @@ describe("clearing tool results by size", () => {
     expect(idsOf(chooseBySize(index, { minimumSavingTokens: 0, targetTokens: 39_999 }))).toEqual(["t0"]);
   });
 
-  it("keeps the newest 3 tool results when it clears by size, however large they are", () => {
+  it("clearing by size keeps the newest 3 tool results, however large they are", () => {
     const index = indexOf(work(30_000, 50_000, 50_000, 50_000));
     expect(idsOf(chooseBySize(index))).toEqual(["t0"]);
     const onlyNewest = indexOf(work(50_000, 50_000, 50_000));
@@ -36,7 +36,7 @@ describe("clearing tool results by size", () => {
     expect(chooseBySize(onlyNewest, { minimumSavingTokens: 0 })).toBeUndefined();
   });
 
-  it("never clears a tool result that no model has seen, even if no results should be kept", () => {
+  it("never clears a tool result that no model has seen, even if the number of results to keep is zero or less", () => {
     const entries = work(30_000, 50_000, 50_000, 50_000);
     const seen = [...entries, new ConversationBuilder("seen").assistant("I see.")];
     for (const keepNewest of [0, -2]) {

@@ -18,7 +18,7 @@ describe("clearing tool results by time", () => {
     expect(clearing?.tokensAfter).toBe(500 + 2 * index.placeholderTokens);
   });
 
-  it("keeps at least 1 tool result when it clears by time", () => {
+  it("clearing by time keeps at least 1 tool result", () => {
     const index = indexOf(work(100, 100, 100));
     for (const keepNewest of [1, 0, -3, Number.NaN])
       expect(idsOf(chooseByTime(index, { ...IDLE, keepNewest }))).toEqual(["t0", "t1"]);

@@ -8,5 +8,8 @@ export const CLEARING_TARGET_TOKENS = 40_000;
 
 export const MINUTE_MS = 60_000;
 
-/** Longest time that a provider keeps a cached prompt. After it, rewriting history costs nothing extra. */
+/**
+ * Longest time that a provider keeps a cached prompt. After this time, rewriting the history costs nothing
+ * extra.
+ */
 export const IDLE_THRESHOLD_MS: number = 60 * MINUTE_MS;

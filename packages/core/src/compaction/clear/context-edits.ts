@@ -18,7 +18,7 @@ const SAME_SIZE = 1.1;
 export interface EditedPrompt {
   /** Size of the prompt before the edits, by our count. */
   readonly countedTokens: number;
-  /** Size of the prompt after the edits, as the provider states it, or 0 if it states none. */
+  /** Size of the prompt after the edits, as the provider states it, or 0 if the provider states no size. */
   readonly statedTokens: number;
   /** Counts tokens as the provider does. */
   readonly tokensOf: TokensOf;

@@ -95,7 +95,7 @@ describe("ResultIndex", () => {
     expect(totals(indexOf(talk.entries))).toEqual([0, 0]);
   });
 
-  it("ignores results of a call id that a call of an ineligible tool also uses", () => {
+  it("ignores tool results whose call id is also the id of a call of an ineligible tool", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     expect(indexOf(talk.entries).activeCount).toBe(1);
@@ -208,7 +208,7 @@ describe("ResultIndex", () => {
     expect(idsOf(index)).toEqual(["t0", "t1", "t2"]);
   });
 
-  it("reports the index from which on assistant entries may have been written after a cleared tool result", () => {
+  it("reports from which index on assistant entries may have been written after a cleared tool result", () => {
     const talk = new ConversationBuilder();
     talk.user("go on");
     talk.assistant("first", { id: "r" });
@@ -280,7 +280,7 @@ describe("ResultIndex", () => {
     );
   });
 
-  it("counts the tokens of each eligible tool result once, and of no other block", () => {
+  it("counts the tokens of each eligible tool result once, and counts no tokens of any other block", () => {
     const talk = new ConversationBuilder();
     talk.tool("a", "Read", {}, textOf(100));
     talk.tool("b", "AskUserQuestion", {}, textOf(100));

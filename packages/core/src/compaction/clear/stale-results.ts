@@ -25,7 +25,7 @@ export interface Clearing {
   readonly tools: readonly string[];
   /** Files whose reads are cleared. The host forgets that the agent has seen them. */
   readonly paths: readonly string[];
-  /** Index from which on assistant entries may have been written after a cleared result. */
+  /** Assistant entries from this index on may have been written after a cleared result. */
   readonly followedFrom: number;
 }
 
@@ -40,7 +40,10 @@ export interface ClearedResult {
   readonly path?: string;
 }
 
-/** Tools whose input is the large part: the new text and the text that it replaced. */
+/**
+ * Tools that write files. Their input is larger than their result: the new text and the text that it
+ * replaced.
+ */
 const WRITING = ["file-edit", "file-write", "file-by-command"] as const;
 
 /**
@@ -77,8 +80,8 @@ export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): n
 }
 
 /**
- * Chooses the oldest results until the other results meet the target. It clears in one batch, so that no
- * other clearing is needed soon.
+ * Chooses the oldest results until the other results meet the target. One batch contains all of them, so that
+ * no other clearing is needed soon.
  */
 export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): Clearing | undefined {
   const {
@@ -136,8 +139,8 @@ interface ManualClearOptions {
 }
 
 /**
- * Chooses all results except the newest, whatever that saves, because the user asked for it. Undefined if
- * nothing new would be cleared.
+ * Chooses all results except the newest, however little that saves, because the user asked for the clearing.
+ * Returns undefined if nothing new would be cleared.
  */
 export function chooseManually(index: ResultIndex, options: ManualClearOptions = {}): Clearing | undefined {
   const { keep = KEPT_NEWEST_MANUAL, leftOut } = options;

@@ -100,7 +100,7 @@ describe("ledger of facts in a compaction", () => {
     expect(ledgerOf(once.facts)).toEqual(once);
   });
 
-  it("finds a shortened fact by the ends of its text, or by the search texts that it already had", () => {
+  it("finds a shortened fact by the ends of its text, or by the search texts that the fact already had", () => {
     const text = `${"a".repeat(3_000)} ${"b".repeat(3_000)}`;
     const [plain] = ledgerOf([directive("d", text)]).facts;
     expect(plain?.needles?.every((needle) => text.includes(needle) && needle.length > 50)).toBe(true);

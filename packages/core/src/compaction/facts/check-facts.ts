@@ -37,7 +37,7 @@ export interface CheckInput {
   readonly roomTokens: number;
   /** Earlier ledger to use if the last boundary has none. See `CompactOptions.previousLedger`. */
   readonly previous?: PreviousLedger | undefined;
-  /** True if the summarized messages can be read again. */
+  /** True if there is a transcript, so that the agent can read the summarized messages again. */
   readonly hasTranscript: boolean;
 }
 
@@ -56,8 +56,8 @@ export interface CheckedFacts {
 }
 
 /**
- * Searches a summary for each hard fact of the summarized messages and quotes the missing ones. It calls no
- * model, and nothing here can make a compaction fail.
+ * Searches a summary for each hard fact of the summarized messages and quotes the missing facts. Calls no
+ * model, and never makes a compaction fail.
  */
 export function checkFacts({
   plan,
@@ -126,7 +126,7 @@ export interface LedgerInput {
   readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
   readonly quotedTokens: number;
   readonly earlier?: Ledger["earlier"] | undefined;
-  /** True if the summarized messages can be read again. */
+  /** True if there is a transcript, so that the agent can read the summarized messages again. */
   readonly hasTranscript: boolean;
 }
 
@@ -134,7 +134,7 @@ export interface LedgerInput {
  * Maximum number of facts in a ledger, far more than a full window contains. Active directives have no limit.
  */
 const MAX_FACTS = 1_000;
-/** Maximum length of a directive or plan. The quoted form of a huge message is shorter. */
+/** Maximum length of a directive or plan. Even the quoted form of a huge message is shorter than that. */
 const SAID_CHARS = 4_000;
 /**
  * Maximum length of all directives and plans together. If there are hundreds of them, each text is shortened
@@ -144,15 +144,15 @@ const ALL_SAID_CHARS = 200_000;
 const FACT_CHARS = 400;
 /** Characters reserved for the note about the cut in a shortened text. */
 const JOINT_CHARS = 100;
-/** Number of entry ids per fact: the first and the newest ones. */
+/** Maximum number of entry ids per fact: the first id and the newest ids. */
 const MAX_ENTRY_IDS = 6;
-/** Number of characters at each end that identify a shortened text. */
+/** Number of characters at each end of a shortened text. A search finds the text by these characters. */
 const NEEDLE_CHARS = 120;
 const MAX_NEEDLES = 16;
 
 /**
- * Creates the record of a compaction for its boundary. It is small enough for a session with a hundred
- * compactions.
+ * Creates the record of a compaction for its boundary. The record is small enough for a session with a
+ * hundred compactions.
  */
 export function makeLedger(input: LedgerInput): Ledger {
   const { plan, kept, restored, quotedTokens, earlier, hasTranscript } = input;
@@ -265,7 +265,8 @@ function clipped<F extends Fact>(fact: F, maxChars: number): F {
 }
 
 /**
- * Returns head and tail with a note between them, short enough that the next compaction does not cut again.
+ * Returns head and tail of a text with a note between them. The result is so short that the next compaction
+ * does not cut it again.
  */
 function endsWithin(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : headAndTail(text, maxChars - JOINT_CHARS);

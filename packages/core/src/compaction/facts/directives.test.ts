@@ -118,7 +118,7 @@ describe("status of directives", () => {
     ]);
   });
 
-  it("counts the reason that the user states for refusing a tool call as a directive", () => {
+  it("reads the user's reason for refusing a tool call as a directive", () => {
     const session = new ConversationBuilder();
     session.user("Clean up the branch");
     session.assistant([toolUse("t1", "Bash", { command: "git push --force" })]);

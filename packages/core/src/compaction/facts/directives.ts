@@ -72,7 +72,7 @@ interface TrackedDirective {
   status: DirectiveStatus;
 }
 
-/** Characters of a message to scan. Later sentences are detail. */
+/** Number of characters to scan at the start of a message. Later sentences only add details. */
 const SCANNED_CHARS = 4_000;
 /** A bare "stop" after this many sentences counts as pasted text. */
 const OPENING = 3;
@@ -87,8 +87,8 @@ const ABOUT_SHARE = 0.25;
 /**
  * Tracks the status of directives. Messages form threads: a request with its corrections, answers and
  * reminders. The newest thread is active. An older thread is done, because the agent ended its turn and the
- * user moved on without complaint. Rules stay active until the user cancels them. Nothing that the agent says
- * counts.
+ * user moved on without complaint. Rules stay active until the user cancels them. The agent's words never
+ * change a status.
  */
 class Statuses {
   #thread: TrackedDirective[];
@@ -158,7 +158,10 @@ class Statuses {
     return undefined;
   }
 
-  /** Cancels the newest directive that the words match. Cancels nothing if none matches. */
+  /**
+   * Cancels the newest directive that matches the words of the cancellation. If no directive matches, cancels
+   * nothing.
+   */
   #readNamedCancellation({ what, how }: Cancellation): TrackedDirective | undefined {
     const named = contentWords(what);
     return this.#retract("cancelled", how === "lifted", (said) => {

@@ -162,7 +162,7 @@ describe("extractFacts", () => {
     expect(textsOf(session, "question", { following: following.entries })).toEqual([]);
   });
 
-  it("extracts plans of the assistant, whose own words never mark a plan as approved", () => {
+  it("extracts plans of the assistant, and never reads the assistant's own words as approval of a plan", () => {
     const session = new ConversationBuilder();
     session.user("Think about a cache");
     session.tool("t1", "ExitPlanMode", { plan: "Rewrite the store around a cache" }, "The plan was shown");

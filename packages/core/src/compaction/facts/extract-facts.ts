@@ -18,7 +18,7 @@ import {
 export interface FactSheet {
   /** Facts, most important first. */
   readonly facts: readonly Fact[];
-  /** Number of earlier facts that did not fit, with the boundary that lists them. */
+  /** Number of earlier facts that did not fit, with the boundary whose ledger lists these facts. */
   readonly earlier: { readonly boundary: string; readonly facts: number } | undefined;
 }
 
@@ -60,7 +60,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   return sheetOf(carried, named(fresh, carried), previous);
 }
 
-/** Returns the facts oldest first. A ledger has the newest first. */
+/** Returns the facts of a ledger in reverse order, so that the oldest facts come first. */
 const factsIn = (ledger: KnownFacts | undefined): readonly Fact[] =>
   (ledger?.facts ?? []).map(({ fate: _, ...fact }: Fact & Partial<LedgerFact>) => fact).reverse();
 

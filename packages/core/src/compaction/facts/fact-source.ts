@@ -16,7 +16,7 @@ export interface ReadEntries {
   has(at: number): boolean;
   /** Returns the ids of the lines at these positions. Lines without an id are skipped. */
   idsAt(...positions: readonly number[]): readonly string[];
-  /** Returns the ids of the lines with the result of a call and with the call itself. */
+  /** Returns the ids of two lines: the line with the result of a call, and the line with the call itself. */
   outcomeIds(callAt: number): readonly string[];
 }
 

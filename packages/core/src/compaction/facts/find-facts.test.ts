@@ -8,14 +8,14 @@ const isFound = (kind: FactKind, text: string, where: string, needles?: readonly
 };
 
 describe("findFacts", () => {
-  it("finds a fact across white space, line breaks and the > of quoted lines", () => {
+  it("finds a fact despite different white space, different line breaks and the > marks of quoted lines", () => {
     const words = "Never push\nto main.\n\nAsk first.";
     expect(isFound("directive", words, "He said: Never  push to\tmain. Ask first.")).toBe(true);
     expect(isFound("directive", words, "> Never push\n> to main.\n>\n> Ask first.")).toBe(true);
     expect(isFound("directive", "a\n> quoted\nb", "> a\n> > quoted\n> b")).toBe(true);
   });
 
-  it("does not find a fact that a text words differently, writes in another letter case or quotes in part", () => {
+  it("does not find a fact in a text that has it in other words, in another letter case or only in part", () => {
     expect(isFound("directive", "Never push to main", "never push to main")).toBe(false);
     expect(isFound("directive", "Never push to main", "Never push to the main branch")).toBe(false);
     expect(isFound("directive", "Never push to main", "Never push")).toBe(false);
@@ -72,12 +72,13 @@ describe("findFacts for files that a text mentions", () => {
     expect(isFound("file", `changed ${path}`, text, [path])).toBe(false),
   );
 
-  it("finds a path without a folder by the file name alone, but not if the text names a folder before it", () => {
+  it("finds a path without a folder by the file name, but not if the text names a folder before that name", () => {
     expect(isFound("file", "changed README.md", "the README.md", ["README.md"])).toBe(true);
     expect(isFound("file", "changed README.md", "docs/README.md", ["README.md"])).toBe(false);
   });
 
-  // These searches took minutes in a version that walked back through the whole run from every position.
+  // An earlier version took minutes for these searches. It walked back through the whole run of characters
+  // from every position.
   it.each([
     ["slashes", "a/".repeat(100_000)],
     ["data, next to a group of files", `${"QUJD/".repeat(40_000)} lib/{b.ts, c.ts}`],

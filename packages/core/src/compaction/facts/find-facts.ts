@@ -2,9 +2,12 @@ import type { Fact, FactKind } from "../../messages/fact-ledger.ts";
 
 /** Searches texts for facts: verbatim, by needles (pieces that must occur), and for files by their paths. */
 
-/** A needle up to this length could occur inside a longer word or number. */
+/** A needle up to this length must be a whole word or number, because it could occur inside a longer one. */
 const BOUNDED_UP_TO_CHARS = 40;
-/** Kinds whose text could be the start of a longer number or address. */
+/**
+ * Facts of these kinds must be whole words, because their text could be the start of a longer number or
+ * address.
+ */
 const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
@@ -34,7 +37,10 @@ function mentions({ plain, paths }: SearchedText, kind: FactKind, needles: reado
   return needles.every((needle) => holds(plain, needle, EXACT_KINDS.has(kind)));
 }
 
-/** Matches within one line, so that a run of line breaks is scanned once. */
+/**
+ * Matches the `>` marks at the start of a line. It matches no line breaks, so that a run of line breaks is
+ * scanned once.
+ */
 const QUOTE_MARKS = /^[^\S\n\r\u2028\u2029]*(?:>[^\S\n\r\u2028\u2029]*)+/gm;
 
 /** Returns the text on one line, without the `>` marks at line starts. */
@@ -64,7 +70,8 @@ function isWhole(text: string, at: number, needle: string): boolean {
   return !(WORD.test(needle.at(-1) ?? "") && WORD.test(text[end] ?? " "));
 }
 
-// Texts name paths in full, from some folder on, or as a group of files in one folder.
+// A text can name a path in full, by the end of the path from some folder on, or in a group of files in one
+// folder.
 
 /** Returns the text with plain slashes, however often backslashes were escaped. */
 export const slashed = (text: string): string => (text.includes("\\") ? text.replace(/\\+/g, "/") : text);
@@ -186,8 +193,8 @@ function endsWithFolder(lead: string, folder: string): boolean {
   if (lead === "" || folder === "" || !lead.endsWith("/")) return false;
   if (lead.length > folder.length) return lead.endsWith(FROM_ROOT.test(folder) ? folder : `/${folder}`);
   const before = folder[folder.length - lead.length - 1];
-  // If `lead` starts with a slash, only the colon of a drive may precede it in the folder. If `lead` starts
-  // with a folder name, a slash or a character that paths do not contain must precede it.
+  // If `lead` starts with a slash, only the colon of a drive may precede `lead` in the folder. If `lead`
+  // starts with a folder name, a slash or a character that paths do not contain must precede `lead`.
   return (
     folder.endsWith(lead) && (lead.startsWith("/") ? before === ":" : before === "/" || !isInPath(before))
   );

@@ -3,7 +3,10 @@ import { countFates, isInContext, type Ledger, type LedgerFact } from "../../mes
 import { clip, oneLine } from "../summary/clip.ts";
 
 export interface LedgerTextOptions {
-  /** Token budget, 500 by default. The first sentences are always included. */
+  /**
+   * Token budget of the text, 500 by default. The first sentences are included even if they exceed the
+   * budget.
+   */
   readonly maxTokens?: number | undefined;
   readonly countTokens?: CountText | undefined;
   /** Name of the tool that reads old messages, if the agent has one. */

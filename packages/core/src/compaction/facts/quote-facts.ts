@@ -83,7 +83,7 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
   return forms;
 }
 
-/** Shortens the last fact that can be shortened. If there is none, drops the last fact. */
+/** Shortens the last fact that can be shortened. If no fact can be shortened, drops the last fact. */
 function shrink(forms: Map<Fact, Form>): void {
   const facts = [...forms.keys()];
   const long = facts.findLast((fact) => fact.kind === "directive" && forms.get(fact) === "whole");
@@ -143,9 +143,12 @@ function factLine(fact: Fact, form: Form): string {
 const ENDS_HEAD_CHARS = 60;
 const ENDS_TAIL_CHARS = 40;
 
-/** Writes a mark before every line, so that no user text can look like longhaul's own text. */
+/**
+ * Writes the mark `>` before every line of a directive, so that no user text can look like longhaul's own
+ * text.
+ */
 function directiveLines(fact: Fact, form: Form): string {
-  // The id may come from a foreign file.
+  // Put the id on one line, because the id may come from a foreign file.
   return `[${plainText(fact.id)} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
     .split(/\r\n?|\n/)
     .join("\n> ")}`;
@@ -158,7 +161,10 @@ function wordsOf(fact: Fact, form: Form): string {
   return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
 }
 
-/** Lists files by operation. A period separates the operations, because `withPathsInFull` relies on it. */
+/**
+ * Lists files by operation. A period separates the operations, because `withPathsInFull` relies on this
+ * period.
+ */
 function fileGroups(facts: readonly Fact[]): string {
   const operations = [...grouped(facts, operationIn)].map(([operation, group]) => ({
     operation,
@@ -172,8 +178,8 @@ function fileGroups(facts: readonly Fact[]): string {
 }
 
 /**
- * Returns the folder that shortens the list most when it is written only once, or "" if no folder shortens
- * it.
+ * Returns the folder that makes the list shortest if the folder is written only once. Returns "" if no folder
+ * makes the list shorter.
  */
 function commonFolder(paths: readonly string[]): string {
   const counts = new Map<string, number>();
@@ -212,13 +218,13 @@ function groupedPaths(paths: readonly string[], base: string): string {
 }
 
 /**
- * Mark between two pieces of the user's words, on a separate line or within a line. The pieces themselves are
- * verbatim.
+ * Mark for text that is left out between two pieces of the user's words, on a separate line or within a line.
+ * The pieces themselves are verbatim.
  */
 const LEFT_OUT = "[…]";
 
 interface Lengths {
-  /** Length up to which nothing is left out. */
+  /** Maximum length of a text that is shown whole. */
   readonly whole: number;
   readonly head: number;
   readonly tail: number;
@@ -227,17 +233,20 @@ interface Lengths {
   readonly rule: number;
 }
 
-/** Lengths in the ledger and in a quotation within its budget, for active and for closed directives. */
+/**
+ * Lengths of the pieces of a directive in the ledger, and in a quotation if the budget allows them. Closed
+ * directives are shorter than active ones.
+ */
 const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
 const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
 /**
- * Lengths of the pieces that a text must contain for the directive to count as found. These pieces are always
- * quoted.
+ * Lengths of the pieces that a text must contain for the directive to count as found. If the budget is small,
+ * only these pieces are quoted.
  */
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
 const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
 
-/** Characters to scan for rules. The rest of a longer message is a pasted document. */
+/** Number of characters to scan for rules. The rest of a longer message is usually a pasted document. */
 const SCANNED_CHARS = 40_000;
 
 /** Returns the whole text, or its ends and rules with a mark at each omission. */

@@ -47,7 +47,10 @@ function taskFact({ id, title }: BackgroundTask): DraftFact {
 }
 
 const IN_PROGRESS = "[in progress] ";
-/** Recognizes the current wording and the wording of earlier versions. */
+/**
+ * Matches the fact about a background agent that still runs, in the current wording and in that of earlier
+ * versions.
+ */
 const WAITING_FOR =
   /^(?:background agent (\w+) has not reported back|not reported back: background agent (\w+)): (.*)$/;
 const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
@@ -100,7 +103,7 @@ function decisionFacts({ digest, has, idsAt }: ReadEntries): readonly DraftFact[
     });
 }
 
-/** A longer reply states its own subject. */
+/** Maximum length of a reply that needs its question. A longer reply states its own subject. */
 const REPLY_CHARS = 120;
 
 /** Returns short replies with their questions: "yes" means nothing without the question. */

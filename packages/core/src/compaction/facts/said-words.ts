@@ -79,8 +79,8 @@ const TURNS_ROUND_UNSPACED = /改主意|计划(?:有)?变|予定変更|計画変
 const IN_PLACE_OF =
   /(?:^|[\s,])(?:instead of|rather than|in place of|not using|anstelle von|anstatt|statt|au lieu d[eu']|plutôt que|en (?:vez|lugar) de(?:l)?|em vez d[eo]|вместо)\s+([^,.;!?]+)/iu;
 /**
- * Matches at most one clause before the words. Otherwise every position in a long line would be a possible
- * start of a match.
+ * Before the words that mean "instead of", matches at most one clause. Otherwise every position in a long
+ * line would be a possible start of a match.
  */
 const IN_PLACE_OF_UNSPACED =
   /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
@@ -133,7 +133,10 @@ function clauseAfter(sentence: string, cue: string): string {
   return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";
 }
 
-/** Returns the clause around the cue. In languages with the verb last, the object precedes the cue. */
+/**
+ * Returns the clause around the cue, which is the word that cancels. In languages with the verb last, the
+ * object precedes the cue.
+ */
 function clauseAround(sentence: string, cue: RegExpExecArray): string {
   const before =
     sentence

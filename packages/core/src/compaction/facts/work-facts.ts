@@ -46,8 +46,8 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
 }
 
 /**
- * Describes the resolution of an error. Only tests, builds, checks and commits count as open without one,
- * because they usually run again after a fix.
+ * Describes the resolution of an error. Without a resolution, only errors of tests, builds, checks and
+ * commits count as open, because these commands usually run again after a fix.
  */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
   if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
@@ -153,7 +153,10 @@ export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly
   });
 }
 
-/** Returns true for a scratch file, or for a file in one of the session's own folders that was only read. */
+/**
+ * Returns true for a scratch file. Also returns true for a file that was only read and is in one of the
+ * session's own folders.
+ */
 function isPassing(file: FileRecord): boolean {
   if (isScratch(file.path)) return true;
   return operationOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
@@ -182,7 +185,10 @@ function operationOf(file: FileRecord): FileOperation {
   return file.edits > 0 || file.changedOutside ? "changed" : "read";
 }
 
-/** Combines two operations. Writing an existing file does not create it, and a created file stays created. */
+/**
+ * Combines an earlier and a later operation on a file. Writing an existing file does not create it, and a
+ * created file stays created.
+ */
 function operationSince(before: string, now: FileOperation): FileOperation {
   if (now === "deleted") return now;
   if (before === "created") return before;

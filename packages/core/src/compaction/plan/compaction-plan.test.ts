@@ -32,7 +32,7 @@ describe("planCompaction", () => {
     expect(planCompaction({ entries }, { targetTokens: 20_000 }).keptTokens).toBeLessThanOrEqual(2_000);
   });
 
-  it("keeps at most a quarter of a short conversation by default, but honors an explicit request", () => {
+  it("keeps at most a quarter of a short conversation by default, and more if the caller requests more", () => {
     const { entries } = longSession(12);
     const plan = planCompaction({ entries });
     const messageTokens = plan.summarizedTokens + plan.keptTokens;
@@ -199,7 +199,7 @@ describe("token counts of a plan", () => {
     expect(plan.overheadTokens).toBe(40_000 - 80 * 150);
   });
 
-  it("plans with cleared tool results as requests contain them, without their old content", () => {
+  it("a plan keeps cleared tool results as requests contain them, without their old content", () => {
     const c = longSession(10);
     const ids = new Set(c.entries.flatMap((entry) => [...indexPairs([entry]).pairs.keys()]));
     const plan = planCompaction({ entries: c.entries, clearedToolUseIds: ids }, { keepRecentTokens: 300 });

@@ -51,7 +51,7 @@ export interface PlanOptions extends SizeOptions {
    * - `up-to`: summarizes the messages before the picked one, and keeps it and all later ones.
    *
    * Every variant keeps a call together with its unseen results. The cut moves back if it would split a call
-   * from its result. With `up-to` it moves past a leading summary, which is never kept.
+   * from its result. With `up-to`, the cut moves past a leading summary, which is never kept.
    */
   readonly variant?: SummaryVariant | undefined;
   /** The message that the user picked, for `from` and `up-to`. */
@@ -61,7 +61,7 @@ export interface PlanOptions extends SizeOptions {
    * conversation.
    */
   readonly keepRecentTokens?: number | undefined;
-  /** Replaces the default of 10,000. The limit of a quarter still applies. */
+  /** Replaces the default of 10,000 tokens. The limit of a quarter of the conversation still applies. */
   readonly usualKeepRecentTokens?: number | undefined;
   /** Summarizes everything available, even if that is only an earlier summary. */
   readonly force?: boolean | undefined;
@@ -95,8 +95,8 @@ export interface CompactionPlan
   /** Place of the kept messages: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
-   * With the variant `from`, messages that follow the summary: the newest call and its unseen results. With
-   * other variants, these are the last of the kept messages.
+   * Messages that follow the summary in the variant `from`: the newest call and its unseen results. Other
+   * variants keep the newest call at the end of `kept`.
    */
   readonly pending: readonly Entry[];
   readonly pendingTokens: number;
@@ -109,7 +109,7 @@ export interface CompactionPlan
    * True if a kept message differs from the conversation: shortened, cleared, or with text instead of media.
    */
   readonly isKeptRewritten: boolean;
-  /** The provider's tokens per token of our estimate, learned from its reports. */
+  /** The provider's tokens per token of our estimate, learned from the provider's usage reports. */
   readonly tokenRatio: number;
   /**
    * Counts the tokens of a text as the provider would, rounded up. The counts of the parts never add up to
@@ -156,8 +156,8 @@ export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): C
 }
 
 /**
- * Returns how many tokens to keep. Tokens for the summary and the next turns take precedence over more kept
- * tokens than requested.
+ * Returns how many tokens to keep. More tokens than requested are kept only if enough tokens remain for the
+ * summary and the next turns.
  */
 function recentTarget(sized: SizedConversation, options: PlanOptions): RecentTarget {
   const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usualTokens } = options;
@@ -244,8 +244,8 @@ export type Feasibility =
 
 /**
  * Returns whether a compaction can get below the target, and which sizes it can grant. Restored content
- * shrinks first, since the agent can fetch most of it again. Kept messages and the summary share the rest: an
- * agent that never saw the result of its last call would call again.
+ * shrinks first, since the agent can fetch most of it again. The summary leaves room for kept messages,
+ * because an agent that does not see the result of its last call repeats the call.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultTargets): Feasibility {
   const { overheadTokens, tokens } = measureConversation(snapshot, wishes);
@@ -273,10 +273,11 @@ export const idsOf = (entries: readonly Entry[]): readonly (string | undefined)[
   entries.map(({ uuid }) => uuid);
 
 /**
- * Returns the plan that replaces messages with a summary that was written earlier. All later messages are
- * kept. Undefined if the conversation no longer starts with the replaced messages, or if they have changed.
- * Also undefined if one of their results is unseen now and nothing before its call can be replaced. That
- * happens when the host removes the response after the result.
+ * Returns the plan of a compaction with a summary that was written earlier. The summary replaces the messages
+ * with these ids, and all later messages are kept. Returns undefined if the conversation no longer starts
+ * with exactly these messages. Also returns undefined if one of their results is unseen now, and nothing
+ * before the call of that result can be replaced. A result becomes unseen again when the host removes the
+ * response after the result.
  */
 export function planFromPrepared(
   snapshot: Snapshot,
@@ -397,7 +398,8 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   const { entries, shortened } = shortenResults(unseen.entries, {
     roomTokens: room.preferredTokens - othersTokens,
     mostTokens: room.mostTokens - othersTokens,
-    // If other messages leave too little room, another compaction has to follow.
+    // The deepest cuts are a last resort, for results without other kept messages. Otherwise another
+    // compaction can remove the other messages.
     isLastResort: othersTokens === 0,
     tokens: plan.countEntries(unseen.entries),
     countTokens,

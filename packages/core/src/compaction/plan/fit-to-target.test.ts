@@ -5,7 +5,7 @@ import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 import { type Feasibility, fitToTarget } from "./compaction-plan.ts";
 import type { KnownMeasures, Snapshot } from "./sized.ts";
 
-/** Builds a short conversation with this many tokens besides messages, which no compaction can remove. */
+/** Builds a short conversation with an overhead of this many tokens, which no compaction can remove. */
 function snapshot(overheadTokens: number): Snapshot {
   const c = new ConversationBuilder();
   c.user("hi");

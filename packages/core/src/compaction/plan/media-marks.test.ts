@@ -85,7 +85,7 @@ describe("withOldMediaAsMarks", () => {
     expect(marked[1]).toBe(reply);
   });
 
-  it("counts only media in user messages toward the byte limit, neither text nor media of the assistant", () => {
+  it("counts media in user messages toward the byte limit, but not text, and not media in assistant messages", () => {
     const c = new ConversationBuilder();
     c.user([picture("old"), { type: "text", text: "words" }]);
     c.user([toolResult("t", [{ type: "text", text: "A".repeat(2_000) }, picture("new")])]);

@@ -20,7 +20,7 @@ const measured = { tokensOf: () => 100, context, ratio: 2 };
 const { entries } = ten;
 
 describe("planCompaction", () => {
-  it("plans a manual compaction by default, and scales text counts by the ratio to the provider's counts", () => {
+  it("plans a manual compaction by default, and scales token counts of texts to the provider's counts", () => {
     const countText = (text: string): number => text.length;
     const plan = planCompaction({ entries }, { measured, countText, keepRecentTokens: 400 });
     expect(plan).toMatchObject({ trigger: "manual", variant: "whole", keptTokens: 400, source: "usage" });
@@ -112,7 +112,7 @@ describe("planReactive after a request that was too long", () => {
     expect(replanned({ kind: "too-long", tokens: 0, limit: 30_000 }).tokensBefore).toBe(30_001);
   });
 
-  it("after an overflow, kept messages get half of the tokens that the summary leaves of 80% of the limit", () => {
+  it("after an overflow, kept messages get half of this amount: 80% of the limit minus the summary", () => {
     const own = { ...measured, context: { ...context, tokens: 1_000 }, ratio: 1, overheadTokens: 0 };
     const kept = (limit: number | undefined, targetTokens: number): number => {
       const failure = { kind: "too-long" as const, tokens: 1_000, ...(limit === undefined ? {} : { limit }) };

@@ -84,7 +84,7 @@ function asProviderCounts(sized: SizedConversation, given: ReactiveOptions): Siz
   const counted = leftOutTokens > 0 ? partsCounted(sized, options) : sized.contextTokens;
   const stated = statedTokens(counted, options);
   const wanted = Math.min(stated / Math.max(1, counted), scaleOfParts(sized, options));
-  // A proxy may state too few tokens. No provider counts far fewer tokens than our estimate without
+  // A proxy may state too few tokens. No provider counts far fewer tokens than our estimate before
   // calibration.
   const smallest = Math.min(1, 1 / sized.ratio);
   const scale = Math.min(LARGEST_SCALE, Math.max(smallest, wanted));
@@ -108,10 +108,10 @@ function scaleOfParts(sized: SizedConversation, options: ReactiveOptions): numbe
 }
 
 /**
- * Returns the tokens that the provider has certainly left out. The provider may have left out fewer tokens,
- * because a host can send a request without the edits. Our count of the other tokens is then far below the
- * stated size. Wrong reports may have made the ratio too low, so the other tokens count at least with the
- * model's usual ratio.
+ * Returns the tokens that the provider has certainly left out. The provider may have left out fewer tokens
+ * than our edits allow, because a host can send a request without the edits. Our count of the other tokens is
+ * then far below the stated size. Wrong reports may have made the ratio too low, so the other tokens count at
+ * least with the model's usual ratio.
  */
 function provenOmittedTokens(sized: SizedConversation, options: ReactiveOptions): number {
   const { leftOutTokens = 0, usualRatio = 1 } = options;

@@ -53,7 +53,9 @@ export interface KeptRoom {
 
 interface RoomLimits {
   readonly targetTokens: number;
-  /** Size limit of the result if unseen results need it. The target by default. */
+  /**
+   * Size limit of the result if unseen results do not fit into the target. Equal to the target by default.
+   */
   readonly limitTokens?: number | undefined;
   readonly overheadTokens: number;
   /** Tokens of a summary that already exists. */

@@ -22,7 +22,8 @@ import { headAndTail } from "../summary/clip.ts";
  */
 const MIN_RESULT_TOKENS = 2_000;
 /**
- * Tokens of a text that always stay, by our own estimate. Less text is useless, and the figures may be wrong.
+ * Tokens of a text that always stay, by our own estimate. Less text is useless, and the counts that call for
+ * a deeper cut may be wrong.
  */
 const LAST_RESORT_TOKENS = 300;
 /** Tolerance for a cut text, which is measured again and may be slightly shorter than requested. */
@@ -42,7 +43,7 @@ interface Shortening {
   readonly countTokens: CountText;
   /** The provider's tokens per token of our own estimate. */
   readonly tokenRatio: number;
-  /** True if the transcript has the results, so that recall finds them. */
+  /** True if the transcript has the results, so that the recall tool finds them. */
   readonly isRecorded: boolean;
 }
 
@@ -132,8 +133,8 @@ class Cutter {
   }
 
   /**
-   * Finds the maximum tokens per text with which everything fits, and cuts longer texts to it. The new cut
-   * replaces any earlier cut.
+   * Finds the maximum tokens per text with which everything fits, and cuts longer texts to this maximum. The
+   * new cut replaces any earlier cut.
    */
   shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
     const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
@@ -155,7 +156,10 @@ class Cutter {
     }
   }
 
-  /** Returns the tokens of media. `countTokens` applies the ratio, but the estimate of an image does not. */
+  /**
+   * Returns the tokens of images or documents, scaled by the ratio. `countTokens` already includes the ratio,
+   * so its counts are divided by the ratio first.
+   */
   #tokensOf(media: ContentBlock): number {
     const { countTokens, tokenRatio } = this.#options;
     return measureBlock(media, (text) => countTokens(text) / tokenRatio) * tokenRatio;

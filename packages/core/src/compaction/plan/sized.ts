@@ -14,7 +14,9 @@ export interface Snapshot {
   readonly entries: readonly Entry[];
   /** Results that the agent no longer sends, although the file still contains them. */
   readonly clearedToolUseIds?: ReadonlySet<string>;
-  /** True if a transcript has every message, so that recall finds the missing text. True by default. */
+  /**
+   * True if a transcript has every message, so that the recall tool finds the missing text. True by default.
+   */
   readonly isRecorded?: boolean | undefined;
 }
 
@@ -28,13 +30,13 @@ export interface KnownMeasures {
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
   /**
-   * Tokens of every call besides messages. Without this figure, all tokens that our estimate does not explain
-   * count as overhead. In a long conversation these are mostly the error of the estimate.
+   * Tokens that every call has besides messages. Without this figure, all tokens that our estimate does not
+   * explain count as overhead. In a long conversation these are mostly the error of the estimate.
    */
   readonly overheadTokens?: number | undefined;
 }
 
-/** A conversation from its last boundary on, with the tokens of each entry as the provider would count them. */
+/** A conversation from its last boundary on, with the tokens of each entry in the provider's count. */
 export interface SizedConversation {
   readonly entries: readonly Entry[];
   /** The entries with cleared results replaced, as they are sent. */
@@ -120,7 +122,10 @@ export function lastBoundaryIndex(entries: readonly Entry[]): number {
   );
 }
 
-/** Returns the same list if it is used whole, because a copy of a long list takes memory. */
+/**
+ * Returns the entries from `first` on. Returns the same list if it needs no change, because a copy of a long
+ * list takes memory.
+ */
 const entriesSince = (entries: readonly Entry[], first: number): readonly Entry[] =>
   first <= 0 && entries.every(isEntry) ? entries : entries.slice(first).filter(isEntry);
 

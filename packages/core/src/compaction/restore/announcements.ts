@@ -21,7 +21,7 @@ import {
 interface Delta {
   readonly type: string;
   readonly added: string;
-  /** Field with a line or a text block for each added name, or the name itself. */
+  /** Field with the text for each added name: a line, a text block or only the name. */
   readonly words: string;
   readonly removed: string;
   /** Field with names that were removed and are back, without their text. */

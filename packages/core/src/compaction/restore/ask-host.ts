@@ -73,7 +73,8 @@ function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbo
     };
     const release = onAbort(() => end(unanswered("aborted")));
     const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    // Call the question inside a promise, so that a question that throws at once fails like one that rejects.
+    // Call the question inside a promise, so that a question that throws at once fails like a question that
+    // rejects.
     new Promise((answer) => answer(question())).then(
       (value) => end({ state: "answered", value }),
       () => end(unanswered("failed")),

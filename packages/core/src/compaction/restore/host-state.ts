@@ -15,7 +15,7 @@ export interface HostState {
   readonly isPlanMode?: (() => Promise<boolean> | boolean) | undefined;
   /** Running agents, and finished agents whose result nobody has collected. */
   readonly agents?: (() => Promise<readonly BackgroundAgent[]> | readonly BackgroundAgent[]) | undefined;
-  /** All tools to announce again: names, or a line each. */
+  /** All tools to announce again: the name of each tool, or a line about it. */
   readonly tools?: (() => Promise<readonly string[]> | readonly string[]) | undefined;
   readonly mcpInstructions?:
     | (() => Promise<readonly McpInstructions[]> | readonly McpInstructions[])

@@ -15,7 +15,7 @@ export type SessionEvent =
 
 /**
  * Call with its first answer. A resumed session may contain the answer again, but the call happened once.
- * Call and answer are read lazily, because a session has thousands and few are needed.
+ * Call and answer are read lazily, because a session has thousands of calls and few of them are needed.
  */
 export class AnsweredCall {
   readonly id: string;

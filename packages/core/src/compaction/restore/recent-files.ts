@@ -20,8 +20,8 @@ import {
 /** Restores files and memory files with their current content. */
 
 /**
- * Maximum number of restored files. The agent rarely works on more at once, and each costs tokens in every
- * later call.
+ * Maximum number of restored files. The agent rarely works on more files at once, and each file costs tokens
+ * in every later call.
  */
 const RESTORED_FILES = 5;
 const RESTORED_FILE_TOKENS = 5_000;
@@ -181,8 +181,8 @@ function linesIn(text: string): number {
 }
 
 /**
- * Token limit for memory files. Instructions come before other content but must not use the whole budget.
- * Memory for a file is attached again with that file anyway.
+ * Token limit for memory files. Instructions come before other content but must not use the whole budget. A
+ * memory file for certain files is attached again with those files anyway.
  */
 const RESTORED_MEMORY_TOKENS = 25_000;
 /** Maximum number of memory files to request. The most recently attached files concern the current work. */

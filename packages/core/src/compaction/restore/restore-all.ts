@@ -132,7 +132,7 @@ function inOrder({ summarized, kept, keptPlace }: RestoreInput): readonly Entry[
   return parts.flat().filter(isEntry);
 }
 
-/** Gathers one kind of content. A failure of its request or its fitting never affects other kinds. */
+/** Gathers one kind of content. A failure to request or to fit this content never affects other kinds. */
 async function gatherSafely(kind: RestoreKind, gather: Gather, gathering: Gathering): Promise<Fit> {
   const failed: Fit = () => skipping(kind, "failed");
   try {

@@ -40,7 +40,10 @@ export interface RestoreInput {
   /** Tokens for all kinds together. */
   readonly budgetTokens: number;
   readonly signal?: AbortSignal | undefined;
-  /** Results that are sent as cleared, although the entries still contain them. They show nothing. */
+  /**
+   * Results that are sent as cleared, although the entries still contain them. The agent does not see their
+   * content.
+   */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
   /** Names of the agent's own file tools. */
   readonly fileTools?: FileTools | undefined;
@@ -127,7 +130,7 @@ export function restoredItem(
 }
 
 /**
- * Takes the best form that fits, for each item. Forms are listed from best to worst and created only when
+ * For each item, takes the best form that fits. Forms are listed from best to worst and created only when
  * needed.
  */
 export function fitEach(

@@ -190,7 +190,7 @@ function readAgent(item: unknown): BackgroundAgent | undefined {
   return { id, description, status, ...(outputPath === undefined ? {} : { outputPath }) };
 }
 
-/** Names of the states in different agents. */
+/** Status of a background agent, by the words that different agents use for it. */
 const STATUSES: ReadonlyMap<string, BackgroundAgent["status"]> = new Map([
   ["pending", "running"],
   ["running", "running"],
@@ -303,7 +303,7 @@ function isStillRunning({ outcome, result }: AnsweredCall): boolean {
   return status !== undefined && STATUSES.get(status) === "running";
 }
 
-/** Returns the text in the first tag only. Later text may be an agent's own words, including tags. */
+/** Returns the text in the first tag with this name. A later tag may be part of a subagent's own words. */
 function tagged(text: string, tag: string): string | undefined {
   const start = text.indexOf(`<${tag}>`);
   if (start < 0) return undefined;

@@ -54,12 +54,12 @@ export function inlineCode(text: string): string {
   return `\`${text.replace(/`/g, "'")}\``;
 }
 
-/** Returns a list item. A text that already is one stays unchanged. */
+/** Returns a list item. A text that already is a list item stays unchanged. */
 export function bulleted(item: string): string {
   return /^[-*•]\s/.test(item) ? item : `- ${item}`;
 }
 
-/** Indents a text so that headings and list marks stay inside the item above. */
+/** Indents a text, so that its headings and list marks stay inside the list item above the text. */
 export function indented(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
@@ -72,7 +72,7 @@ export function dedented(lines: readonly string[]): readonly string[] {
   return least === 0 ? lines : lines.map((line) => line.slice(Math.min(least, line.length)));
 }
 
-/** Quotes foreign markdown, so that no heading or fence in it takes effect outside. */
+/** Quotes foreign markdown, so that no heading or fence in it takes effect outside the quotation. */
 export function blockQuote(text: string): string {
   return text
     .replace(/\r/g, "")
@@ -91,7 +91,7 @@ export function clipMarkdown(text: string, maxChars: number): string {
   const fence = openFence(lines);
   if (fence === undefined) {
     const kept = lines.join("\n").trimEnd();
-    // An ellipsis on the line of a closing fence would turn it into an opening fence.
+    // An ellipsis on the line of a closing fence would turn that fence into an opening fence.
     return /(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(kept) ? `${kept}\n…` : `${kept} …`;
   }
   return `${[...lines, "…", fence].join("\n")}`;

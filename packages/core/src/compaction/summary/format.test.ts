@@ -19,7 +19,7 @@ describe("formatSummary", () => {
     expect(formatSummary("<summary>a\n\n \n\t\n\nb</summary>")).toBe(`${SUMMARY_HEADING}\na\n\nb`);
   });
 
-  it("keeps all of a model's answer without tags", () => {
+  it("keeps the whole answer of a model when the answer has no tags", () => {
     expect(formatSummary(`\n${sections}\n`)).toBe(sections);
   });
 
@@ -32,7 +32,7 @@ describe("formatSummary", () => {
     expect(formatSummary(`secret</analysis>\n${sections}`)).toBe(sections);
   });
 
-  it("drops an analysis without a closing tag up to the summary", () => {
+  it("drops an analysis whose closing tag is missing, and keeps the summary after it", () => {
     expect(formatSummary(`<analysis>secret\n<summary>\n${sections}\n</summary>`)).toBe(formatted);
   });
 

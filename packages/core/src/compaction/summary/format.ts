@@ -173,7 +173,7 @@ function fromFirstHeading(text: string): string {
 
 /**
  * Removes tags that counted as code only until another part of the text was removed. Such tags mark nothing,
- * so only the tags are removed.
+ * so the text between them stays.
  */
 function withoutStrayTags(text: string): string {
   let bare = text;

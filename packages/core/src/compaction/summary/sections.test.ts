@@ -62,7 +62,7 @@ describe("the nine sections of a summary", () => {
     }
   });
 
-  it("uses two other section titles in an 'up-to' summary, and reads them as the same sections", () => {
+  it("uses other titles for two sections of an 'up-to' summary, and reads them as the usual sections", () => {
     expect(sectionHeading("Current Work", "up-to")).toBe("## 8. Work Completed");
     expect(sectionHeading("Optional Next Step", "up-to")).toBe("## 9. Context for Continuing Work");
     expect(splitSections("8. Work Completed: all\n**9. Context for continuing work**\nnone")).toEqual([

@@ -35,8 +35,8 @@ interface SummarySection {
 }
 
 /**
- * Titles for a summary with newer messages after it. Nothing in it is current, and the next step is in those
- * messages.
+ * Titles for a summary that newer messages follow. Nothing in such a summary is current, and the next step is
+ * in those messages.
  */
 const UP_TO_TITLES: ReadonlyMap<SectionName, string> = new Map([
   ["Current Work", "Work Completed"],
@@ -160,7 +160,7 @@ export function withoutQuotedFacts(summaryText: string): string {
   return kept.length === lines.length ? summaryText : kept.join("\n").trimEnd();
 }
 
-/** Returns the lines of the last section of quoted facts, which is ours. */
+/** Returns the lines of the last section of quoted facts. Only the last section is longhaul's own. */
 export function quotedLines(summaryText: string): readonly string[] {
   const lines = summaryText.split(/\r\n|\n/);
   const start = lines.lastIndexOf(FACTS_HEADING);
@@ -184,7 +184,10 @@ export interface ContinuationInput {
   readonly isNotes?: boolean | undefined;
   /** Path of the whole transcript. The message names this path. */
   readonly transcriptPath?: string | undefined;
-  /** Name of the tool that searches the summarized messages, if the agent has one. The message names it. */
+  /**
+   * Name of the tool that searches the summarized messages, if the agent has such a tool. The message names
+   * the tool.
+   */
   readonly recallTool?: string | undefined;
   /** True if recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
@@ -283,8 +286,8 @@ export function isContinuation(text: string): boolean {
 }
 
 /**
- * Returns the length of the opening. Claude Code's opening is the whole first line and ends differently by
- * version.
+ * Returns the length of the opening. Claude Code's opening is the whole first line, and its last words depend
+ * on the version.
  */
 function openingLength(text: string): number {
   if (text.startsWith(THEIR_OPENING)) return (text.split("\n", 1)[0] ?? "").length;

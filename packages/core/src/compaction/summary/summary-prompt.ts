@@ -97,8 +97,8 @@ const CONTENTS: Readonly<Record<SectionName, string>> = {
 };
 
 /**
- * Contents of the sections with other titles in an `up-to` summary. Newer messages follow it, so nothing in
- * it is current.
+ * Contents of the sections with other titles in an `up-to` summary. Newer messages follow such a summary, so
+ * nothing in it is current.
  */
 const UP_TO_CONTENTS: Readonly<Partial<Record<SectionName, string>>> = {
   "Current Work": "Work that was done by the end of this part, with file names and code.",
@@ -200,7 +200,8 @@ export function isSummaryRequest(text: string): boolean {
 const MAX_QUOTE_CHARS = 120;
 
 /**
- * Describes the beginning of these entries, so that a model finds it in a conversation that ends with them.
+ * Describes the first of these entries, so that a model finds it in a conversation that ends with these
+ * entries.
  */
 export function pointAt(later: readonly Entry[]): SummaryPoint | undefined {
   const first = later.find(isSaid);

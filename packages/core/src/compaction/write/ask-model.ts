@@ -55,8 +55,8 @@ export interface AskOptions extends OutputRoomOptions {
 }
 
 /**
- * Makes one call for a summary or notes, with retries where they help. Only a whole reply counts. The window
- * minus the prompt limits the output.
+ * Makes one call for a summary or notes, with retries where they help. Only a whole reply counts. The output
+ * limit is at most the window minus the prompt.
  */
 export async function ask(model: Model, request: ModelRequest, options: AskOptions): Promise<ModelReply> {
   const fitting = withFittingOutput(model, request, options);
@@ -95,8 +95,9 @@ async function send(
 const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
 
 /**
- * Builds the messages of a direct call: short texts replace images and documents, and thinking is left out.
- * The provider would refuse thinking after a changed history, and the answers contain its results anyway.
+ * Builds the messages of a direct call. Short texts replace images and documents. Thinking is left out,
+ * because the provider would refuse thinking after a changed history. The answers contain the results of the
+ * thinking anyway.
  */
 export function messagesToSummarize(
   entries: readonly Entry[],
@@ -129,7 +130,7 @@ export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefin
 
 /**
  * Builds a request that shares no cached prefix with the conversation. It asks for text alone, without
- * thinking and tools. A model with a smaller output limit gets that limit.
+ * thinking and tools. If the model has a smaller output limit, the request uses that limit.
  */
 export function ownRequest(
   model: Model,
@@ -177,9 +178,9 @@ export function summaryIn(reply: ModelReply): string {
 }
 
 /**
- * Returns the summary in a reply of a fork, where the model could do anything that it can do in the
- * conversation. A reply with a tool call, or one that broke off at a limit not meant for a summary, is
- * rejected.
+ * Returns the summary in a reply of a fork. In a fork, the model can do everything that it can do in the
+ * conversation. Rejects a reply with a tool call. Also rejects a reply that broke off, because the output
+ * limit is not meant for a summary.
  */
 export function wholeSummaryIn(reply: ModelReply): string {
   if (callsTool(reply) || isTruncated(reply)) throw new NoSummaryError(reply, reasonOf(reply, textIn(reply)));

@@ -132,7 +132,7 @@ describe("requestSummary", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("asks again with fewer messages when a full window cut the summary off, or keeps the cut summary", async () => {
+  it("asks again with fewer messages when a full window cut the summary off, unless no message can be dropped", async () => {
     const full = {
       content: "<summary>\n1. Primary Request and",
       stopReason: "model_context_window_exceeded",

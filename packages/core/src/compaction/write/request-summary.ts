@@ -200,7 +200,7 @@ function tooLongEvenCut(failure: ModelFailure, cause?: ModelError): ModelError {
   );
 }
 
-/** Maximum tokens of a digest. It also has at most a third of the tokens of the dropped part. */
+/** Maximum tokens of a digest. A digest also has at most a third of the tokens of the dropped part. */
 const MAX_DIGEST_TOKENS = 3_000;
 /** Tokens of the smallest digest that can still say what the work is. */
 const MIN_DIGEST_TOKENS = 600;
@@ -213,7 +213,10 @@ const digestTokens = (droppedTokens: number): number =>
 /** Maximum share of the window for the answer, so that it does not fill a small window. */
 const ANSWER_SHARE = 0.25;
 
-/** Maximum bytes that an adapter adds to a request (names, betas) and that the notes on a first cut add. */
+/**
+ * Bytes reserved for later additions to a request: names and betas from an adapter, and the notes on a first
+ * cut.
+ */
 const FRAME_BYTES = 32_000;
 
 /**

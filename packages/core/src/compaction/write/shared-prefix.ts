@@ -21,8 +21,8 @@ export interface ForkSource {
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[];
   /**
    * Number of messages in the last call, which wrote the cache at the end of these messages. 0 before the
-   * first call. Also 0 if anything before that end has changed since: a mark there would write a cache that
-   * nobody reads.
+   * first call. Also 0 if anything before that end has changed since. In that case, a cache mark there would
+   * write a cache that nobody reads.
    */
   readonly cachedMessages: number;
   /** Size of the main conversation's current request, by the newest reported usage. */
@@ -78,7 +78,8 @@ export function forkedRequest(
   prompt: string,
   options: ForkOptions,
 ): ModelRequest | Unavailable {
-  // A stop sequence could occur anywhere in the answer and end it. It does not affect the cache.
+  // A stop sequence could occur anywhere in the answer and end the answer. Without stop sequences, the cached
+  // prefix is still the same.
   const { stop_sequences: _, ...frame } = fork.frame;
   const shared: ModelRequest = { ...frame, messages: fork.messagesFor(entries) };
   const obstacle = obstacleIn(shared, fork.model);
@@ -90,8 +91,8 @@ export function forkedRequest(
 }
 
 /**
- * Returns a reason why the answer could not be text or the cached prefix is useless. Both follow from the
- * model or from settings that a fork must not change.
+ * Returns the reason if the answer could not be text, or if the cached prefix is useless. Both depend on the
+ * model and on settings that a fork must not change.
  */
 function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   const { tool_choice, output_config } = shared;
@@ -125,7 +126,8 @@ function withPromptAndReadMark(shared: ModelRequest, fork: ForkSource, prompt: s
 }
 
 /**
- * Adds the prompt to the messages. The API merges two user messages in a row, and some servers refuse them.
+ * Adds the prompt to the messages. A last user message gets the prompt as another block, because some servers
+ * refuse two user messages in a row.
  */
 function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly ApiMessage[] {
   const block: ContentBlock = { type: "text", text: prompt };
@@ -134,7 +136,7 @@ function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly A
   return [...messages.slice(0, -1), { ...last, content: [...contentBlocks(last.content), block] }];
 }
 
-/** Returns true if a request needs no repair. A repaired one would no longer match the last call. */
+/** Returns true if a request needs no repair. A repaired request would no longer match the last call. */
 export function isSound(request: ModelRequest, model: Model): boolean {
   const named = { ...request, model: model.name };
   return checkRequest(named, { consecutiveRoles: "accepted" }).request === named;

@@ -70,7 +70,7 @@ describe("order of the steps that write a summary", () => {
     ]);
   });
 
-  it("uses only the built-in summarizer when there is no model or when the caller chose it", async () => {
+  it("uses only the built-in summarizer when there is no model, or when the caller chose that summarizer", async () => {
     expect(describeAttempts((await run({})).attempts)).toEqual(["built-in written"]);
     expect(describeAttempts((await run({ builtInFallback: "never" })).attempts)).toEqual([
       "built-in written",

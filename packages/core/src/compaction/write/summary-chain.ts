@@ -48,11 +48,13 @@ export interface SummarySource {
 }
 
 export interface SummaryOptions extends ChainOptions, HookOptions {
-  /** Existing summary, used unless it declines. */
+  /** Existing summary. It is used unless its method `decline` returns a reason. */
   readonly source?: SummarySource | undefined;
   /** Size of the built-in summary in tokens. */
   readonly summaryBudgetTokens?: number;
-  /** Size that the result should stay below. Restored content shrinks for it. */
+  /**
+   * Size that the result should stay below. Less content is restored if that is necessary to meet this size.
+   */
   readonly targetTokens?: number;
 }
 
@@ -118,7 +120,10 @@ export interface SummaryTask
     Partial<Pick<CompactionPlan, "clearedToolUseIds" | "countTokens">> {
   /** Size of the built-in summary in tokens. */
   readonly builtInBudgetTokens: number;
-  /** Existing summary, and the reason if it cannot be used. It comes before all other steps. */
+  /**
+   * Existing summary, and the reason if it cannot be used. The existing summary is tried before all other
+   * steps.
+   */
   readonly offered?: { readonly text: string; readonly unavailable?: string | undefined } | undefined;
 }
 
@@ -144,7 +149,7 @@ export interface ChainOptions
   readonly model?: Model | undefined;
   /** Smaller model for the direct call. */
   readonly summaryModel?: Model | undefined;
-  /** Source of the conversation's cached prefix. Absent if there is none to share. */
+  /** Source of the conversation's cached prefix. Absent if there is no cached prefix to share. */
   readonly fork?: ForkSource | undefined;
   /** Summarizer to try first, `model` by default. */
   readonly summarizer?: "model" | "provider" | "built-in" | undefined;
@@ -189,7 +194,7 @@ const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([
 /**
  * Writes a summary with the first step that succeeds. The steps are existing notes, the provider's compaction
  * (if chosen), a fork of the conversation, a direct call, and the built-in summarizer. An abort ends the
- * chain at once. All models share one time limit. After it, no model is awaited or called.
+ * chain at once. All models share one time limit. When that time is over, no model is awaited or called.
  */
 export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
   const budget = new TimeBudget(options.signal, timeLimitsOf(options.timeLimits).totalMs);
@@ -235,7 +240,9 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** Reason of a step that was skipped because no time was left: the error code of the step before it. */
+/**
+ * Reason for skipping a step when no time is left. The step that used up the time fails with the same code.
+ */
 const TIME_IS_OVER = "model-timed-out";
 
 async function take(
@@ -337,7 +344,10 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
   };
 }
 
-/** Creates the source for a session from a file, without a running conversation and its cached prefix. */
+/**
+ * Creates the source for a session from a file. Such a session has no running conversation and no cached
+ * prefix.
+ */
 function plainSource(model: Model, { summarized, clearedToolUseIds }: SummaryTask): ForkSource {
   const messagesFor = (entries: readonly Entry[]): ReturnType<ForkSource["messagesFor"]> =>
     messagesToSummarize(entries, clearedToolUseIds);
@@ -402,8 +412,9 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
 }
 
 /**
- * Returns true if a summary also covers the kept messages. A summary of the whole conversation does.
- * Otherwise it would list work as open that the kept messages completed. Provider summaries and notes do not.
+ * Returns true if a summary also covers the kept messages. A summary of the whole conversation covers them.
+ * Otherwise it would list work as open that the kept messages completed. Provider summaries and notes do not
+ * cover them.
  */
 export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>
   variant === "whole" && (source === "built-in" || source === "model");

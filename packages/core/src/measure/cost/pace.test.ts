@@ -48,7 +48,7 @@ describe("isClearingDue", () => {
   /** Sonnet 5.5 costs $0.20 to read a million tokens from the cache and $2.50 to write them. */
   const rewriting = { model: "claude-sonnet-5-5", contextTokens: 300_000, rewrittenTokens: 10_000 };
 
-  it("clearing is due when reading clearable results has cost as much as rewriting the rest would cost", () => {
+  it("clearing is due when reading clearable results has cost as much as the rewrite that clears them", () => {
     expect(isClearingDue({ ...rewriting, carriedTokens: 114_999 })).toBe(false);
     expect(isClearingDue({ ...rewriting, carriedTokens: 115_000 })).toBe(true);
     expect(isClearingDue({ ...rewriting, cacheTtl: "1h", carriedTokens: 115_000 })).toBe(false);

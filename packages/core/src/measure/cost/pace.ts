@@ -10,7 +10,7 @@ import { inputTokens, reportedUsage } from "../../messages/responses.ts";
 import { field, numberField } from "../../messages/untrusted.ts";
 import type { CacheTtl } from "../window/prices.ts";
 
-/** Number of turns over which growth is averaged. The pace of the work changes over time. */
+/** Growth is averaged over about this many turns. Older turns count less, because the pace changes. */
 const AVERAGED_TURNS = 20;
 
 interface PaceTurn {

@@ -37,7 +37,7 @@ export function promptCost(
 export interface NetSaving {
   /** `saved` minus `rewrite` and `call`. Below 0, the rewrite does not pay off within `turns`. */
   readonly dollars: number;
-  /** Saved dollars, because the expected turns no longer read the removed tokens. */
+  /** Dollars that are saved because the expected turns no longer read the removed tokens. */
   readonly saved: number;
   /** Extra cost of tokens that are written to the cache again instead of being read from it. */
   readonly rewrite: number;
@@ -75,7 +75,7 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
 
 export interface Rewriting extends PricingContext {
   readonly contextTokens: number;
-  /** Tokens that would have to be written to the cache again. */
+  /** Tokens that a rewrite must write to the cache again. */
   readonly rewrittenTokens: number;
   /** Tokens that could have been cleared, summed over the turns that read them. See `Pace`. */
   readonly carriedTokens: number;
@@ -95,7 +95,9 @@ export function isClearingDue(rewriting: Rewriting): boolean {
 
 /** Tokens of a typical summary with nine sections. */
 const SUMMARY_TOKENS = 6_000;
-/** Tokens of typically restored content. Usually less than half of the allowed content is available. */
+/**
+ * Tokens of restored content after a typical compaction. They usually need less than half of their budget.
+ */
 const RESTORED_TOKENS = 24_000;
 
 /**

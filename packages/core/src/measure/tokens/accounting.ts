@@ -98,7 +98,7 @@ export function accountKnown(entries: readonly Entry[], known: KnownTokens): Tok
   return ledger.close();
 }
 
-/** Collects the figures in one pass, because a tool call comes before its result. */
+/** Collects the figures in one pass. One pass is enough, because a tool call comes before its result. */
 class Ledger {
   readonly #known: KnownTokens;
   readonly #calls = new Map<string, ToolUseBlock>();
@@ -192,7 +192,7 @@ class Ledger {
   }
 
   #enterUserText(text: string, entry: UserEntry, tokens: number): void {
-    // Checked first, because a notification may quote the tag of local commands.
+    // Notices of the agent program are checked first, because a notice may quote the tag of local commands.
     if (isHarnessText(text)) add(this.#other, "injected", tokens);
     else if (text.includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
     else if (entry.isMeta) add(this.#other, "injected", tokens);

@@ -117,7 +117,7 @@ describe("measureContext", () => {
     expect(contextTokens(b.entries)).toBe(81_001);
   });
 
-  it("subtracts nothing for the mark of a microcompaction from before the last boundary", () => {
+  it("subtracts nothing for a microcompaction whose mark is older than the last boundary", () => {
     const c = new ConversationBuilder();
     c.user("go");
     const mark = c.push<Entry>({

@@ -21,7 +21,7 @@ import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./me
 
 /**
  * Correction of our estimate, learned from usage reports. `ratio` is real tokens per estimated token, as a
- * ratio of sums in which older samples have less weight. It includes text that the host adds without
+ * ratio of sums in which older samples have less weight. The ratio includes text that the host adds without
  * recording it.
  */
 export interface Calibration {
@@ -46,12 +46,15 @@ const RETENTION = 0.92;
 const PRIOR_WEIGHT_TOKENS = 2_000;
 const LOWEST_RATIO = 0.4;
 export const HIGHEST_RATIO = 4;
-/** Growth beyond this ratio, plus a small allowance, comes from content that we did not see. */
+/** Growth beyond this multiple of our estimate, plus an allowance, comes from content that we did not see. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_ALLOWANCE_TOKENS = 1_000;
 /** Hidden growth is rare and large, so its average covers more responses than the ratio. */
 const HIDDEN_RETENTION = 0.98;
-/** Maximum hidden growth in one response. Beyond it, the usage of the two responses is not comparable. */
+/**
+ * Maximum hidden growth in one response. Beyond it, the usage of this and the previous response is not
+ * comparable.
+ */
 const LARGEST_HIDDEN_TOKENS = 40_000;
 /**
  * Number of samples before hidden growth counts. With fewer samples, one large addition would distort the
@@ -267,7 +270,7 @@ export class ContextMeter {
     return this.#compactedAt !== undefined && this.#anchor === undefined;
   }
 
-  /** Tokens that were removed since the last report, according to the markers. */
+  /** Tokens that were removed since the last report, according to the marks of clearings and collapses. */
   get removedTokens(): number {
     return this.#removed;
   }
@@ -287,7 +290,7 @@ export class ContextMeter {
     if (this.#compactedAt === undefined && isSummaryEntry(entry)) this.#summarizedAt = entry.timestamp;
     const saved = savedTokensOf(entry);
     if (saved !== undefined) {
-      // A marker kept from a longer conversation refers to content that is not counted here.
+      // A mark kept from a longer conversation refers to content that is not counted here.
       if (hints.ignoreUsage || this.isFromBeforeCompaction(entry)) return;
       this.#pending -= saved / this.calibration.ratio;
       this.#removed += Math.max(0, saved);
@@ -333,7 +336,8 @@ export class ContextMeter {
       source: this.#anchor ? "usage" : "estimate",
       reportedTokens,
       estimatedTokens,
-      // A negative estimate means that content was removed since the report, and that needs no safety margin.
+      // A negative estimate means that content was removed since the report. A removal needs no safety
+      // margin.
       paddedTokens:
         reportedTokens + Math.round(estimatedTokens * (estimatedTokens > 0 ? DECISION_PADDING : 1)),
     };
@@ -383,8 +387,8 @@ export class ContextMeter {
   }
 
   /**
-   * Returns true for a message kept across a boundary, which still carries the usage of the long
-   * conversation. The boundary may list it. Timestamps alone are not enough: a compaction may end in the same
+   * Returns true for a message that a compaction kept, which still has the usage of the long conversation.
+   * Some boundaries list these messages. Timestamps alone are not enough: a compaction may end in the same
    * millisecond in which the response arrived.
    */
   isFromBeforeCompaction({ uuid, timestamp }: Partial<EntryLink>): boolean {

@@ -56,7 +56,7 @@ export function readImageHeader(bytes: Uint8Array): ImageHeader | undefined {
   try {
     return { type, size: SIZES[type](new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) };
   } catch (error) {
-    // A DataView throws this for a read past its end.
+    // A DataView throws a RangeError for a read past its end.
     if (error instanceof RangeError) return { type, size: undefined };
     throw error;
   }

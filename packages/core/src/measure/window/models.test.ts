@@ -25,7 +25,7 @@ describe("findModel", () => {
     expect(findModel("turbo1-large").matched).toBeUndefined();
   });
 
-  it("withProvenWindow enlarges the window of a model if a usage report exceeds it", () => {
+  it("withProvenWindow enlarges the window of a model if a usage report exceeds that window", () => {
     const model = findModel("claude-sonnet-4-20250514");
     expect(withProvenWindow(model, 199_000).windowTokens).toBe(200_000);
     expect(withProvenWindow(model, 535_000).windowTokens).toBe(1_000_000);

@@ -167,8 +167,8 @@ const isLongContext = (name: string | undefined): boolean =>
   (name ?? "").toLowerCase().includes(LONG_CONTEXT_SUFFIX);
 
 /**
- * Lists the windows that a model of this name can have, smallest first. Empty if the table is the only
- * source.
+ * Lists the windows that a model of this name can have, smallest first. Empty if only the model table
+ * applies.
  */
 export function possibleWindows(name: string): readonly number[] {
   if (isLongContext(name)) return [];

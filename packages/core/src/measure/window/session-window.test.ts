@@ -48,7 +48,7 @@ const SHOWN = { size: 200_000, origin: "auto-compaction" };
 const TABLE = { size: 1_000_000, origin: "model-table" };
 
 describe("sessionWindow", () => {
-  it("returns the smallest window of the model that fits the tokens before the newest automatic compaction", () => {
+  it("returns the model's smallest window that can hold the context before the newest automatic compaction", () => {
     expect(windowOf(compacted().answer(40_000))).toEqual(SHOWN);
     expect(windowOf(compacted({ preTokens: 998_659 }))).toEqual({ ...SHOWN, size: 1_000_000 });
     expect(windowOf(compacted({ preTokens: 998_659 }).compaction({ preTokens: 167_000 }))).toEqual(SHOWN);
@@ -67,7 +67,7 @@ describe("sessionWindow", () => {
     expect(windowOf(compacted().answer(40_000, `${OPUS}-20260205`))).toEqual(SHOWN);
   });
 
-  it("returns a larger window than the last compaction shows if the usage of a later response exceeds it", () => {
+  it("returns a larger window than the last compaction shows if a later response used more tokens", () => {
     expect(windowOf(compacted().answer(250_000))).toEqual(TABLE);
     expect(windowOf(compacted().answer(190_000))).toEqual(SHOWN);
     const sonnet = "claude-sonnet-4-5";

@@ -24,7 +24,7 @@ import type { WindowOptions } from "./thresholds.ts";
 /** No model has a larger window. A larger figure in a file is a sign of damage. */
 const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTokens }) => windowTokens));
 
-/** The proven context window of a session, and its model. Our boundaries record both. */
+/** The proven context window of a session, and its model. The boundaries that longhaul writes record both. */
 export type WindowEvidence = RecordedWindow;
 
 export interface WindowedSession {
@@ -41,7 +41,8 @@ export interface SessionWindowOptions {
   /** The model that continues the session. The default is the session's own model. */
   readonly model?: string | undefined;
   /**
-   * Evidence from an earlier read of the file, if `entries` is incomplete. Null means that there was none.
+   * Evidence from an earlier read of the file, if `entries` is incomplete. Null means that the earlier read
+   * found no evidence.
    */
   readonly evidence?: WindowEvidence | null | undefined;
   readonly models?: ModelTable | undefined;
@@ -111,7 +112,7 @@ interface Reports {
   readonly model: string | undefined;
   /** The newest boundary that shows the window, unless the model changed after it. */
   readonly boundary: Entry | undefined;
-  /** Largest usage of the session's model: since that boundary, and in the whole file. */
+  /** Largest usage of the session's model, since `boundary` and in the whole file. */
   readonly usageSince: number;
   readonly largestUsage: number;
 }

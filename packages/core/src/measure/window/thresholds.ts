@@ -14,7 +14,7 @@ const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
 export interface WindowOptions {
   /** Default true. False also disables automatic compaction. */
   readonly compactEnabled?: boolean;
-  /** Default true. If false, warnings are measured against the effective window instead. */
+  /** Default true. If false, the warning threshold is computed from the effective window. */
   readonly autoCompactEnabled?: boolean;
   /** Default false. If true, context collapse frees tokens instead of auto-compact. */
   readonly collapseEnabled?: boolean;

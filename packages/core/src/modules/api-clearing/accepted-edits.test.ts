@@ -46,7 +46,7 @@ describe("tool results and thinking that the provider clears", () => {
     }
   });
 
-  it("above the trigger, the provider clears all but the newest 3 results, and the inputs of writing tools", async () => {
+  it("above the trigger, the provider clears the inputs of writing tools and all results except the newest 3", async () => {
     const agent = await start("claude-opus-4-6", [{}, ask, write, {}, {}, {}]);
     const options = { usedTools, thinkingOn: false, targetTokens: 500 };
     const untouched = await agent.step(managed(contextEdits({ ...options, triggerTokens: 1_000_000 })));

@@ -71,8 +71,8 @@ const continueWith = ({ conversation }: AgentLoop, { messages }: Turn): void =>
   conversation.resumeFrom(messages);
 
 /**
- * Checks a call after a rewrite: it fits, has the expected size, and the hidden results are now cleared for
- * good.
+ * Makes a call after the conversation was rewritten. Checks that the call fits the window and has the
+ * expected size, and that the messages now contain the hidden results as cleared results.
  */
 async function checkCall(loop: AgentLoop): Promise<void> {
   const recoveries = loop.recoveries;

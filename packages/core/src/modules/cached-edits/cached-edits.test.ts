@@ -80,7 +80,7 @@ describe("choice of results for cache edits", () => {
     expect(edits.edits()).toEqual([]);
   });
 
-  it("cache edits skip results that are already cleared in the conversation that was registered last", () => {
+  it("cache edits skip results that are already cleared in the newest registered conversation", () => {
     const edits = warm();
     edits.register(index(11));
     const cleared = withClearedResults(conversation(15), new Set(first(3)));

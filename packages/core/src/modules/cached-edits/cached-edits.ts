@@ -21,7 +21,7 @@ export interface CacheFigures {
 }
 
 export interface CacheReport {
-  /** Number of pinned edits that were dropped because the cache is lost. */
+  /** Number of cache edits that were dropped because the cache is lost. */
   readonly droppedEdits: number;
   /** Number of tokens by which our own edits lowered this response's cache reads. */
   readonly expectedDrop: number;
@@ -54,8 +54,8 @@ export class CachedEdits {
   }
 
   /**
-   * True if the cache was lost while edits were pinned. Until {@link reset}, other forms of clearing must be
-   * used.
+   * True if the cache was lost while there were cache edits. Until {@link reset}, results must be cleared in
+   * another way.
    */
   get isSuspended(): boolean {
     return this.#isSuspended;
@@ -176,8 +176,8 @@ function asFigure(tokens: number | null | undefined): number | undefined {
 }
 
 /**
- * Clears stale results by editing the cached prefix, if the provider supports it. No public provider does,
- * but a proxy or your own provider may. Applies to the main conversation only.
+ * Clears stale results by editing the cached prefix, if the provider supports cache edits. No public provider
+ * supports them, but a proxy or your own provider may. Applies to the main conversation only.
  */
 export function cachedEdits(): EngineModule {
   return {

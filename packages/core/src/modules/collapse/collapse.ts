@@ -25,7 +25,7 @@ import { planSpan, type SpanPlan } from "./plan-span.ts";
 import { type SpanSummary, summarizeSpan } from "./summarize-span.ts";
 
 export interface CollapseOptions {
-  /** Who summarizes a span. `built-in` needs no model and is the fallback without one. */
+  /** Who summarizes a span. `built-in` needs no model, and is the fallback if there is no model. */
   readonly summarizer?: "model" | "built-in" | undefined;
   /** The engine stops waiting for a model after this time per span. Default: 60 seconds. */
   readonly timeoutMs?: number | undefined;
@@ -108,9 +108,9 @@ interface Staging {
 }
 
 /**
- * Collapses spans of old messages in the main conversation. It summarizes them in the background, one at a
- * time, and replaces their messages in one batch when room is needed. No turn waits for it until the window
- * is nearly full.
+ * Collapses spans of old messages in the main conversation. It summarizes the spans in the background, one at
+ * a time, and replaces their messages in one batch when room is needed. No turn waits for a summary until the
+ * window is nearly full.
  */
 class Collapse implements AttachedModule {
   readonly #parts: EngineParts;
@@ -145,9 +145,9 @@ class Collapse implements AttachedModule {
   }
 
   /**
-   * Makes room before a call. Commits the staged spans when the window is nearly full. When it is practically
-   * full, waits until enough spans are staged or no more are possible. Throws if it is aborted or the
-   * transcript cannot be written.
+   * Makes room before a call. Commits the staged spans when the window is nearly full. When the window is
+   * practically full, waits until enough spans are staged or no more are possible. Throws on an abort, and if
+   * the transcript cannot be written.
    */
   async makeRoom(signal: AbortSignal | undefined): Promise<void> {
     if (this.#isOff() || this.#size() < this.#tokensAt(COMMIT_SHARE)) return;

@@ -20,11 +20,14 @@ export interface StagedSpan {
 
 export interface CollapseOptions {
   readonly ports: CompactionPorts;
-  /** Estimates the tokens that the provider would count. */
+  /** Estimates the provider's token count of an entry. */
   readonly tokensOf: (entry: Entry) => number;
   /** The newest line of the transcript, if the host knows it. See `SnipOptions`. */
   readonly leafUuid?: string | null | undefined;
-  /** True if the model ties thinking to the history before it, which is about to change. */
+  /**
+   * True if a thinking block is valid only after the exact history before it. The commit changes that
+   * history.
+   */
   readonly bindsThinking?: boolean | undefined;
 }
 
@@ -38,7 +41,7 @@ export interface Collapsed {
   readonly mark: CollapseMark | undefined;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Number of thinking blocks that the provider would have rejected after the change. */
+  /** Number of thinking blocks that were removed because the provider rejects them after the change. */
   readonly thinkingBlocks: number;
   /** Number of skipped spans, whose messages are no longer all present and in order. */
   readonly stale: number;

@@ -48,7 +48,10 @@ export async function expandMessages<T extends Message>(
   return turnResult<T>(parts, {});
 }
 
-/** Links the marks of all levels to the first mark on disk, so that one undo reverts all levels together. */
+/**
+ * Each level of nested spans has its own mark. Links these marks to the first mark on disk, so that one undo
+ * reverts all levels together.
+ */
 const asOneStep = ([first, ...others]: readonly CollapseMark[]): readonly Entry[] =>
   first === undefined ? [] : [first, ...others.map((mark) => ({ ...mark, writtenWith: first.uuid }))];
 

@@ -114,7 +114,7 @@ describe("summarizeSpan", () => {
     },
   );
 
-  it("uses the built-in summarizer for a span when the model hangs until an abort or there is no model", async () => {
+  it("uses the built-in summarizer for a span when there is no model, or when the model hangs until an abort", async () => {
     const { summary, failures } = await summarized([{ content: "<conden", hangs: true }], {
       signal: AbortSignal.timeout(1),
     });

@@ -42,7 +42,7 @@ export interface SpanSummaryOptions {
    * Model that summarizes the span. If there is none or it fails, the built-in summarizer writes the summary.
    */
   readonly model?: Model | undefined;
-  /** Estimates the tokens that the provider would count. */
+  /** Estimates the provider's token count of a text. */
   readonly countTokens: CountText;
   /** The model's window, if the host knows it better than the model table. */
   readonly windowOf?: WindowOf | undefined;
@@ -204,9 +204,9 @@ export const asCondensed = (text: string): string => `<${TAG}>\n${text}\n</${TAG
 const HEADING = "## All User Messages";
 
 /**
- * Creates a section with the user messages that the model's summary does not repeat word for word. Quotes
- * them completely if there is room, otherwise their beginning and end, oldest first. Returns "" if nothing is
- * missing.
+ * Creates a section with the user messages that the model's summary does not repeat word for word, oldest
+ * first. Quotes them completely if there is room, and otherwise quotes only their beginning and end. Returns
+ * "" if nothing is missing.
  */
 function missingUserMessages(
   summary: string,

@@ -49,7 +49,7 @@ describe("rule files", () => {
     patterns: patterns && pathPatterns(patterns),
   });
 
-  it("a rule applies to the files that its patterns match, or to every file without patterns", () => {
+  it("a rule applies to the files that its patterns match, and a rule without patterns applies to every file", () => {
     expect(appliesToAny(rule(["src/**/*.ts"]), ["docs/a.md", "src/x/a.ts"])).toBe(true);
     expect(appliesToAny(rule(["src/**/*.ts"]), ["docs/a.md"])).toBe(false);
     expect(appliesToAny(rule(undefined), ["docs/a.md"])).toBe(true);

@@ -120,8 +120,9 @@ export function importsIn(text: string): readonly string[] {
 }
 
 /**
- * Resolves an import: relative to the importing file, or absolute. Returns undefined for a path outside the
- * place of that file, except for `~/`.
+ * Resolves an import that is absolute, relative to the importing file, or in the home folder (`~/`). A
+ * relative import must stay in the project or home folder that contains the importing file. An absolute
+ * import must stay in that folder or in the project. Returns undefined for all other imports.
  */
 export function importedPath(
   reference: string,

@@ -28,7 +28,7 @@ export interface MemoryFilesOptions {
   readonly loaded?: readonly string[] | undefined;
   /**
    * Attaches the memory of the whole working directory (its memory files, and rules for every path) before
-   * the first call, even if no file was touched. For hosts that put none of it into the system prompt.
+   * the first call, even if no file was touched. For hosts that put no memory files into the system prompt.
    */
   readonly fromStart?: boolean | undefined;
   /**
@@ -168,7 +168,9 @@ export class MemoryReader {
     return [...files].sort().map((relative) => ({ place, relative }));
   }
 
-  /** Shares one asker among all files of a turn, so that there is only one listener on the turn's signal. */
+  /**
+   * Uses one `Ask` function for all files of a turn, so that there is only one listener on the turn's signal.
+   */
   #ask(options: AskOptions): Ask {
     const { signal } = options;
     if (signal === undefined) return asker(options);

@@ -154,7 +154,7 @@ class Host {
 }
 
 describe("NestedMemory under any sequence of actions", () => {
-  it("never attaches a memory file twice, without permission or from outside the working directory", async () => {
+  it("attaches no memory file twice, none without permission, and none from outside the working directory", async () => {
     await fc.assert(
       fc.asyncProperty(files(), fc.array(step(), { maxLength: 25 }), async (written, steps) => {
         const host = new Host();

@@ -192,7 +192,7 @@ export class NestedMemory {
     for (const { path, file } of files) {
       const whole = itemOf(file, countTokens);
       const fits = whole.tokens <= left;
-      // If even the first file does not fit, it never will. So only its beginning is attached.
+      // If even the first file does not fit, it never will. Attach only its beginning.
       const item = fits ? whole : items.length === 0 ? headItem(file, left, countTokens) : undefined;
       if (item === undefined) {
         this.#waiting.set(keyOf(path), path);

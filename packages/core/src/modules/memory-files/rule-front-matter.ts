@@ -5,8 +5,8 @@ interface RuleText {
   /** Path patterns as written. Empty if the rule applies to everything. */
   readonly patterns: readonly string[];
   /**
-   * Why the front matter could not be parsed. Then there are no patterns: a rule that applies too often is
-   * better than one that never does.
+   * Why the front matter could not be parsed. The rule then has no patterns and applies to everything,
+   * because a rule that applies too often is better than a rule that never applies.
    */
   readonly problem?: FrontMatterProblem;
 }

@@ -29,7 +29,7 @@ describe("snip markers", () => {
     });
   });
 
-  it("a snip marker links to the newest transcript line, even when that is a marker earlier in the conversation", () => {
+  it("a snip marker links to the newest transcript line, even if that line is a marker earlier in the conversation", () => {
     const c = new ConversationBuilder();
     const [first, last] = [c.user("first"), c.user("last")];
     const ports = countingPorts();

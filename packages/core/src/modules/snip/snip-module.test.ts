@@ -38,7 +38,7 @@ describe("Compactor.snip", () => {
     await fc.assert(
       fc.asyncProperty(lengths, place, place, async (sizes, one, other) => {
         const [first, last] = [Math.min(one, other), Math.max(one, other)];
-        // If no report is left, both sides estimate, and there is nothing to compare.
+        // If no usage report is left, both token counts are estimates, and there is nothing to compare.
         fc.pre(last - first < ROUNDS - 1);
         const lines: Entry[] = [];
         const entries = rounds(sizes);

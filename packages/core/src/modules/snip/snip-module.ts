@@ -91,8 +91,8 @@ async function snipMessages<T extends Message>(
 }
 
 /**
- * Estimates the saved tokens that the last usage includes. A usage after the removed messages includes them,
- * an earlier one does not.
+ * Estimates the saved tokens that the last usage report includes. A report after the removed messages
+ * includes them. A report before the removed messages does not.
  */
 function savedBeforeReport(
   { gauge }: EngineParts,

@@ -54,7 +54,7 @@ describe("reading a session back after a snip", () => {
     expect(JSON.stringify(read)).not.toContain("answer 3");
   });
 
-  it("a session that is read back omits snipped messages if the host's next entry links to the last returned one", async () => {
+  it("a read-back session omits snipped messages if the host's next entry links to the last returned entry", async () => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
       settings: { environment: {} },

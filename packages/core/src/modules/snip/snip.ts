@@ -33,14 +33,16 @@ export type SnipSelection =
 
 export interface SnipOptions {
   readonly ports: CompactionPorts;
-  /** Estimates the tokens that the provider would count. */
+  /** Estimates the provider's token count of an entry. */
   readonly tokensOf: (entry: Entry) => number;
   /**
-   * The newest line of the transcript, if the host knows it. A marker that was merged into a later marker is
-   * no longer among the entries, but lines still refer to it.
+   * The newest line of the transcript, if the host knows it. The entries may not contain this line: a marker
+   * that was merged into a later marker is no longer among the entries, but is still a line.
    */
   readonly leafUuid?: string | null | undefined;
-  /** True if the model ties thinking to the history before it, which is about to change. */
+  /**
+   * True if a thinking block is valid only after the exact history before it. The snip changes that history.
+   */
   readonly bindsThinking?: boolean | undefined;
   readonly transcriptPath?: string | undefined;
 }
@@ -59,7 +61,7 @@ export interface Snipped {
   /** Tokens in the last reported usage that the conversation no longer contains. */
   readonly tokensFreed: number;
   readonly markers: readonly SnipMarker[];
-  /** Number of thinking blocks that the provider would have rejected after the change. */
+  /** Number of thinking blocks that were removed because the provider rejects them after the change. */
   readonly thinkingBlocks: number;
 }
 
@@ -269,8 +271,9 @@ function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["s
 }
 
 /**
- * Creates a marker. Its parent is the newest line, not the entry before it: on disk it is one more line at
- * the end. A reader that continues from it must not mistake the conversation for a rewound one.
+ * Creates a marker. On disk, the marker is a new line at the end, so its parent is the newest line and not
+ * the entry before the marker. With another parent, a reader would mistake the conversation for a rewound
+ * one.
  */
 export function createSnipMarker(
   record: SnipRecord,
@@ -322,7 +325,9 @@ function join(leaders: number[], one: number, other: number): void {
   leaders[Math.max(a, b)] = Math.min(a, b);
 }
 
-/** Finds the leader and halves the path for later lookups. */
+/**
+ * Finds the first entry of the group that contains this entry, and shortens the path to it for later lookups.
+ */
 function leaderOf(leaders: number[], index: number): number {
   let at = index;
   for (;;) {

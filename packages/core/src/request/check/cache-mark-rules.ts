@@ -84,8 +84,9 @@ function collectMarks(draft: Draft): readonly Mark[] {
 }
 
 /**
- * Selects marks to remove, the oldest in the messages first. Marks on tools and system cover content that
- * never changes. The next call reads the prefix up to the newest mark in the messages.
+ * Selects marks to remove, the oldest in the messages first. Marks on tools and system stay longest, because
+ * they cover content that never changes. The newest mark in the messages is needed too, because the next call
+ * reads the prefix up to this mark.
  */
 function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   const surplus = Math.max(0, marks.length - MAX_CACHE_MARKS);

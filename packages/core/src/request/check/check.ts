@@ -50,8 +50,8 @@ export function checkRequest(request: ApiRequest, options: CheckOptions = {}): C
   draft.messages = readMessages(draft, given.messages);
   applyRules(draft, checkSettings(options));
   const { findings } = draft;
-  // Without a repair, return the given request. The draft may have merged consecutive messages only for the
-  // rules.
+  // Without a repair, return the given request and not the draft, which may have merged consecutive messages
+  // only for the rules.
   const isRepaired = findings.some(({ action }) => action !== "reported");
   return { valid: findings.length === 0, request: isRepaired ? finishDraft(draft) : given, findings };
 }
@@ -70,8 +70,8 @@ const BLOCK_RULES: readonly Rule[] = [
 ];
 
 /**
- * Rules for the order of messages. One can trigger another: removing a message can join two messages of the
- * same role.
+ * Rules for the order of messages. The repair of one rule can trigger another rule: removing a message can
+ * join two messages of the same role.
  */
 const SEQUENCE_RULES: readonly Rule[] = [
   noEmptyMessages,
@@ -82,8 +82,10 @@ const SEQUENCE_RULES: readonly Rule[] = [
 ];
 
 /**
- * Groups of further rules. After each group, the sequence rules run again. Pair rules need alternating roles,
- * and moving results can leave gaps. A message added at the end can close an open turn.
+ * Groups of further rules. If a group repairs something, the sequence rules run again before the next group,
+ * because a repair can break the sequence. For example, moving results can leave an empty message, and a
+ * message added at the end can close an open turn. The sequence rules also run before the first group,
+ * because pair rules need alternating roles.
  */
 const GROUPED_RULES: readonly (readonly Rule[])[] = [
   [toolPairs],

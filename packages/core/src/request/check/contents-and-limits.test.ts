@@ -54,7 +54,7 @@ describe("images and documents", () => {
     source: { type: "base64", media_type: "application/pdf", data },
   });
 
-  it("replaces the oldest images and documents with markers above the API's limit", () => {
+  it("above the API's limit, replaces the oldest images and documents with markers", () => {
     const messages = [
       user([image("a"), document("b")]),
       assistant([toolUse("t", "Read", {})]),

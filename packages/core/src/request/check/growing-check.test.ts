@@ -70,7 +70,7 @@ describe("CheckedMessages of a growing conversation", () => {
     expect(checked.fullPasses).toBeLessThanOrEqual(2);
   });
 
-  it("moves a late tool result to its call and removes the error result that was added for it", () => {
+  it("moves a late tool result to its call and removes the error result that was added in place of the late result", () => {
     const checked = new CheckedMessages();
     checked.append([question, { role: "assistant", content: [toolUse("slow", "Bash", {})] }]);
     expect(rules(checked.findings)).toEqual(["tool-use-unanswered"]);

@@ -31,7 +31,7 @@ export interface ItemForm<Item> {
   readonly joinId?: (item: Item) => string | undefined;
 }
 
-/** An id with which later items may refer to this one. */
+/** An id in an item. Later items may refer to the item by this id. */
 interface Tie {
   readonly id: string;
   readonly itemIndex: number;
@@ -67,7 +67,7 @@ export class GrowingCheck<Item> {
   #frame: ApiRequest = { messages: [] };
   #closed: ClosedPart = new ClosedPart([]);
   #open: CheckedPart = { messages: [], ties: [], findings: [] };
-  /** Findings that concern no single item, without those about the length. */
+  /** Findings that concern no single item, except findings about the length. */
   #wholeFindings: readonly Finding[] = [];
   #fullPasses = 0;
 
@@ -393,7 +393,7 @@ export class CheckedMessages extends GrowingCheck<ApiMessage> {
 
   override outbox(): () => readonly ApiMessage[] {
     if (!this.isUntouched) return super.outbox();
-    // This array only grows, and `replace` creates a new one.
+    // The list of items only grows, because `replace` creates a new list.
     const { items } = this;
     const { length } = items;
     return () => items.slice(0, length);

@@ -50,7 +50,7 @@ const turns = (...asked: readonly ContentBlock[][]): ApiMessage[] => [
 ];
 
 describe("rules that need the whole of a growing conversation", () => {
-  it("removes the oldest cache marks when appended messages have new ones", () => {
+  it("removes the oldest cache marks when appended messages contain new cache marks", () => {
     const six = Array.from({ length: 6 }, (_, index) => [marked(`asked ${index}`)]);
     const { messages } = grow(turns(...six));
     expect(JSON.stringify(messages).match(/cache_control/g)).toHaveLength(4);

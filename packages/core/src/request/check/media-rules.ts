@@ -24,8 +24,8 @@ import {
 } from "./rule.ts";
 
 /**
- * Rules for the size of a request: sources and number of images and documents, and the bytes of all messages.
- * Also measures JSON bytes for these rules and other callers.
+ * Rules for images and documents and for the size of a request. Also measures JSON bytes for these rules and
+ * other callers.
  */
 
 type Media = ImageBlock | DocumentBlock;
@@ -157,8 +157,8 @@ function mediaIn(block: ContentBlock): readonly Media[] {
 }
 
 /**
- * Replaces the oldest media with markers. The same block object can occur several times, so each block has a
- * count.
+ * Replaces the oldest media with markers. The same block object can occur several times, so `left` counts how
+ * many occurrences of each block to replace.
  */
 function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName): void {
   if (doomed.length === 0) return;
@@ -186,8 +186,8 @@ interface MessageSize {
 
 /**
  * Media count and bytes of a growing conversation. Each message is estimated once from the lengths of its
- * texts. The texts are measured exactly only if the bounds do not decide whether the limit is reached. Then
- * all texts are measured, so that the bounds are tight again for a long time.
+ * texts, which gives a lower and an upper bound. If the bounds do not decide whether the limit is reached,
+ * all texts are measured exactly. The bounds are then tight again for a long time.
  */
 class RequestSize implements RuleMemory {
   readonly #settings: CheckSettings;
@@ -206,8 +206,8 @@ class RequestSize implements RuleMemory {
   /** True if the full check replaced media because of a limit. */
   readonly #isLimited: boolean;
   /**
-   * Size of the request at that full check. With another number of media or fewer bytes, the rule would
-   * replace other media.
+   * Size of the request at the full check that replaced media. With another number of media or fewer bytes,
+   * the rule would replace other media.
    */
   #limited: { readonly media: number; readonly bytes: number } | undefined;
   #isMeasured = false;
@@ -306,7 +306,8 @@ function messageSizeOf(message: ApiMessage): MessageSize {
 /** Maximum bytes per character. The worst case is a control character, which takes six bytes (`\u001b`). */
 const MAX_BYTES_PER_CHARACTER = 6;
 /**
- * Maximum bytes for the quotes, comma or colon, and brackets around a value, or for the digits of a number.
+ * Maximum bytes around a value: quotes, brackets, and a comma or colon. Also the maximum bytes for the digits
+ * of a number.
  */
 const MAX_BYTES_AROUND_VALUE = 32;
 const QUOTES_BYTES = 2;
@@ -350,7 +351,8 @@ function measure(value: unknown, ofText: (text: string) => number, around = 0): 
 }
 
 /**
- * Returns the size of base64 data. It needs no escapes, so its length is its size. It is too long to scan.
+ * Returns the size of base64 data in JSON. Does not scan the data, which is long: base64 needs no escapes, so
+ * each character takes one byte.
  */
 function base64Bytes(data: string): number {
   return data.length + QUOTES_BYTES;

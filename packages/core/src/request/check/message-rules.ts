@@ -56,8 +56,8 @@ function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
 }
 
 /**
- * The API now merges consecutive messages of one role, but the provider's own tools still list the old error.
- * Merging here is correct in both cases. Consecutive system messages stay separate.
+ * The API now merges consecutive messages of one role, but the provider's own tools still list such messages
+ * as an error. Merging them here is correct in both cases. Consecutive system messages stay separate.
  */
 export const alternatingRoles: Rule = {
   reports: ["same-role"],
@@ -142,7 +142,8 @@ export const userLast: Rule = {
     const last = draft.messages.at(-1);
     const { model } = draft.request;
     if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
-    // A request for a summary does not ask for a continuation.
+    // A request for a summary may end with an assistant message, because the model does not continue that
+    // message.
     if (isRecord(field(draft.request, "compaction"))) return;
     const adds = settings.prefill === "add-user-message";
     draft.report(
@@ -158,8 +159,8 @@ export const userLast: Rule = {
 };
 
 /**
- * Returns true for a turn that the provider paused, during its own tools or after its own summary. Such a
- * turn is sent back unchanged.
+ * Returns true for a turn that the provider paused, either while a server tool ran or after the provider's
+ * own summary. Such a turn is sent back unchanged.
  */
 function isPausedTurn(message: DraftMessage): boolean {
   const last = message.parts.at(-1);
@@ -176,7 +177,8 @@ export function refusesPrefill(model: unknown): boolean {
 /**
  * A system message inside the conversation must directly follow a user turn, or an assistant turn that ends
  * with a server tool result. It must be last or precede an assistant message, so it never separates a tool
- * use from its result. A misplaced one moves to the end of the next user turn, or becomes a user message.
+ * use from its result. A misplaced system message moves to the end of the next user turn, or becomes a user
+ * message.
  */
 export const systemPlacement: Rule = {
   reports: ["system-placement"],
@@ -352,8 +354,9 @@ export const thinkingBeginsToolTurn: Rule = {
     draft.report("thinking-not-first", "text-added", first.origin, message);
     draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
   },
-  // A cut must not come after the start of a turn that this rule ended. When the user writes, the turn is
-  // complete and no longer needs the added messages.
+  // A turn that this rule ended stays in the open part of the conversation, so the cut must come before the
+  // turn. When the user writes, the turn is complete, and the messages that the rule added are no longer
+  // needed.
   allowsCut: ({ messages, findings }) => {
     let ended = Number.POSITIVE_INFINITY;
     for (const finding of findings) {

@@ -125,14 +125,14 @@ export function checkSettings(options: CheckOptions): CheckSettings {
 }
 
 /**
- * One row of the rule table: the check itself, and everything that a growing conversation needs to know about
- * it.
+ * One row of the rule table: the check itself, and everything that the check of a growing conversation needs
+ * to know about the rule.
  */
 export interface Rule {
   readonly reports: readonly RuleName[];
   /**
    * Scope of the rule. `messages`: a message and its neighbors. `turn`: everything from the assistant up to
-   * the next user message. The newest messages suffice for both. `request`: everything.
+   * the next user message. `request`: everything. For the first two, the newest messages are enough.
    */
   readonly looksAt: "messages" | "turn" | "request";
   /** Finds, repairs and reports each violation. A second run reports nothing. */
@@ -154,7 +154,10 @@ export interface Checked {
   readonly findings: readonly Finding[];
 }
 
-/** Knowledge of a rule about closed messages, so that later messages can be checked alone. */
+/**
+ * Knowledge of a rule about closed messages, which are checked and no longer change. With this knowledge,
+ * later messages can be checked alone.
+ */
 export interface RuleMemory {
   /**
    * Returns false if the rule needs closed messages to check the tail. No rule has been applied to the tail

@@ -14,8 +14,9 @@ const NAMELESS_ID = "toolu_unnamed";
 const NAMELESS_TOOL = "unknown_tool";
 
 /**
- * Gives every tool use a valid and unique id, and updates its results. A result answers an open call with its
- * id in the newest earlier message. Within that message, results follow the order of the calls.
+ * Gives every tool use a valid and unique id, and updates its results. If several calls have the id of a
+ * result, the result answers the newest earlier message with such an open call. Within that message, results
+ * follow the order of the calls.
  */
 export const toolIds: Rule = {
   reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],

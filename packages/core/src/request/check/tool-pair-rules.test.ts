@@ -58,7 +58,7 @@ describe("tool calls and their results", () => {
     );
   });
 
-  it("keeps the first result of a tool call, turns a different second result into text and removes an equal one", () => {
+  it("keeps the first result of a tool call, turns a different second result into text, and removes a duplicate", () => {
     const results = [toolResult("a", "one"), toolResult("a", "two"), toolResult("a", "one")];
     const { request, findings } = checkRequest({
       messages: [ask, call("a"), { role: "user", content: results }],

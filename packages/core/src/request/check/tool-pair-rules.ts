@@ -30,9 +30,9 @@ interface Pairing {
 }
 
 /**
- * Every tool use must be answered exactly once, in the next message, before any text, and every result needs
- * its tool use. The rule moves misplaced results, adds an error for a missing one, and converts unusable
- * results to text. Expects unique ids and alternating roles.
+ * Every tool use must be answered exactly once, in the next message, before any text. Every result needs its
+ * tool use. The rule moves misplaced results, adds an error result for a missing result, and converts
+ * unusable results to text. Expects unique ids and alternating roles.
  */
 export const toolPairs: Rule = {
   reports: [
@@ -231,9 +231,9 @@ function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] 
 }
 
 /**
- * Returns true if a call that was dropped stays dropped. It was dropped because a user message came before
- * its result. If a repair added that message, the next item may remove it and reopen the call. So the message
- * must come unchanged from the input.
+ * Returns true if a dropped call stays dropped. The call was dropped because a user message came before its
+ * result. If a repair added that user message, the next item may remove the message and reopen the call. The
+ * user message must therefore come unchanged from the input.
  */
 function isDroppedForGood(call: number, messages: readonly DraftMessage[], cut: number): boolean {
   const start = messages[cut]?.origin.message ?? 0;

@@ -77,7 +77,7 @@ describe("consecutive messages of the same role, with the option that accepts th
 });
 
 describe("misplaced block types", () => {
-  it("converts a block to text if its tool result or its role does not allow the block type", () => {
+  it("converts a block to text if the tool result or the message that contains it does not allow the block type", () => {
     const reference = opaque({ type: "tool_reference", tool_name: "Read" });
     const addition = opaque({ type: "tool_addition", tool: {} });
     const messages = [
@@ -105,7 +105,7 @@ describe("misplaced block types", () => {
 });
 
 describe("compaction blocks of the provider", () => {
-  it("accepts a signed compaction block only as first block and only compaction, and turns others into text", () => {
+  it("accepts a signed compaction block only as the first block, and accepts no second compaction block", () => {
     const signed = compaction({ signature: "s" });
     const messages = [user(), assistant([signed, text("a")]), user()];
     const { request, findings } = checkRequest({ messages });

@@ -84,7 +84,10 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
     },
     plan_file: planFile,
     plan_file_reference: planFile,
-    /** A user message typed while the agent worked, which is recorded nowhere else. Not a reminder. */
+    /**
+     * A user message typed while the agent worked, which is recorded nowhere else. It is sent as user text,
+     * not as a reminder.
+     */
     queued_command: ({ prompt }) => {
       if (typeof prompt === "string") return prompt.trim() === "" ? [] : [{ type: "text", text: prompt }];
       if (!Array.isArray(prompt)) return [];

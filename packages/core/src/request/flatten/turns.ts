@@ -135,7 +135,7 @@ export class TurnSorter {
     }
   }
 
-  /** Returns true for a response that was cut off after its thinking. The API would refuse it. */
+  /** Returns true for a response that was cut off after its thinking. The API refuses such a response. */
   #isThinkingOnly(turn: Turn): boolean {
     const isSilent = turn.others.every(({ block }) => isThinking(block) || isBlankText(block));
     if (turn.role !== "assistant" || !isSilent) return false;

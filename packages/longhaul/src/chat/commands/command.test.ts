@@ -9,7 +9,7 @@ const ROWS = [
 ] as const;
 
 describe("described, the list of command names and descriptions", () => {
-  it("wraps long descriptions next to their command names without cutting them", () => {
+  it("wraps long descriptions next to their command names, and cuts no description", () => {
     expect(described(ROWS, { width: 34, colors })).toBe(
       ["/a [n]  one two three four five", "        six seven", "/long   short"].join("\n"),
     );

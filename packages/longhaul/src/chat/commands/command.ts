@@ -66,7 +66,9 @@ interface Numbered {
   readonly count: number;
 }
 
-/** Parses numbers such as `2`, `1-3` or `1 4-5`. Throws if there are none, or if one is out of range. */
+/**
+ * Parses numbers such as `2`, `1-3` or `1 4-5`. Throws if there is no number, or if a number is out of range.
+ */
 export function numbersIn(text: string, { command, noun, count }: Numbered): readonly number[] {
   const numbers = new Set<number>();
   for (const part of text.split(/[\s,]+/)) {

@@ -215,7 +215,7 @@ describe("chat commands", () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  it("/notes, /plan and /model show their state without an argument, and change it with one", async () => {
+  it("/notes, /plan and /model show their state without an argument, and change their state with an argument", async () => {
     const setNotes = vi.fn(async () => undefined);
     const setPlanMode = vi.fn();
     const setModel = vi.fn(async () => undefined);
@@ -241,7 +241,7 @@ describe("chat commands", () => {
     expect(collapsing).not.toContain("compacted at");
   });
 
-  it("/unfold shows the full output of the newest call, and /unfold 2 that of the call before it", async () => {
+  it("/unfold shows the full output of the newest call, and /unfold 2 shows the output of the second newest call", async () => {
     expect((await written("/unfold")).said).toBe("Read a\nwhole");
     expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
     expect((await written("/unfold 9")).said).toBe("There are only 2 items.");

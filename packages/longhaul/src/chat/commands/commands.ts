@@ -84,7 +84,7 @@ const named = (name: string): ChatCommand | undefined =>
 /** Returns true if a text begins with the name of a known command. */
 export const isCommand = (text: string): boolean => named(CALL.exec(text.trim())?.[1] ?? "") !== undefined;
 
-/** Finds the command in a text. Returns undefined for a prompt, including one that begins with a path. */
+/** Finds the command in a text. Returns undefined for a prompt, even if the prompt begins with a path. */
 export function commandIn(text: string): CalledCommand | undefined {
   const [, name = "", argument = ""] = CALL.exec(text.trim()) ?? [];
   if (name === "") return undefined;

@@ -68,7 +68,7 @@ export const redoCommand: ChatCommand = {
 };
 
 /**
- * Maximum rounds in the list, because nobody reads a longer one. The argument of the command can still name
+ * Maximum rounds in the list, because nobody reads a longer list. The argument of the command can still name
  * any round.
  */
 const MAX_ROUNDS_LISTED = 30;
@@ -238,7 +238,7 @@ async function expand(argument: string, chat: CommandContext): Promise<void> {
   if (ids.length > 0) await chat.agent.expand(ids);
 }
 
-/** Maximum prompts in the list, because nobody reads a longer one. To go back further, rewind twice. */
+/** Maximum prompts in the list, because nobody reads a longer list. To go back further, rewind twice. */
 const MAX_PROMPTS_LISTED = 15;
 const REWOUND = "The conversation now ends before that prompt. You can change the prompt and send it again:";
 const NEXT_QUESTION = "Next you choose: go back, summarize from the prompt, or summarize up to it.";
@@ -254,7 +254,7 @@ export const rewindCommand: ChatCommand = {
     const action = prompt && (await chooseAction(prompt, chat));
     if (prompt === undefined || action === undefined) return;
     // The compaction is forced, because a person who selects a prompt wants a summary there even if it saves
-    // little. /undo reverts it.
+    // little. /undo reverts the compaction.
     if (action === "from") await agent.compact({ from: prompt.uuid, force: true, signal });
     else if (action === "up-to") await agent.compact({ upTo: prompt.uuid, force: true, signal });
     else {

@@ -126,7 +126,7 @@ describe("/rewind", () => {
     );
   });
 
-  it("/rewind offers no summary up to the first prompt, and none from or up to a prompt outside the context", async () => {
+  it("/rewind offers no summary up to the first prompt, and no summary at a prompt outside the context", async () => {
     const first = await written("/rewind", actions(), [{ picked: [2] }, undefined]);
     expect(first.screen.asked[1]?.options).toHaveLength(2);
     const elsewhere = { ...actions(), conversation: conversation.slice(4) };
@@ -166,7 +166,7 @@ describe("/snip", () => {
     expect(said).toBe("/undo restores them, /recall finds them.");
   });
 
-  it("/snip without an argument lists the rounds with their sizes, and removes those that the person selects", async () => {
+  it("/snip without an argument lists the rounds with their sizes, and removes the rounds that the person selects", async () => {
     const snip = vi.fn(async () => result);
     const { screen } = await written("/snip", { snip, conversation }, [{ picked: [0, 2] }]);
     expect(snip).toHaveBeenCalledExactlyOnceWith({ ids: idsOf(1, 3) });
@@ -190,7 +190,7 @@ describe("/snip", () => {
     expect(snip).not.toHaveBeenCalled();
   });
 
-  it("/snip lists all messages that a compaction kept together as one round, and never lists the summary", async () => {
+  it("/snip shows one round for all messages that a compaction kept, and never lists the summary", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("A summary.");
@@ -234,7 +234,7 @@ describe("/collapse", () => {
     expect(setCollapse).toHaveBeenCalledExactlyOnceWith(word === "on");
   });
 
-  it("/collapse expand restores spans by number, or those that the person selects from a list", async () => {
+  it("/collapse expand restores the spans with the given numbers, or the spans that the person selects", async () => {
     const expand = vi.fn(async () => undefined);
     await written("/collapse expand 2", { expand, conversation });
     expect(expand).toHaveBeenLastCalledWith(["span-2"]);

@@ -8,7 +8,7 @@ import { foldLine, safeLines } from "./styled-text.ts";
 
 /** Rows of a question. Some of them may be omitted. */
 export interface ChoiceRows extends EditorRows {
-  /** True if a part of the question does not fit. Ctrl-O shows all of it. */
+  /** True if a part of the question does not fit. Ctrl-O shows the whole question. */
   readonly isCut: boolean;
 }
 

@@ -78,7 +78,7 @@ describe("keys in a question with options", () => {
 const grant: Choice = { ...withWords, grants: true, declining: "says no and stops" };
 
 describe("keys in a permission question", () => {
-  it("a permission question has no selected option at first, and ignores Enter until one is selected", () => {
+  it("a permission question has no selected option at first, and ignores Enter until an option is selected", () => {
     expect(openChoice(grant).at).toBeUndefined();
     expect(open(grant, "enter", "enter").at).toBeUndefined();
   });
@@ -232,7 +232,7 @@ describe("choiceRows, the rows of a question", () => {
   };
 
   it.each([3, 6, 9, 23])(
-    "shows both ends of a question's long title on a terminal with %i rows, with an ellipsis",
+    "shows both ends of a question's long title on a terminal with %i rows, with an ellipsis between the ends",
     (height) => {
       const { text, isCut } = whole(
         { title: `Read /begin/${"x/".repeat(MILLION)}end/id_rsa`, detail: "d" },

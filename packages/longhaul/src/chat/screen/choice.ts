@@ -82,7 +82,7 @@ function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "enter" && state.at !== undefined) return accept(state);
   // Ctrl-P and Ctrl-N do not select. A paste can contain these two control characters, but terminals remove
-  // the escape sequences of arrow keys from it.
+  // the escape sequences of arrow keys from a paste.
   if (name === "up") return select(state, -1);
   if (name === "down") return select(state, 1);
   if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
@@ -167,7 +167,7 @@ interface QuestionsOptions {
 interface Waiting {
   state: ChoiceState;
   /**
-   * Time when the screen first showed the question, and the selection on the screen. Undefined if the
+   * Time when the screen first showed the question, and the selection that the screen shows. Undefined if the
    * question was not shown yet.
    */
   shown: { readonly since: number; readonly at: number | undefined } | undefined;

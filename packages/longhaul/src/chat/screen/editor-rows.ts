@@ -1,4 +1,4 @@
-// This file wraps text without wrap-ansi, because it must find the cursor in the rows and never break a
+// This file wraps text without wrap-ansi, because the code must find the cursor in the rows and never break a
 // folded paste.
 import { textWidth } from "../../view/text-width.ts";
 import { type EditorState, foldedPaste, isPlaceholder } from "./editor.ts";
@@ -13,7 +13,7 @@ export interface EditorLook {
   /** Prefix of the first row. The next rows have the same indent. */
   readonly prompt: string;
   readonly width: number;
-  /** Maximum number of rows, around the cursor. */
+  /** Maximum number of rows. A longer text shows only the rows around the cursor. */
   readonly height: number;
   readonly dim: (text: string) => string;
 }

@@ -69,7 +69,7 @@ describe("history of sent inputs", () => {
     expect(edit(draft, "down")).toEqual(draft);
   });
 
-  it("adds an unsent input to the history when a suggestion replaces it", () => {
+  it("when a suggestion replaces an unsent input, adds that input to the history", () => {
     const suggested = replaceText(insert(EMPTY_EDITOR, "mine"), "theirs");
     expect(marked(suggested)).toBe("theirs|");
     expect(edit(suggested, "up").text).toBe("mine");
@@ -79,7 +79,7 @@ describe("history of sent inputs", () => {
 describe("text pasted into the input line", () => {
   const long = Array.from({ length: 42 }, (_, line) => `line ${line}`).join("\n");
 
-  it("treats a pasted text of many lines as one character of the input, and sends it in full", () => {
+  it("treats a pasted text of many lines as one character of the input, and sends the whole text", () => {
     const state = paste(insert(EMPTY_EDITOR, "see "), long.replaceAll("\n", "\r"));
     expect(state.text).toHaveLength("see ".length + 2);
     expect(wholeText(state)).toBe(`see ${long}`);
@@ -132,7 +132,7 @@ describe("input line after any sequence of keys", () => {
     fc.constant(clear),
   );
 
-  it("any keys leave the cursor between two characters and the input without control characters", () => {
+  it("after any keys, the cursor is between two characters, and the input has no control characters", () => {
     const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {

@@ -11,7 +11,7 @@ export interface EditorState {
   readonly history: readonly string[];
   /** Index of the shown history item. Undefined for the draft. */
   readonly shown: number | undefined;
-  /** The draft when the history was opened. */
+  /** Text of the draft at the moment when the history was opened. */
   readonly draft: string;
   /** Last deleted text, for pasting it again (yank). */
   readonly taken: string;
@@ -155,7 +155,9 @@ function lineEnd(text: string, cursor: number): number {
 
 const lengthInCharacters = (text: string): number => Array.from(CHARACTERS.segment(text)).length;
 
-/** Returns the position of this character in the line, or the end of the line. */
+/**
+ * Returns the position of the character with this index in the line. If the line is shorter, returns its end.
+ */
 function inLine(text: string, start: number, characters: number): number {
   const line = text.slice(start, lineEnd(text, start));
   const found = Array.from(CHARACTERS.segment(line))[characters];

@@ -4,7 +4,7 @@ import { leastWidth, reflowOf, rowsAboveCursor } from "./live-region.ts";
 describe("rows above the cursor after a resize to a narrower terminal", () => {
   const drawn = { widths: [30, 5, 25, 30], cursor: { row: 2, column: 24 } };
 
-  it("counts the rows that a wrapping terminal adds above the cursor when it becomes narrower", () => {
+  it("counts the rows that a wrapping terminal adds above the cursor when the terminal becomes narrower", () => {
     expect(rowsAboveCursor(drawn, 40, "fold")).toBe(2);
     expect(rowsAboveCursor(drawn, 20, "fold")).toBe(2 + 1 + 1);
     expect(rowsAboveCursor({ ...drawn, cursor: { row: 2, column: 3 } }, 20, "fold")).toBe(2 + 1);

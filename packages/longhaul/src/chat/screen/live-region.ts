@@ -2,7 +2,10 @@ import { textWidth } from "../../view/text-width.ts";
 import { charactersOf } from "./styled-text.ts";
 
 export interface Frame {
-  /** Safe lines. None is wider than the terminal, and there are no more lines than the terminal has rows. */
+  /**
+   * Lines that cannot control the terminal. None is wider than the terminal, and there are no more lines than
+   * the terminal has rows.
+   */
   readonly rows: readonly string[];
   /** Cursor position: its row, and the text before the cursor in that row. */
   readonly cursor: { readonly row: number; readonly before: string };

@@ -8,7 +8,10 @@ import { watchProcess } from "./terminal-mode.ts";
 
 interface Asked {
   readonly choice: Choice;
-  /** Options that the person selected together with the text option. The next line is the text. */
+  /**
+   * Options that the person selected together with the text option. The next line that the person enters is
+   * the text.
+   */
   picked: readonly number[] | undefined;
   /** Time when the question or the last hint on how to answer was shown. */
   since: number;
@@ -28,7 +31,7 @@ interface Asked {
 const ALONE_MS = 150;
 const SEVERAL_LINES = "longhaul ignored several lines that came at once. Answer with one number.";
 
-/** Reads and prints lines, and never changes printed ones. It shows no live activity. */
+/** Reads and prints lines, and never changes a printed line. It shows no live activity. */
 export class PlainScreen extends PrintingScreen implements Screen {
   readonly #lines: Interface;
   readonly #release: () => void;
@@ -211,7 +214,9 @@ const promptFor = ({ choice, picked }: Asked): string =>
 type PlainAnswer =
   /** No selection means that the person declined. */
   | { readonly type: "answered"; readonly chosen: Chosen | undefined }
-  /** The person selected these options and the text option. The next line is the text. */
+  /**
+   * The person selected these options and the text option. The next line that the person enters is the text.
+   */
   | { readonly type: "words"; readonly picked: readonly number[] }
   | { readonly type: "unclear"; readonly words: string };
 

@@ -70,7 +70,7 @@ describe("permission questions on the screen", () => {
     await answered({ picked: [0] }, { picked: [1] });
   });
 
-  it("a permission question ignores Enter if it follows another key faster than a person types", async () => {
+  it("a permission question ignores an Enter that follows another key faster than a person types", async () => {
     ask(grant);
     seenFor(EARLY_MS);
     for (const name of ["down", "up", "up", "enter"]) {

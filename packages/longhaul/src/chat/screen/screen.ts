@@ -25,7 +25,7 @@ export interface Screen {
   setActivity(lines: (width: number) => readonly string[]): void;
   /** Sets the status line at the bottom. */
   setStatus(line: (width: number) => string): void;
-  /** Puts a text into the input line, which the person can edit or send. */
+  /** Puts a text into the input line, so that the person can edit or send the text. */
   suggest(text: string): void;
   /**
    * Asks the person to select an option, in place of the input. Undefined if the person declines (Esc,

@@ -52,7 +52,7 @@ describe("text that is safe for a terminal", () => {
     { maxLength: 20 },
   );
 
-  it("removes control characters from any text, and wraps it into rows of at most the given width", () => {
+  it("removes control characters from any text, and wraps the text into rows of at most the given width", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 30 }), fc.boolean(), (pieces, width, hasColors) => {
         for (const line of lines(pieces.join(""), hasColors)) {

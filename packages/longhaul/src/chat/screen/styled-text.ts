@@ -52,8 +52,8 @@ function concernOf(code: number): string | undefined {
 }
 
 /**
- * Returns the style after a sequence. Undefined for sequences that we never write, such as the one that makes
- * text invisible.
+ * Returns the style after a sequence. Undefined for sequences that we never write, such as the sequence that
+ * makes text invisible.
  */
 function styleAfter(style: Style, sequence: string): Style | undefined {
   const code = Number(sequence.slice(2, -1));

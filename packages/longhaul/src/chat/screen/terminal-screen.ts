@@ -35,7 +35,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   #over: string[] = [];
   /** Content of the last drawing, to skip a redraw without changes. */
   #drawn = "";
-  /** True if the frame omits a part of the question. Ctrl-O shows all of it. */
+  /** True if the frame omits a part of the question. Ctrl-O shows the whole question. */
   #isQuestionCut = false;
   #isDue = false;
   #hasEnded = false;
@@ -206,8 +206,8 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   }
 
   /**
-   * Shows the open question in full. If there is no question, or it has no detail and is completely visible,
-   * shows the last call instead.
+   * Shows the open question in full. Shows the last call instead if no question is open, or if the open
+   * question has no detail and is completely visible.
    */
   #showAll(choice: Choice | undefined): void {
     if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {
@@ -225,7 +225,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     this.#over = [];
     this.#mode.leave();
     stopProcess();
-    // Runs when the process continues, or immediately if the system did not stop it.
+    // Runs when the process continues, or immediately if the system did not stop the process.
     setImmediate(() => this.#resumeScreen());
   }
 

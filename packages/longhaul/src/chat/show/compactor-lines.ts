@@ -111,7 +111,10 @@ const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>
     `The session file cannot be written. ${plural(waiting, "message")} not saved yet.`,
 };
 
-/** Reasons for a compaction without notes that the chat does not report, because the session has no notes. */
+/**
+ * Reasons why a compaction used no notes. The chat does not report these reasons, because the session has no
+ * notes.
+ */
 const UNREMARKABLE: ReadonlySet<string> = new Set(["disabled", "no-file", "only-template"]);
 
 const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {

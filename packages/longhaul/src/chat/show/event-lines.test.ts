@@ -56,7 +56,7 @@ describe("callLines", () => {
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual(["  +2026-03-31 note"]);
   });
 
-  it("shows changed lines of a diff whose text begins with dashes or pluses", () => {
+  it("shows the changed lines of a diff even if their text begins with dashes or pluses", () => {
     const display = "@@ -1,2 +1,2 @@\n--- drop the table\n+++ counter\n select";
     expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual([
       "  --- drop the table",

@@ -104,7 +104,7 @@ describe("EventView, the output of a chat", () => {
     expect(screen.printed.slice(2).join("\n")).toMatch(/18,000 tokens.*Read/su);
   });
 
-  it("does not print a message again that a compaction or an undo kept", () => {
+  it("does not print a message again if a compaction or an undo kept the message", () => {
     expect(viewed([said("Hello world.")]).screen.printed).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ describe("WordWrap", () => {
     expect(wrapped("一二三 四五六", 8)).toBe("一二三\n四五六");
   });
 
-  it("does not wrap code, tables and words that are longer than a row", () => {
+  it("does not wrap code and tables, and does not break a word that is longer than a row", () => {
     const code = "```ts\nconst answer = 42;\n```";
     expect(wrapped(`a b c d e f\n${code}\na b c d e f`, 6)).toBe(`a b c\nd e f\n${code}\na b c\nd e f`);
     expect(wrapped("| a | table | row |", 6)).toBe("| a | table | row |");

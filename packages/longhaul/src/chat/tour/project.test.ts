@@ -68,7 +68,7 @@ describe("project of the tour", () => {
     expect(read.filter(({ input }) => !files.has(String(input.file_path)))).toEqual([]);
   });
 
-  it("a seed always generates the same tour project, with the requested water level only in the log", () => {
+  it("a seed always generates the same tour project, in which only the log contains the requested water level", () => {
     const files = tourFiles(3);
     expect(files).toEqual(tourFiles(3));
     const level = levelIn(files.get(GAUGE_LOG) ?? "");

@@ -10,7 +10,7 @@ export class Quiet {
   #open = 0;
   #waiting: readonly (() => void)[] = [];
 
-  /** Registers a call. The returned function ends it. */
+  /** Registers the start of a call. The returned function registers its end. */
   begin(): () => void {
     this.#open += 1;
     return () => {

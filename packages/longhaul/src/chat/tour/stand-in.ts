@@ -185,7 +185,7 @@ function withPathsIn(folder: string, input: JsonRecord): JsonRecord {
   return Object.fromEntries(entries);
 }
 
-/** Returns an absolute path in the folder. Treats a path outside the folder as relative to it. */
+/** Returns an absolute path in the folder. Treats a path outside the folder as relative to the folder. */
 const inside = (folder: string, path: string): string =>
   path.startsWith(folder) && !relative(folder, path).startsWith("..")
     ? path

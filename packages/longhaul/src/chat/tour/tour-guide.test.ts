@@ -19,7 +19,7 @@ const USAGE = {
 };
 
 describe("tourGuide", () => {
-  it("shows the next step of the tour after each completed step, with current figures, until the last one", async () => {
+  it("shows the next step of the tour after each completed step, with current figures, until the last step", async () => {
     const guide = tourGuide(STEPS, parts());
     expect(await guide.next(undefined)).toEqual({ words: "Hello.", input: "Look around." });
     guide.saw({ type: "usage", usage: USAGE, model: "m" });
@@ -37,7 +37,7 @@ describe("tourGuide", () => {
     expect(await guide.next("Look around.")).toMatchObject({ words: "0 so far." });
   });
 
-  it("runs the preparation of a tour step once, right before its text is shown", async () => {
+  it("runs the preparation of a tour step once, right before the text of the step is shown", async () => {
     const done: string[] = [];
     const before = async (): Promise<void> => {
       done.push("noon");

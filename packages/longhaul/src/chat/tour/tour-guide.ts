@@ -21,7 +21,7 @@ export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuidePar
     next: async (sent) => {
       if (waitsFor !== undefined && sent?.trim() !== waitsFor)
         return { words: "To continue the tour, send:", input: waitsFor };
-      // Background work that still runs belongs to the previous scene.
+      // Wait, because background work that still runs belongs to the previous scene.
       await settled();
       const { value: step, done } = stops.next();
       if (done === true) return undefined;

@@ -28,8 +28,9 @@ export interface CoderView {
   /** Calls, newest first. */
   readonly calls: readonly SeenCall[];
   /**
-   * Files that calls and results named, without files that could not be opened. If the working folder is
-   * known, these are absolute paths inside it. Otherwise, these are all paths as shown.
+   * Paths of files that calls and results named, without files that could not be opened. If the working
+   * folder is known, the paths are absolute and inside that folder. Otherwise, the list contains all paths as
+   * shown.
    */
   readonly paths: readonly string[];
   /** The client's working folder, if known. */

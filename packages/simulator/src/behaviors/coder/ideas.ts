@@ -81,7 +81,7 @@ export function ideaFor(kind: ToolKind, source: IdeaSource): Idea {
   };
 }
 
-/** Makes up the content of a new file. Like real files, most are small and some are large. */
+/** Makes up the content of a new file. Like real files, most made-up files are small and some are large. */
 function newContent(path: string, { random, contentChars }: IdeaSource): string {
   const share = random.pick([0.05, 0.1, 0.1, 0.2, 0.3, 0.5, 1]);
   return fileText(path, random, Math.round(contentChars * share * (random.between(60, 140) / 100)));
@@ -105,8 +105,8 @@ function newPath({ random, step, ownFolder }: IdeaSource): string | undefined {
 }
 
 /**
- * Picks a path that tool results have shown. An invented path could be any real file, so it is used only if
- * `madeUpFolder` allows that.
+ * Picks a path that tool results have shown. An invented path could be any real file, so a path is invented
+ * only if `madeUpFolder` is set.
  */
 function knownPath({ view: { paths }, random, ownFolder, madeUpFolder }: IdeaSource): string | undefined {
   if (paths.length === 0 && madeUpFolder !== undefined) {
@@ -128,8 +128,8 @@ interface Change {
 }
 
 /**
- * Picks a line for an edit. The coder has read the line in one of its own files, and the line occurs once, so
- * that the edit succeeds.
+ * Picks a line to edit. The line is in one of the coder's own files, the coder has read it, and it occurs
+ * only once in the file. So the edit succeeds.
  */
 function changeOf({ view, random, step, ownFolder, madeUpFolder }: IdeaSource): Change | undefined {
   if (ownFolder === undefined) return undefined;

@@ -30,8 +30,8 @@ const PROPERTIES: readonly (readonly [names: RegExp, value: (idea: Idea) => unkn
   [/^(viewrange|range)$/, ({ offset, limit }) => [offset, offset + limit]],
   [/^(cwd|dir|directory|folder|workdir|workingdirectory)$/, ({ folder }) => folder],
   [/^subagenttype$/, () => "general-purpose"],
-  // Subagents do not run in the background. Their result would arrive as a separate message, long after the
-  // work is done.
+  // Subagents do not run in the background. From the background, the result of a subagent would arrive as a
+  // separate message, long after the work is done.
   [/^runinbackground$/, ({ kind }) => (kind === "agent" ? false : undefined)],
   [/^outputmode$/, () => "content"],
   [/^headlimit$/, () => 50],

@@ -45,7 +45,7 @@ const REMEDIES: Readonly<Record<ToolKind, readonly ToolKind[]>> = {
 
 /** Percentage of calls to unusual tools if usual tools are available too. */
 const UNUSUAL_PERCENT = 10;
-/** Kinds that do not depend on each other's outcome, so they can run together. */
+/** Kinds of calls that do not depend on each other's results, so that such calls can run together. */
 const TOGETHER: readonly ToolKind[] = ["read", "grep", "list", "fetch", "web-search"];
 const MAX_TOGETHER = 4;
 

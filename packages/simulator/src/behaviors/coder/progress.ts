@@ -5,7 +5,7 @@ import { hashText } from "../chance.ts";
 
 /**
  * Position of the coder in its work. The coder keeps no state. The ids of its calls and the marks in its
- * texts contain the progress. So it finds its place again after a compaction or a restart.
+ * texts contain the progress. So the coder finds its place again after a compaction or a restart.
  */
 export interface Progress {
   /** Number of the next turn. The first turn after a human message has the number 1. */

@@ -1,8 +1,8 @@
 import type { Random } from "../../demo/random.ts";
 
 /**
- * Maximum number of generated pieces, because nested repetitions multiply. No pattern of a tool input needs a
- * longer text.
+ * Maximum number of generated pieces of text. The limit is necessary because nested repetitions multiply. No
+ * pattern of a tool input needs a longer text.
  */
 const MAX_PIECES = 20_000;
 

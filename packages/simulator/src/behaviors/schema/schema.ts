@@ -12,7 +12,10 @@ import { asList, isRecord, type JsonRecord } from "@longhaul/core/internal/messa
  * - A schema of 200 properties takes 11 ms per validation, because it is converted completely each time.
  */
 
-/** Maximum chain of references. They can be circular, and no sensible schema chains more of them. */
+/**
+ * Maximum length of a chain of references. References can be circular, and no sensible schema has a longer
+ * chain.
+ */
 const MAX_REFERENCES = 16;
 
 /** Replaces a reference with the schema that it names, and keeps the keywords next to the reference. */
@@ -89,7 +92,7 @@ function narrowerType(a: unknown, b: unknown): unknown {
   return both.length === 1 ? both[0] : both;
 }
 
-/** Maximum number of merged parts, because a recursive schema has an endless number of them. */
+/** Maximum number of merged parts. Without this limit, merging a recursive schema would never end. */
 const MAX_FOLDED_PARTS = 200;
 
 /** Merges the parts of `allOf` into the schema. */
@@ -113,7 +116,7 @@ export function same(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Returns the types of a schema. Without a `type`, its keywords imply them. */
+/** Returns the types of a schema. If the schema has no field `type`, its keywords imply the types. */
 export function typesOf(schema: JsonRecord): readonly string[] {
   if (typeof schema.type === "string") return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === "string");
@@ -135,8 +138,8 @@ export function numberIn(schema: JsonRecord, name: string): number | undefined {
 const MULTIPLE_TOLERANCE = 1e-9;
 
 /**
- * Maximum depth of validation. Without it, a schema that only refers to itself would never end. Real values
- * are not that deep.
+ * Maximum depth of validation. Without this limit, the validation of a schema that only refers to itself
+ * would never end. Real values are not that deep.
  */
 const MAX_CHECKED_DEPTH = 100;
 const MAX_CHECKS = 20_000;

@@ -4,7 +4,7 @@ import { area, chance, phrase, pickFrom, thing } from "../chance.ts";
 import { textMatching } from "./pattern.ts";
 import { conforms, merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
 
-/** Depth from which on no optional parts are generated, so that the value of a recursive schema ends. */
+/** Depth from which on no optional parts are generated, so that the value of a recursive schema is finite. */
 const DEPTH_OF_EXTRAS = 4;
 /** Maximum depth of a value. A schema that requires itself has no finite value. */
 const MAX_DEPTH = 24;
@@ -12,8 +12,8 @@ const OPTIONAL_PERCENT = 30;
 const EXAMPLE_PERCENT = 25;
 const USUAL_EXTRA_ITEMS = 2;
 /**
- * Maximum number of generated parts, because nested alternatives multiply. Further parts become null or are
- * omitted.
+ * Maximum number of generated parts. The limit is necessary because nested alternatives multiply. Further
+ * parts become null or are omitted.
  */
 const MAX_PARTS = 4_000;
 /** Maximum attempts to satisfy `oneOf` and `uniqueItems`. */
@@ -93,8 +93,8 @@ function makeAlternative(schema: JsonRecord, place: Place): unknown {
 }
 
 /**
- * Sorts alternatives of a schema. Objects and arrays come last, because only they can contain themselves
- * again.
+ * Sorts alternatives of a schema. Objects and arrays come last, because only schemas of objects and arrays
+ * can be recursive.
  */
 function simplestFirst(choices: readonly unknown[], root: unknown): readonly unknown[] {
   const size = (choice: unknown): number => {
@@ -156,7 +156,10 @@ function makeObject(schema: JsonRecord, place: Place): JsonRecord {
 const extraSchema = (schema: JsonRecord): unknown =>
   isRecord(schema.additionalProperties) ? schema.additionalProperties : true;
 
-/** Omits optional switches, because many of them enable something risky. */
+/**
+ * Decides whether to generate an optional property. Omits switches (booleans) that are not suggested, because
+ * many of them enable something risky.
+ */
 function wants(name: string, given: unknown, place: Place): boolean {
   if (place.depth >= DEPTH_OF_EXTRAS) return false;
   const schema = resolve(given, place.root);
@@ -233,7 +236,10 @@ function bounds(schema: JsonRecord, unit: number): readonly [low: number, high: 
 // Strings
 
 const USUAL_EXTRA_REPEATS = 6;
-/** Attempts for each bound on repeats. With a suitable bound, few attempts are needed. */
+/**
+ * Attempts to match a pattern with each maximum of extra repetitions. With a suitable maximum, few attempts
+ * are needed.
+ */
 const TRIES_PER_BOUND = 12;
 /**
  * Maximum characters of a generated string, more than a reply can contain. If a schema requires a longer

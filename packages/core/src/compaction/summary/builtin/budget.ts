@@ -32,7 +32,10 @@ export const ESSENTIAL = 1_000;
  */
 export const WORTH_A_LINE = 300;
 
-/** Returns the importance of the item at `index` of `count`, rising from the oldest to the newest. */
+/**
+ * Returns the importance of the item at `index` among `count` items. The importance rises from the oldest
+ * item to the newest.
+ */
 export const rising = (from: number, to: number, index: number, count: number): number =>
   from + ((to - from) * (index + 1)) / count;
 
@@ -64,11 +67,11 @@ const JOINT_TOKENS = 1;
  * reserves tokens for the longest form of the remarks.
  */
 const WORTHWHILE_SLACK = 0.04;
-/** Share of the budget that essential pieces may take beyond their shortest form, before all others. */
+/** Share of the budget that essential pieces may take beyond their shortest form, before all other pieces. */
 const ESSENTIAL_SHARE = 0.3;
 /**
- * Maximum number of tries. Counts are not additive, so a packing may exceed the budget, and each try aims
- * lower.
+ * Maximum number of tries. Token counts are not additive, so the packed text may exceed the budget. Each
+ * further try has a lower target.
  */
 const MAX_TRIES = 12;
 /**

@@ -13,7 +13,7 @@ import { type BuiltInSummary, type SummarizeOptions, summarize } from "./summari
 export const BUILT_IN_MODEL_NAME = "built-in";
 
 export interface BuiltInModelOptions {
-  /** Size of the summary, in tokens. */
+  /** Token budget of the summary. */
   readonly budgetTokens?: number | undefined;
 }
 
@@ -92,7 +92,10 @@ export function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly
   return rest.length === 0 ? before : [...before, { ...last, content: rest }];
 }
 
-/** Returns the last summary request in the last message. An earlier one is pasted text. */
+/**
+ * Returns the last block of the last message that asks for a summary. An earlier block of this form is pasted
+ * text.
+ */
 function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined {
   const last = messages.at(-1);
   if (last?.role !== "user") return undefined;
@@ -101,7 +104,7 @@ function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined
   );
 }
 
-/** Time of all entries. Messages have no time, and the summarizer uses their order. */
+/** Time of all entries. Messages have no time, and the summarizer needs only the order of the messages. */
 const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 /** Number of headings that make the first message an earlier summary, whoever wrote it. */

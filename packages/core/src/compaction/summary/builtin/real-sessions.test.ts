@@ -93,8 +93,8 @@ function expectCarriedOver(entries: readonly Entry[], at: number): void {
 }
 
 /**
- * Returns true if the text contains the item. A message loses its bullet and label. A changed file keeps the
- * text of its item as a note.
+ * Returns true if the text contains the beginning of the item. An item with a message may have lost its
+ * bullet and label. An item about a changed file may be included only as a note.
  */
 function isIncluded(item: string, found: string): boolean {
   const starts = [parseMessageItem(item), readEarlierFile(item).note ?? item];

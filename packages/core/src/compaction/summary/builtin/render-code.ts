@@ -107,7 +107,10 @@ export function renderFiles(digest: SessionDigest): Piece[] {
   ];
 }
 
-/** Returns the weight of a file. Recency counts first, but many edits outrank a slightly later single one. */
+/**
+ * Returns the weight of a file. Recency counts first, but many edits outrank a single edit that is slightly
+ * more recent.
+ */
 function weightOf(file: FileRecord): number {
   const passing = isScratch(file.path) ? 200 : 0;
   return file.lastAt + Math.min(file.edits, 8) * 6 - passing;

@@ -135,8 +135,8 @@ function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[]
 }
 
 /**
- * Returns true for a verbatim request. In built-in summaries, every request except the current one has an
- * outcome after it. Items that a model wrote are prose.
+ * Returns true if the item is a verbatim request. In built-in summaries, this is only the current request,
+ * because an outcome follows every other request. Items that a model wrote are prose.
  */
 function isVerbatim(item: string): boolean {
   return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");
@@ -209,7 +209,7 @@ export function renderErrors(digest: SessionDigest): Piece[] {
   return [...earlierErrors(digest), ...errors, ...corrections(digest)];
 }
 
-/** Limits small command-line mistakes, which are worth a line only while they are few. */
+/** Limits the number of small command-line mistakes, which are worth a line only while they are few. */
 function withinLimits(): (error: ErrorRecord) => boolean {
   const taken = { 1: 0, 2: 0, 3: 0 };
   return ({ weight }) => ++taken[weight] <= MAX_BY_WEIGHT[weight];
@@ -317,7 +317,10 @@ function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
   });
 }
 
-/** Renders the earlier current work as one item of history, so that summaries do not nest. */
+/**
+ * Renders the section "Current Work" of the earlier summary as one item of history, so that summaries do not
+ * nest.
+ */
 function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
   const items = earlierItems(earlier, "Problem Solving");
   const pieces = items.map((item, index) => {

@@ -222,7 +222,7 @@ function earlierTasks(digest: SessionDigest): Piece[] {
   const seen = new Set(todos.map((todo) => messageKey(todo.content)));
   const open = [
     ...earlierItems(earlier, "Pending Tasks"),
-    // Work has continued, so the earlier next step may already be done.
+    // If work has continued, list the earlier next step as a task, because it may be done already.
     ...(isEarlierStepCurrent(digest) ? [] : earlierItems(earlier, "Optional Next Step")),
   ].filter((item) => {
     if (!/\p{L}/u.test(item) || STALE.test(item) || (todos.length > 0 && LISTED.test(item))) return false;
@@ -343,8 +343,8 @@ export function readChange(edit: Edit): Change {
 }
 
 /**
- * Writes an edit as code: new lines in their language. Replaced lines are shown as a diff, because new text
- * alone does not show what it replaced.
+ * Writes an edit as code. If the edit only adds lines, shows them in the language of the file. If the edit
+ * replaces lines, shows a diff, because new text alone does not show what it replaced.
  */
 export function changeCode({ now, removed, added }: Change, path: string, maxLines: number): string {
   if (removed.every((line) => line.trim() === "")) {

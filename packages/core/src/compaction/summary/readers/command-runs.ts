@@ -82,8 +82,8 @@ export function readCommand(
 }
 
 /**
- * Returns true if the output shows a failure. `| tail` hides the exit code, so the text decides for tests,
- * builds and checks.
+ * Returns true if the output shows a failure. A pipe such as `| tail` hides the exit code, so the text
+ * decides for tests, builds and checks.
  */
 function looksFailed(kind: CommandKind, scanned: string): boolean {
   return (kind === "test" || kind === "build" || kind === "check") && FAILING_TEXT.test(scanned);
@@ -169,13 +169,13 @@ export function keysOf({ command, kind }: CommandRun): readonly string[] {
   return [commandKey(command), ...(runner === undefined ? [] : [`${kind} ${runner}`])];
 }
 
-/** Returns a key for a command that is the same with any pipe and any wrapper. */
+/** Returns the key of a command. Pipes and wrappers around the command do not change the key. */
 function commandKey(command: string): string {
   const end = command.search(/[|;>]/);
   return (end === -1 ? command : command.slice(0, end)).trim().toLowerCase();
 }
 
-/** Returns the part of a command line that matches the kind, as program and subcommand. */
+/** Returns the program and subcommand of the part of a command line that has this kind. */
 function runnerOf(command: string, kind: CommandKind): string | undefined {
   const pattern = KINDS.find(([known]) => known === kind)?.[1];
   const part = command.split(/[|;&()]+/).find((segment) => pattern?.test(segment));
@@ -191,7 +191,9 @@ export function outcomeText({ failed, outcome, kind }: CommandRun): string {
   return kind === "other" ? "" : " → ok";
 }
 
-/** Returns the program and its subcommand, which `go test ./...` and `go test -v ./x` have in common. */
+/**
+ * Returns the program and its subcommand, such as `go test` for both `go test ./...` and `go test -v ./x`.
+ */
 export function programOf(command: string): string | undefined {
   const [, program, verb] = PROGRAM_AND_VERB.exec(headOf(command, PROGRAM_WITHIN_CHARS)) ?? [];
   if (program === undefined || !/^[\w./-]{1,30}$/.test(program)) return undefined;
@@ -319,7 +321,7 @@ const TELLING: readonly (readonly [pattern: RegExp, score: number])[] = [
 ];
 const DULL =
   /^\s*(?:at\s|File "|=== (?:RUN|PAUSE|CONT|NAME)|ok\s|PASS|\^|~|hint:|npm (?:notice|warn)|Require stack|\d+ (?:passed|passing)|0 (?:errors?|failures?|failed))|0 (?:errors|failures|failed|issues)|no errors|For more information|Warning: /i;
-/** Drawn boxes and lines. */
+/** Line that contains only rules, boxes or other drawn characters. */
 const RULE = /^[\s\u2500-\u257f=\-_*|+~.]+$/;
 const TOOL_ERROR = /^<tool_use_error>([\s\S]*?)<\/tool_use_error>/;
 

@@ -105,8 +105,9 @@ class Reader {
   user(at: number, entry: UserEntry): void {
     this.#noteWhere(entry);
     const text = contentText(rawContent(entry));
-    // A summary covers the messages before its boundary. It adds nothing if those were read entry by entry.
-    // After the boundary it may follow kept messages, and other summaries that were kept with them.
+    // A summary covers the messages before its boundary. If these messages were read one by one, the summary
+    // adds nothing. Between boundary and summary there may be kept messages, and other summaries that were
+    // kept with them.
     if (entry.isCompactSummary === true) {
       if (!this.#isPastRead) this.#addEarlier(text);
       return;
@@ -171,7 +172,7 @@ class Reader {
     if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
   }
 
-  /** Reads a user text. `source` may show that no user wrote it. */
+  /** Reads a user text. `source` may show that no user wrote the text. */
   #userText(at: number, raw: string, source: unknown): void {
     const origin = stringField(field(source, "origin"), "kind");
     if (origin !== undefined && origin !== "human" && !raw.includes("<task-notification")) return;

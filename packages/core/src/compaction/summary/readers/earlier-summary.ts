@@ -20,7 +20,7 @@ export interface EarlierSummary {
   readonly leftOut: ReadonlyMap<SectionName, number>;
   /** True if the session's notes are among the items. */
   readonly isNotes?: boolean;
-  /** Summaries that were joined with the notes, without the notes. */
+  /** Summaries that were joined with the notes, without the notes themselves. */
   readonly besidesNotes?: EarlierSummary | undefined;
 }
 
@@ -36,8 +36,8 @@ const SHORT_ANSWER_CHARS = 12;
 const KEPT_STEPS = 5;
 
 /**
- * Parses notes, or a summary with the nine headings by longhaul or a model. Without headings, the whole text
- * counts as the request.
+ * Parses notes or a summary, which longhaul or a model wrote. If a summary has no section headings, its whole
+ * text counts as the request.
  */
 export function parseEarlierSummary(summary: string): EarlierSummary {
   const text = withoutQuotedFacts(summary);
@@ -142,7 +142,7 @@ export function earlierConcepts(earlier: EarlierSummary | undefined): readonly s
 }
 
 /**
- * Removes the scratchpad that Claude Code leaves before the summary under its own heading. Without a
+ * Removes the scratchpad that Claude Code leaves before the summary under a separate heading. Without a
  * scratchpad, a heading "Summary:" below the first section is part of the summary.
  */
 function withoutAnalysis(text: string): string {
@@ -185,9 +185,9 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 }
 
 /**
- * Sections of the summary for the sections of notes. "" is for sections of a user's own template. Several
- * sections of notes can go to the same section of the summary. They are listed in the order that loses least:
- * concepts are cut from the end, all other sections from the front.
+ * Section of the summary for each section of notes. The name "" matches all sections of a user's own
+ * template. Several sections of notes can go to the same section of the summary. They are listed in the order
+ * that loses least: concepts are cut from the end, all other sections from the front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
   ["session title", "Primary Request and Intent"],
@@ -214,7 +214,7 @@ function itemsOfNotes(text: string): ItemsByName {
   const add = (place: SectionName, more: readonly string[]): void => {
     if (more.length > 0) addItems(items, place, more);
   };
-  // The preface has the path of the whole notes and the user's words that precede the notes.
+  // The preface is the text above the first heading: the path of the complete notes, and words of the user.
   add("Primary Request and Intent", filledItems(preface));
   for (const [name, place] of PLACES) {
     const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));

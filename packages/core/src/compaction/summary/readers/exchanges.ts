@@ -132,8 +132,8 @@ const CORRECTION =
 const CORRECTION_WINDOW_CHARS = 160;
 
 /**
- * Returns true if the user corrects the agent. Only the opening counts, because a long message contains such
- * words anyway.
+ * Returns true if the user corrects the agent. Only the opening of the message counts, because a long message
+ * may contain words of correction anywhere.
  */
 export function soundsLikeCorrection(message: HumanMessage): boolean {
   return (
@@ -201,7 +201,9 @@ export function lastLongerRequest(exchanges: readonly Exchange[]): string | unde
   return longer?.message?.text;
 }
 
-/** Returns the end of the agent's previous text, which has the question or the offer. */
+/**
+ * Returns the end of the agent's previous text, which has the question or the offer that the user replies to.
+ */
 export function repliedTo(before: Exchange | undefined, maxChars: number): string | undefined {
   const said = before?.texts.at(-1)?.text;
   const closing = said === undefined ? "" : lastSentences(said, 3).join(" ");

@@ -9,8 +9,8 @@ import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code
  */
 
 /**
- * Labels above groups of items in the built-in summary. The next summary recognizes exactly these lines and skips
- * them. A bold line that another author wrote is a part of the summary.
+ * Labels above groups of items in the built-in summary. The next summary recognizes exactly these lines and
+ * skips them. A bold line that another author wrote is a part of the summary.
  */
 export const LABELS = {
   currentRequest: "**Current request, verbatim:**",
@@ -35,7 +35,10 @@ export const LABELS = {
   steps: "**Latest steps, oldest first:**",
   lastEdits: "**Last edits:**",
   lastWords: "**What the assistant said last, verbatim:**",
-  /** Label for a part with newer messages after it. In those messages, its next step may already be done. */
+  /**
+   * Label for a part of the conversation that newer messages follow. The agent may already have done the next
+   * step of the part in those messages.
+   */
   stateAtEnd: "**State of the work at the end of this part (newer messages follow):**",
 } as const;
 
@@ -148,7 +151,7 @@ export function namesFile(item: string, path: string, cwd: string | undefined): 
   return named !== undefined && (named === shortPath(path, cwd) || isSamePath(named, path));
 }
 
-/** Joins the items about one file. A model's summary may have several. */
+/** Joins the items about one file. A model's summary may have several items about the same file. */
 export function readEarlierFiles(items: readonly string[]): EarlierFile {
   const files = items.map(readEarlierFile);
   const notes = files.flatMap(({ note }) => note ?? []);

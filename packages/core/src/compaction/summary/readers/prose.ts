@@ -51,7 +51,7 @@ function push(part: string, sentences: string[]): void {
 /** Characters at the end of a text that show how it ends. */
 const ENDING_CHARS = 4_000;
 
-/** Returns the sentences at the end of a text. Code there may begin before the scanned part. */
+/** Returns the sentences at the end of a text. The scanned part may begin in the middle of a code block. */
 export function lastSentences(text: string, count: number): string[] {
   const ending = tailOf(text, ENDING_CHARS);
   const beginsInCode = ending.length < text.length && hasOddFences(ending);

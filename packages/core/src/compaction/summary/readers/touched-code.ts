@@ -311,7 +311,7 @@ function isDistinctive(name: string): boolean {
 
 const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
 
-/** Import patterns. Each is tried only if the code has one of its words. */
+/** Import patterns. Each pattern is tried only if the code contains one of the words before the pattern. */
 const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
   [["from", "import", "require"], /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g],
   [["from", "import"], /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm],
@@ -349,7 +349,7 @@ function packageName(specifier: string): string | undefined {
   return parts[0];
 }
 
-/** Returns inline code in prose that looks like a name. The agent mentions what matters. */
+/** Returns inline code in prose that looks like a name. The names that the agent mentions are important. */
 export function mentionedNames(prose: string): readonly string[] {
   const names: string[] = [];
   if (!prose.includes("`")) return names;

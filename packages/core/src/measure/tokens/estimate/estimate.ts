@@ -73,8 +73,8 @@ function costOf(text: string, tables: LearnedTables): number {
 }
 
 /**
- * Reads a sample up to the end of a word, because it also begins after a word. Otherwise samples would
- * contain too few words.
+ * Reads a sample up to the end of a word, because the sample also begins after a word. Otherwise samples
+ * would contain too few words.
  */
 function readSample(text: string, cursor: Cursor, tables: LearnedTables): number {
   let cost = scanUntil(text, Math.min(cursor.at + SAMPLE, cursor.length), cursor, tables);
