@@ -1,6 +1,5 @@
-// An agent with a small window forgets messages, but can find them again. The transcript contains every
-// message in full, and the recall tool searches the transcript. The model is the local simulator: omit
-// baseURL to call the real API.
+// An agent with a small window compacts its messages. The recall tool finds them again in the transcript. The model
+// is the local simulator: omit baseURL to call the real API.
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
